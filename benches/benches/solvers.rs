@@ -1,7 +1,7 @@
 //! Benchmarks of weighted least squares on bit-packed rows drawn as in Leverage SHAP and Kernel Banzhaf: the
 //! two Gram kernels, and the certificate.
 
-use apportion::samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion::samplers::{FixedCounts, Order, Pairing, Sampler, SizeDistribution, WithReplacement};
 use apportion::solvers::{Constraint, Design, Kernel, Options, least_squares_with};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -12,8 +12,8 @@ fn solve(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("least-squares");
     group.sample_size(10);
     for (players, rows) in [(20, 2_000), (100, 1_000), (100, 10_000), (1000, 10_000)] {
-        let law = SizeLaw::leverage(players).expect("a valid number of players");
-        let sample = FixedCounts { law, pairing: Pairing::Paired, order: Order::Fixed }
+        let distribution = SizeDistribution::leverage(players).expect("a valid number of players");
+        let sample = FixedCounts { distribution, pairing: Pairing::Paired, order: Order::Fixed }
             .sample(rows, 1)
             .expect("a valid budget");
         let sizes = sample.coalitions().sizes().iter().step_by(2).map(|&size| size as usize);
@@ -22,9 +22,10 @@ fn solve(criterion: &mut Criterion) {
         let total = [(players as f64).sqrt()];
         compare(&mut group, "shapley", &design, Constraint::Sum(&total));
 
-        let law = SizeLaw::binomial(players).expect("a valid number of players");
-        let sample =
-            WithReplacement { law, pairing: Pairing::Paired }.sample(rows, 1).expect("a valid budget");
+        let distribution = SizeDistribution::binomial(players).expect("a valid number of players");
+        let sample = WithReplacement { distribution, pairing: Pairing::Paired }
+            .sample(rows, 1)
+            .expect("a valid budget");
         let weights = vec![1.0; sample.coalitions().len() / 2];
         let design = Design::paired(sample.coalitions(), &weights).and_then(|design| design.centred_at(0.5));
         let design = design.expect("a sample of pairs").with_intercept();

@@ -12,12 +12,12 @@ const PACKAGED: &str = ".cargo_vcs_info.json";
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=APPORTION_COMMIT");
-    if let Some(commit) = given().or_else(packaged).or_else(of_repository) {
+    if let Some(commit) = given_commit().or_else(packaged).or_else(of_repository) {
         println!("cargo:rustc-env=APPORTION_COMMIT={commit}");
     }
 }
 
-fn given() -> Option<String> {
+fn given_commit() -> Option<String> {
     env::var("APPORTION_COMMIT").ok().filter(|commit| is_commit(commit))
 }
 

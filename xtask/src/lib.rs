@@ -2,14 +2,14 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | [`told`] | printing of lines, and running of programs |
+//! | [`command`] | printing of lines, and running of programs |
 //! | [`files`] | atomic file writes |
 //! | [`mod@table`] | tables of numbers and text |
 //! | [`usage`] | errors in the arguments |
 
+pub mod command;
 pub mod files;
 pub mod table;
-pub mod told;
 pub mod usage;
 
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use apportion::samplers::{FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw};
+use apportion::samplers::{FixedCounts, Order, Pairing, Sample, Sampler, SizeDistribution};
 use apportion::trees::Ensemble;
 
 /// Reads a model in the repository.
@@ -29,8 +29,8 @@ fn one_thread() {
 /// Draws pairs of coalitions as in Leverage SHAP.
 pub fn sample(players: usize, coalitions: usize) -> Sample {
     one_thread();
-    let law = SizeLaw::leverage(players).expect("a valid number of players");
-    FixedCounts { law, pairing: Pairing::Paired, order: Order::Fixed }
+    let distribution = SizeDistribution::leverage(players).expect("a valid number of players");
+    FixedCounts { distribution, pairing: Pairing::Paired, order: Order::Fixed }
         .sample(coalitions, 1)
         .expect("a valid budget")
 }

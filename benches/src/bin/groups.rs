@@ -83,7 +83,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let terms = SumOfUnanimity::random(players, 8 * players, 4, 1);
         let games: [(&str, &dyn Game); 2] = [("leaves", &leaves), ("terms", &terms)];
         for (name, game) in games {
-            let truth = Value::of(value.clone(), Some(partition.clone()), None)?.enumerate(game)?.values;
+            let truth =
+                Value::from_concept(value.clone(), Some(partition.clone()), None)?.enumerate(game)?.values;
             let norm: f64 = truth.iter().map(|value| value * value).sum();
             let estimator = CoalitionalRegression::new(value.clone(), partition.clone())?;
             let permutations =

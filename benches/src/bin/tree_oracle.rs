@@ -143,7 +143,7 @@ impl Task<'_> {
             return self.measure_indices(&*oracle, make, (index, *order), rows);
         }
         let groups = value.needs_partition().then(|| partition.clone());
-        let asked = Value::of(value.clone(), groups, None)?;
+        let asked = Value::from_concept(value.clone(), groups, None)?;
         // Use a separate oracle for the plan, because planning may sort the background.
         let is_semivalue = matches!(value, SolutionConcept::Semivalue(_));
         let plan = is_semivalue.then(|| make()?.plan_of(&asked, rows.len(), rows)).transpose()?;

@@ -34,7 +34,7 @@ fn main() {
                 print!("{method} {} {features} {}", value.concept(), draws.unwrap_or(0));
                 for &times in budgets {
                     let budget = Budget::PerPlayer(times);
-                    let asked = gaussian::Asked { method, value: value.clone(), budget };
+                    let asked = gaussian::Request { method, value: value.clone(), budget };
                     match gaussian::ratio(&setting, &asked, 3, seeds, draws) {
                         Some(ratio) => print!(" {ratio:.2}"),
                         None => print!(" none"),

@@ -34,7 +34,7 @@ impl<F: Fn(CoalitionView<'_>) -> f64 + Sync> Game for SetFunction<F> {
     }
 }
 
-struct Known {
+struct SolvedGame {
     game: Box<dyn Game>,
     truth: Vec<f64>,
 }
@@ -44,13 +44,13 @@ fn normal(rng: &mut impl Rng) -> f64 {
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-fn enumerated<F: Fn(CoalitionView<'_>) -> f64 + Sync + 'static>(players: usize, value: F) -> Known {
+fn enumerated<F: Fn(CoalitionView<'_>) -> f64 + Sync + 'static>(players: usize, value: F) -> SolvedGame {
     let game = SetFunction { players, value };
     let truth = apportion::values::enumerate(&game, Semivalue::Shapley).unwrap().values;
-    Known { game: Box::new(game), truth }
+    SolvedGame { game: Box::new(game), truth }
 }
 
-fn mlp(n: usize, seed: u64) -> Known {
+fn mlp(n: usize, seed: u64) -> SolvedGame {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let mut matrix = |rows: usize, columns: usize, scale: f64| -> Vec<f64> {
         (0..rows * columns).map(|_| scale * normal(&mut rng)).collect()
@@ -75,7 +75,7 @@ fn mlp(n: usize, seed: u64) -> Known {
 }
 
 /// A kernel machine with random points.
-fn kernel_machine(n: usize, seed: u64) -> Known {
+fn kernel_machine(n: usize, seed: u64) -> SolvedGame {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let points: Vec<f64> = (0..60 * n).map(|_| normal(&mut rng)).collect();
     let factors: Vec<f64> = (0..60).map(|_| normal(&mut rng)).collect();
@@ -93,33 +93,33 @@ fn kernel_machine(n: usize, seed: u64) -> Known {
     })
 }
 
-fn max(n: usize, seed: u64) -> Known {
+fn max(n: usize, seed: u64) -> SolvedGame {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let a: Vec<f64> = (0..n).map(|_| rng.random()).collect();
     enumerated(n, move |row| row.members().map(|i| a[i]).fold(0.0, f64::max))
 }
 
-fn voting(n: usize, seed: u64) -> Known {
+fn voting(n: usize, seed: u64) -> SolvedGame {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let a: Vec<u32> = (0..n).map(|_| rng.random_range(1..9)).collect();
     let half = a.iter().sum::<u32>();
     enumerated(n, move |row| f64::from(u8::from(2 * row.members().map(|i| a[i]).sum::<u32>() > half)))
 }
 
-fn unanimity(n: usize, seed: u64) -> Known {
+fn unanimity(n: usize, seed: u64) -> SolvedGame {
     use apportion::games::{ClosedForm, SumOfUnanimity};
     let game = SumOfUnanimity::random(n, 5 * n, 8.min(n), seed);
     let truth = game.shapley();
-    Known { game: Box::new(game), truth }
+    SolvedGame { game: Box::new(game), truth }
 }
 
-struct OfTrees {
+struct TreeGame {
     model: Ensemble,
     x: Vec<f64>,
     background: Background,
 }
 
-impl Game for OfTrees {
+impl Game for TreeGame {
     fn players(&self) -> usize {
         self.x.len()
     }
@@ -128,7 +128,7 @@ impl Game for OfTrees {
     }
 }
 
-fn trees(name: &str, background: usize, count: u64) -> Vec<Known> {
+fn trees(name: &str, background: usize, count: u64) -> Vec<SolvedGame> {
     let folder = std::env::var("APPORTION_DATA").unwrap_or_else(|_| "../shared".into());
     let model =
         Ensemble::from_bytes(&std::fs::read(format!("{folder}/models/{name}_xgb.json")).unwrap()).unwrap();
@@ -159,13 +159,13 @@ fn trees(name: &str, background: usize, count: u64) -> Vec<Known> {
             let oracle = InterventionalOracle::new(&model, Rows::new(&chosen, n), None).unwrap();
             let truth = oracle.values(Semivalue::Shapley, Rows::new(&x, n)).unwrap().values;
             let background = Background::rows(chosen, n).unwrap();
-            Known { game: Box::new(OfTrees { model: model.clone(), x, background }), truth }
+            SolvedGame { game: Box::new(TreeGame { model: model.clone(), x, background }), truth }
         })
         .collect()
 }
 
 /// The name of a kind of games, and a function that creates them.
-type Kind = (String, Box<dyn Fn() -> Vec<Known>>);
+type Kind = (String, Box<dyn Fn() -> Vec<SolvedGame>>);
 
 fn kinds(count: u64) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
@@ -186,7 +186,7 @@ fn kinds(count: u64) -> Vec<Kind> {
     for name in ["adult", "nhanes", "german", "correlated60", "communities"] {
         kinds.push((format!("bg50 {name}"), Box::new(move || trees(name, 50, count))));
     }
-    let mut push = |name: String, make: fn(usize, u64) -> Known, n: usize| {
+    let mut push = |name: String, make: fn(usize, u64) -> SolvedGame, n: usize| {
         kinds.push((name, Box::new(move || (0..count).map(|seed| make(n, 100 + seed)).collect())));
     };
     for n in [10, 14] {

@@ -22,7 +22,7 @@ mod hard_games;
 use apportion::estimators::{Anytime, Estimator, StopRule, Until, methods};
 use apportion::games::Partition;
 use apportion::{Method, Semivalue, SolutionConcept, Value};
-use hard_games::{Known, hard_games, smooth_games};
+use hard_games::{SolvedGame, hard_games, smooth_games};
 use rayon::prelude::*;
 
 /// The sampling methods for Shapley values.
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None if given(0) == Some("values") => vec![8, 12],
         None => vec![8, 12, 20, 50, 100],
     };
-    let games: Vec<(usize, Known)> = sizes
+    let games: Vec<(usize, SolvedGame)> = sizes
         .iter()
         .flat_map(|&n| hard_games(n).into_iter().chain(smooth_games(n)).map(move |game| (n, game)))
         .filter(|(_, game)| given(4).is_none_or(|part| game.family.contains(part)))
@@ -94,7 +94,7 @@ struct Count {
     error: f64,
 }
 
-fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
+fn intervals(methods: &[Method], games: &[(usize, SolvedGame)], seeds: u64) {
     for &method in methods {
         let Some(estimator) = estimator(method) else { continue };
         let counts: Vec<Count> = games
@@ -165,7 +165,7 @@ fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
     }
 }
 
-fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
+fn certificates(methods: &[Method], games: &[(usize, SolvedGame)], seeds: u64) {
     let mut all = (0, 0);
     for &method in methods {
         let Some(estimator) = estimator(method) else { continue };
@@ -214,7 +214,7 @@ fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
     println!("{} of {} certificates correct", all.1, all.0);
 }
 
-fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
+fn values(methods: &[Method], games: &[(usize, SolvedGame)], seeds: u64) {
     let concepts: [SolutionConcept; 7] = [
         Semivalue::Banzhaf.into(),
         Semivalue::weighted_banzhaf(0.3).unwrap().into(),
@@ -233,7 +233,7 @@ fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
                 let partition = (0..groups).map(|group| (group..*n).step_by(groups).collect()).collect();
                 let partition = Partition::new(*n, partition).unwrap();
                 let groups = concept.needs_partition().then_some(partition);
-                let value = Value::of(concept.clone(), groups, None).unwrap();
+                let value = Value::from_concept(concept.clone(), groups, None).unwrap();
                 let Some(estimator) = method.estimator(&value) else { return (0, 0) };
                 let truth = value.enumerate(&*known.game).unwrap().values;
                 let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();

@@ -28,8 +28,8 @@ fn main() {
             let setting = gaussian::Setting::new(features);
             for seed in 0..seeds {
                 let explicand = setting.explicand(seed as usize);
-                let law = setting.law(draws, 500 + seed);
-                let explainer = Explainer::conditional(&setting, &law).method(method).seed(seed);
+                let distribution = setting.distribution(draws, 500 + seed);
+                let explainer = Explainer::conditional(&setting, &distribution).method(method).seed(seed);
                 let explained = explainer.until(Until::relative(tolerance)).explain(&explicand);
                 let explanation = explained.expect("an explanation");
                 let truth = setting.truth(&explicand, &Semivalue::Shapley.into());

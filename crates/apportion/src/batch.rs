@@ -1,7 +1,7 @@
 //! Converts explanations to the batches of result files.
 
 use apportion_estimators::{Certificate, Explanation};
-use apportion_results::{Batch, Certified, Look};
+use apportion_results::{Batch, Certified, InterimCheck};
 
 /// Returns explanations as a batch of results. Rows are numbered from 0; the caller adds IDs and inputs.
 ///
@@ -38,7 +38,9 @@ pub fn batch(explanations: impl IntoIterator<Item = Explanation>) -> Batch {
         batch.values.extend(explanation.values);
         batch.evaluations.push(explanation.evaluations as u64);
         batch.draws.push(diagnostics.draws.map(|draws| draws as u64));
-        let degrees = diagnostics.error_law.map_or(f64::INFINITY, |law| law.degrees_of_freedom);
+        let degrees = diagnostics
+            .error_distribution
+            .map_or(f64::INFINITY, |distribution| distribution.degrees_of_freedom);
         batch.degrees_of_freedom.push(degrees);
         batch.certificates.push(explanation.certificate.map(certified));
     }
@@ -46,10 +48,10 @@ pub fn batch(explanations: impl IntoIterator<Item = Explanation>) -> Batch {
 }
 
 fn certified(certificate: Certificate) -> Certified {
-    let look = |look: apportion_estimators::Look| Look {
-        evaluations: look.budget as u64,
-        spent: look.spent,
-        error: look.error,
+    let interim_check = |interim_check: apportion_estimators::InterimCheck| InterimCheck {
+        evaluations: interim_check.budget as u64,
+        spent: interim_check.spent,
+        error: interim_check.error,
     };
     Certified {
         stopped_by: certificate.stopped_by.to_string(),
@@ -58,7 +60,7 @@ fn certified(certificate: Certificate) -> Certified {
         error_bounds: certificate.error_bounds.unwrap_or_default(),
         tolerances: certificate.tolerances,
         half_widths: certificate.half_widths.unwrap_or_default(),
-        looks: certificate.looks.into_iter().map(look).collect(),
+        interim_checks: certificate.interim_checks.into_iter().map(interim_check).collect(),
         says: certificate.says,
     }
 }

@@ -39,7 +39,7 @@ impl std::str::FromStr for Budget {
     type Err = ExplainError;
 
     fn from_str(text: &str) -> Result<Self, ExplainError> {
-        let refused = || ExplainError::Budget { given: text.to_owned() };
+        let refused = || ExplainError::Budget { actual: text.to_owned() };
         if text == "auto" {
             return Ok(Self::Auto);
         }

@@ -35,7 +35,7 @@ pub fn explained(
     names: impl IntoIterator<Item = impl Into<String>>,
     rows: Option<Rows<'_>>,
 ) -> Result<Explained, PlotError> {
-    let mut heading = Heading::of_features(names);
+    let mut heading = Heading::for_features(names);
     if let Some(first) = explanations.first() {
         heading.value = first.value.to_string();
         heading.is_efficient = first.value.is_efficient();

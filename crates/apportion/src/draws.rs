@@ -70,7 +70,7 @@
 //! E_ω [D_i − C_i] = E φ̃_i(ζ)² − Var_ω φ̃_i(ζ) = E φ_i(ζ)².
 //! ```
 
-use apportion_estimators::{ErrorLaw, Explanation};
+use apportion_estimators::{ErrorDistribution, Explanation};
 use apportion_games::{ErrorsOfDraws, Game, Sampling};
 
 use crate::error::ExplainError;
@@ -83,15 +83,15 @@ const PAIRS: usize = 64;
 /// draws.
 pub(crate) fn independent_draws(game: &Conditional<'_>) -> Option<usize> {
     match game.sampling() {
-        Sampling::Independent => Some(game.law().draws()),
-        Sampling::Antithetic => Some(game.law().draws() / 2),
+        Sampling::Independent => Some(game.distribution().draws()),
+        Sampling::Antithetic => Some(game.distribution().draws() / 2),
         _ => None,
     }
 }
 
 /// The method that estimates the errors of the draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ToldBy {
+pub(crate) enum ErrorSource {
     /// The method of the explanation.
     Method,
     /// A different method, because that of the explanation draws scenarios.
@@ -103,7 +103,7 @@ pub(crate) struct ErrorOfDraws {
     /// The parts for each value.
     parts: Vec<Parts>,
     /// The distribution of the method's own errors.
-    of_method: Option<ErrorLaw>,
+    of_method: Option<ErrorDistribution>,
     /// For each output, the effective number of independent directions of the draws' errors.
     directions: Vec<f64>,
     /// The number of independent draws per coalition.
@@ -115,12 +115,12 @@ impl ErrorOfDraws {
     /// `independent` independent draws per coalition. `None` without standard errors.
     ///
     /// Calls `explain` for the copies of the game, which doubles the number of predictions.
-    pub(crate) fn of(
+    pub(crate) fn estimate(
         game: &Conditional<'_>,
         independent: usize,
         seed: u64,
         explanation: &mut Explanation,
-        told_by: ToldBy,
+        told_by: ErrorSource,
         explain: impl FnOnce(&dyn Game) -> Result<Explanation, ExplainError>,
     ) -> Result<Option<Self>, ExplainError> {
         let Some(errors) = explanation.std_errors.as_ref().filter(|_| independent > 1) else {
@@ -132,13 +132,13 @@ impl ErrorOfDraws {
         let width = 1 + 2 * PAIRS;
         let of_values = copies.values.chunks_exact(width).zip(errors_of_copies.chunks_exact(width));
         let parts = errors.iter().zip(of_values).map(|(&error, (values, errors))| {
-            let parts = Parts::of(error, values, errors);
+            let parts = Parts::new(error, values, errors);
             match told_by {
-                ToldBy::Method => parts,
-                ToldBy::OtherMethod => parts.lacking(),
+                ErrorSource::Method => parts,
+                ErrorSource::OtherMethod => parts.lacking(),
             }
         });
-        let of_method = explanation.diagnostics.error_law.clone();
+        let of_method = explanation.diagnostics.error_distribution.clone();
         let outputs = explanation.outputs();
         let mut parts: Vec<Parts> = parts.collect();
         (0..outputs).for_each(|output| share_what_is_left(&mut parts, output, outputs));
@@ -163,14 +163,15 @@ impl ErrorOfDraws {
         let mut explanation = explanation.clone();
         let parts: Vec<Parts> = self.parts.iter().map(|part| part.with_draws(times)).collect();
         explanation.std_errors = Some(parts.iter().map(Parts::error).collect());
-        explanation.diagnostics.error_law = self.law(&parts, self.independent as f64 * times - 1.0);
+        explanation.diagnostics.error_distribution =
+            self.distribution(&parts, self.independent as f64 * times - 1.0);
         explanation
     }
 
     /// Returns the distribution of the errors, by Satterthwaite's approximation for the sum of the two parts.
     /// The variance of the draws is estimated from at least one coalition, with `of_draws` degrees of
     /// freedom.
-    fn law(&self, parts: &[Parts], of_draws: f64) -> Option<ErrorLaw> {
+    fn distribution(&self, parts: &[Parts], of_draws: f64) -> Option<ErrorDistribution> {
         let outputs = self.directions.len();
         let sums = |output: usize| {
             let own = || parts.iter().skip(output).step_by(outputs);
@@ -188,10 +189,10 @@ impl ErrorOfDraws {
         if self.of_method.is_none() && sums.iter().any(|&(method, _)| method > 0.0) {
             return None;
         }
-        let of_method = self.of_method.clone().unwrap_or_else(|| ErrorLaw {
+        let of_method = self.of_method.clone().unwrap_or_else(|| ErrorDistribution {
             degrees_of_freedom: f64::INFINITY,
             directions: vec![1.0; outputs],
-            ..ErrorLaw::default()
+            ..ErrorDistribution::default()
         });
         let degrees = sums.iter().filter(|&&(_, all)| all > 0.0).map(|&(method, all)| {
             1.0 / ((method / all).powi(2) / of_method.degrees_of_freedom
@@ -207,7 +208,7 @@ impl ErrorOfDraws {
                 (all / (method / of_method.sqrt() + added / of_draws.sqrt())).powi(2).max(1.0)
             },
         );
-        Some(ErrorLaw {
+        Some(ErrorDistribution {
             degrees_of_freedom: degrees.fold(f64::INFINITY, f64::min),
             directions: directions.collect(),
             // The sum of two variances is not a sample variance.
@@ -235,7 +236,7 @@ struct Parts {
 impl Parts {
     /// Returns the parts for a value with the standard error `error`, whose copies have `values` and
     /// `errors`.
-    fn of(error: f64, values: &[f64], errors: &[f64]) -> Self {
+    fn new(error: f64, values: &[f64], errors: &[f64]) -> Self {
         let off = |pair: &[f64]| pair[0] / 2.0 - pair[1] / 2.0;
         let pairs = || values[1..].chunks_exact(2).zip(errors[1..].chunks_exact(2));
         let unit = errors.iter().copied().fold(error, f64::max);

@@ -17,38 +17,38 @@ use crate::options::OptionError;
 pub enum ExplainError {
     /// The name is not that of a method.
     #[error(
-        "unknown method {given:?}; expected one of: {}",
+        "unknown method {actual:?}; expected one of: {}",
         Method::all().map(Method::name).collect::<Vec<_>>().join(", ")
     )]
     UnknownMethod {
         /// The given name.
-        given: String,
+        actual: String,
     },
     /// The text is not a budget.
     #[error(
-        "invalid budget {given:?}; expected a number of evaluations (2000), a multiple of the number of \
+        "invalid budget {actual:?}; expected a number of evaluations (2000), a multiple of the number of \
          features (10n), or auto"
     )]
     Budget {
         /// The given text.
-        given: String,
+        actual: String,
     },
     /// The budget is smaller than the number of coalitions that [`Method::Exact`] evaluates.
     #[error(
-        "method exact requires a budget of at least {} for {players} players{}, got {given}; omit the \
+        "method exact requires a budget of at least {} for {players} players{}, got {actual}; omit the \
          budget, or use auto or a sampling method",
-        if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) {
-            format!("2^{players} = {least} evaluations")
+        if *min == 1usize.checked_shl(*players as u32).unwrap_or(0) {
+            format!("2^{players} = {min} evaluations")
         } else {
-            format!("{least} evaluations")
+            format!("{min} evaluations")
         },
-        if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) { "" } else { " in these groups" }
+        if *min == 1usize.checked_shl(*players as u32).unwrap_or(0) { "" } else { " in these groups" }
     )]
     ExactBudget {
         /// The given number of evaluations.
-        given: usize,
+        actual: usize,
         /// The number of coalitions to evaluate.
-        least: usize,
+        min: usize,
         /// The number of players of the game.
         players: usize,
     },

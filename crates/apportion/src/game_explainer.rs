@@ -9,8 +9,8 @@ use apportion_values::{InteractionIndex, Interactions, Semivalue, Value, enumera
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
-use crate::follow::Follow;
 use crate::method::Method;
+use crate::observer::RunObserver;
 use crate::plan::Plan;
 
 /// Computes attributions for the players of a game, with a given value, method and budget.
@@ -58,9 +58,9 @@ impl Default for GameExplainer {
 }
 
 /// A row whose run is observed.
-pub(crate) struct Followed<'f> {
+pub(crate) struct ObservedRun<'f> {
     pub(crate) row: usize,
-    pub(crate) follow: &'f dyn Follow,
+    pub(crate) observer: &'f dyn RunObserver,
     /// The number of draws of the conditional game, if the run is one of several with an increasing number of
     /// draws.
     pub(crate) draws: Option<usize>,
@@ -189,7 +189,7 @@ impl GameExplainer {
         index: &InteractionIndex,
         order: usize,
     ) -> Result<Option<LearnedSpectrum>, ExplainError> {
-        match (self.method, LearnedSpectrum::of_index(index, order)) {
+        match (self.method, LearnedSpectrum::for_index(index, order)) {
             (Method::Exact, _) => Ok(None),
             // The errors of draws can only be estimated for methods that are linear in the game.
             (Method::Auto, learned) => Ok(learned.filter(|_| !self.is_linear)),
@@ -222,7 +222,7 @@ impl GameExplainer {
                 (all, all.map(|all| given.map_or(all, |given| all.min(given))))
             }
         };
-        Ok(Plan { method, least, most, seconds: None })
+        Ok(Plan { method, min_evaluations: least, max_evaluations: most, seconds: None })
     }
 
     fn check_without_oracle(&self) -> Result<(), ExplainError> {
@@ -263,7 +263,7 @@ impl GameExplainer {
         let given = self.budget.evaluations(players);
         match all {
             Some(least) if self.method == Method::Exact && self.budget != Budget::Auto && given < least => {
-                Err(ExplainError::ExactBudget { given, least, players })
+                Err(ExplainError::ExactBudget { actual: given, min: least, players })
             }
             _ => Ok(()),
         }
@@ -301,7 +301,7 @@ impl GameExplainer {
         &self,
         game: &dyn Game,
         extent: Extent,
-        followed: Option<&Followed<'_>>,
+        followed: Option<&ObservedRun<'_>>,
     ) -> Result<Explanation, ExplainError> {
         let mut explanation = self.explain_game(game, &self.value, extent, followed)?;
         explanation.value = self.value.concept();
@@ -314,7 +314,7 @@ impl GameExplainer {
         game: &dyn Game,
         value: &Value,
         extent: Extent,
-        followed: Option<&Followed<'_>>,
+        followed: Option<&ObservedRun<'_>>,
     ) -> Result<Explanation, ExplainError> {
         let mut same_as = None;
         let estimator =
@@ -338,7 +338,7 @@ impl GameExplainer {
             #[cfg(feature = "conditional")]
             (Extent::Grown(budget), _) => estimator.growing().estimate(game, budget, seed)?,
             (Extent::Sample(budget), Some(followed)) => {
-                followed.begin(Anytime::of_one_sample(estimator, game, seed)?)?.run(budget)?.clone()
+                followed.begin(Anytime::with_one_sample(estimator, game, seed)?)?.run(budget)?.clone()
             }
             (Extent::Until(until), None) => Anytime::new(&*estimator, game, seed)?.run_until(&until)?.clone(),
             (Extent::Until(until), Some(followed)) => {
@@ -365,16 +365,16 @@ impl Extent {
             Self::Sample(budget) => budget,
             #[cfg(feature = "conditional")]
             Self::Grown(budget) => budget,
-            Self::Until(until) => until.most_evaluations(players),
+            Self::Until(until) => until.max_evaluations(players),
         }
     }
 }
 
-impl Followed<'_> {
+impl ObservedRun<'_> {
     /// Prepares the run, restoring its checkpoint if there is one.
     fn begin<'g>(&'g self, run: Anytime<'g>) -> Result<Anytime<'g>, ExplainError> {
-        let run = run.watched(|progress: &Progress<'_>| self.follow.progress(self.row, progress));
-        match self.follow.begun(self.row) {
+        let run = run.watched(|progress: &Progress<'_>| self.observer.on_progress(self.row, progress));
+        match self.observer.load_checkpoint(self.row) {
             Some(checkpoint) if !self.is_of_other_draws(&checkpoint) => Ok(run.restored(&checkpoint)?),
             _ => Ok(run),
         }

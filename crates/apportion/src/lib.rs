@@ -38,7 +38,7 @@
 //!
 //! Each crate can be used alone. The crate `apportion-onnx`, which is not a dependency of this one, reads
 //! neural networks from ONNX files. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
-//! [`Plan`], [`Follow`] and [`batch`], and [`options`] to set all of them by name.
+//! [`Plan`], [`RunObserver`] and [`batch`], and [`options`] to set all of them by name.
 
 mod batch;
 mod budget;
@@ -48,11 +48,11 @@ mod drawn;
 mod draws;
 mod error;
 mod explainer;
-mod follow;
 mod game_explainer;
 mod marginal;
 mod method;
 mod method_by_name;
+mod observer;
 pub mod options;
 mod plan;
 mod source;
@@ -94,9 +94,9 @@ pub use budget::Budget;
 pub use drawn::explained;
 pub use error::ExplainError;
 pub use explainer::{Ends, Explainer, NullPlayers};
-pub use follow::Follow;
 pub use game_explainer::GameExplainer;
 pub use method::Method;
+pub use observer::RunObserver;
 pub use plan::Plan;
 
 /// Runs the examples of the README as doctests.

@@ -36,7 +36,7 @@ impl Method {
     /// Maximum number of players for which [`sampled`](Self::sampled) chooses the learned spectrum. In
     /// addition to the evaluations, it takes about 0.35 ms per evaluation of a game with 1000 players, which
     /// is little compared with most models, but grows with the number of players.
-    pub const MOST_LEARNED: usize = 1000;
+    pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users, without the
     /// [variants](MethodSpec::is_variant) of other methods, which have names, too.
@@ -126,9 +126,9 @@ impl Method {
 
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
-    /// - Shapley and Banzhaf values for up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, or groups acting
-    ///   as players: the learned spectrum. For Shapley values from 2n to 2.5n evaluations, where a regression
-    ///   has about as many pairs as unknowns: a permutation and its reverse.
+    /// - Shapley and Banzhaf values for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or
+    ///   groups acting as players: the learned spectrum. For Shapley values from 2n to 2.5n evaluations,
+    ///   where a regression has about as many pairs as unknowns: a permutation and its reverse.
     /// - Shapley values for more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf
     ///   without replacement. All other semivalues: regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions by leverage scores if they support the value, nested permutations
@@ -141,7 +141,7 @@ impl Method {
         };
         // Fewer evaluations than players are too few to learn from; another method requires fewer.
         let learns = (players..).contains(&budget)
-            && players <= Self::MOST_LEARNED
+            && players <= Self::MAX_LEARNED_PLAYERS
             && methods::LEARNED_SPECTRUM.computes(value);
         let is_of_one_order = (2 * players..=5 * players / 2).contains(&budget);
         match learns {
@@ -191,7 +191,7 @@ mod tests {
         let concept: SolutionConcept = name.parse().unwrap();
         let groups = concept.needs_partition().then(|| Partition::whole(3));
         let graph = concept.needs_graph().then(|| Graph::line(3));
-        Value::of(concept, groups, graph).unwrap()
+        Value::from_concept(concept, groups, graph).unwrap()
     }
 
     #[test]
@@ -219,7 +219,10 @@ mod tests {
         for (name, sampled) in
             [("shapley", "leverage-shap"), ("banzhaf", "kernel-banzhaf-without-replacement")]
         {
-            assert_eq!(Method::sampled(&value(name), Method::MOST_LEARNED + 1, 20_000).name(), sampled);
+            assert_eq!(
+                Method::sampled(&value(name), Method::MAX_LEARNED_PLAYERS + 1, 20_000).name(),
+                sampled
+            );
         }
         for (budget, sampled) in [
             (29, "leverage-shap"),

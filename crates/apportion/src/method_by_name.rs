@@ -10,7 +10,7 @@ impl FromStr for Method {
 
     fn from_str(name: &str) -> Result<Self, ExplainError> {
         let found = Self::named().find(|method| method.name() == name);
-        found.ok_or_else(|| ExplainError::UnknownMethod { given: name.to_owned() })
+        found.ok_or_else(|| ExplainError::UnknownMethod { actual: name.to_owned() })
     }
 }
 

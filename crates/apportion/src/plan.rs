@@ -13,7 +13,7 @@ use crate::method::Method;
 /// // Ten players have 1024 coalitions, which the automatic budget covers; thirty players have too many.
 /// assert_eq!(GameExplainer::new().plan(10)?.method, Method::Exact);
 /// let plan = GameExplainer::new().budget(Budget::PerPlayer(50)).plan(30)?;
-/// assert_eq!((plan.method.name(), plan.most), ("learned-spectrum", Some(1500)));
+/// assert_eq!((plan.method.name(), plan.max_evaluations), ("learned-spectrum", Some(1500)));
 /// # Ok::<(), apportion::ExplainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -23,9 +23,9 @@ pub struct Plan {
     pub method: Method,
     /// The minimum number of evaluations of the method, if known in advance; for [`Method::Exact`], the
     /// number of all coalitions.
-    pub least: Option<usize>,
+    pub min_evaluations: Option<usize>,
     /// The maximum number of evaluations, if limited.
-    pub most: Option<usize>,
+    pub max_evaluations: Option<usize>,
     /// The predicted time for all rows, in seconds; only for the tree method.
     pub seconds: Option<f64>,
 }

@@ -2,7 +2,7 @@
 
 use apportion_games::{Background, Coalition, Game, Model, Shared};
 #[cfg(feature = "conditional")]
-use apportion_games::{ConditionalGame, ConditionalLaw};
+use apportion_games::{ConditionalDistribution, ConditionalGame};
 
 use crate::error::ExplainError;
 use crate::marginal::marginal;
@@ -18,12 +18,12 @@ pub(crate) enum Source<'a> {
     Trees(Box<Trees<'a>>),
     /// The conditional game of any model.
     #[cfg(feature = "conditional")]
-    Conditional(Shared<'a, dyn Model + 'a>, Shared<'a, dyn ConditionalLaw + 'a>),
+    Conditional(Shared<'a, dyn Model + 'a>, Shared<'a, dyn ConditionalDistribution + 'a>),
 }
 
 /// A conditional game of any model with any distribution.
 #[cfg(feature = "conditional")]
-pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalLaw + 'a>;
+pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalDistribution + 'a>;
 
 impl Source<'_> {
     /// Returns whether an exact method exists that needs no evaluations.
@@ -66,8 +66,8 @@ impl Source<'_> {
             // A feature on which no prediction depends is not a null player: its value is informative about
             // the other features.
             #[cfg(feature = "conditional")]
-            Self::Conditional(model, law) => {
-                let game = ConditionalGame::new(&**model, explicand, &**law)?;
+            Self::Conditional(model, distribution) => {
+                let game = ConditionalGame::new(&**model, explicand, &**distribution)?;
                 let nobody = Coalition::empty(game.players());
                 Ok((Box::new(game), nobody))
             }

@@ -14,7 +14,7 @@ use crate::marginal::marginal;
 use crate::method::Method;
 
 /// The games of an ensemble.
-enum Plays<'a> {
+enum TreeGame<'a> {
     /// The marginal game.
     Marginal(Background),
     /// The marginal game with a compiled background, whose rows are not available; only the exact method
@@ -29,37 +29,37 @@ enum Plays<'a> {
 /// An ensemble with one game. The oracle is built at its first use and kept.
 pub(crate) struct Trees<'a> {
     ensemble: Shared<'a, Ensemble>,
-    plays: Plays<'a>,
+    plays: TreeGame<'a>,
     pub(crate) settings: Settings,
     oracle: OnceLock<Box<dyn Exact + 'a>>,
 }
 
 impl<'a> Trees<'a> {
-    fn new(ensemble: Shared<'a, Ensemble>, plays: Plays<'a>) -> Self {
+    fn new(ensemble: Shared<'a, Ensemble>, plays: TreeGame<'a>) -> Self {
         Self { ensemble, plays, settings: Settings::default(), oracle: OnceLock::new() }
     }
 
     pub(crate) fn marginal(ensemble: Shared<'a, Ensemble>, background: Background) -> Self {
-        Self::new(ensemble, Plays::Marginal(background))
+        Self::new(ensemble, TreeGame::Marginal(background))
     }
 
     pub(crate) fn compiled(ensemble: Shared<'a, Ensemble>, background: CompiledBackground) -> Self {
-        Self::new(ensemble, Plays::Compiled(background))
+        Self::new(ensemble, TreeGame::Compiled(background))
     }
 
     pub(crate) fn linked(ensemble: Shared<'a, Ensemble>, background: Background) -> Result<Self, TreeError> {
         let outputs = LinkedEnsemble::new(ensemble.clone())?;
-        Ok(Self::new(ensemble, Plays::Linked(Box::new(outputs), background)))
+        Ok(Self::new(ensemble, TreeGame::Linked(Box::new(outputs), background)))
     }
 
     pub(crate) fn path_dependent(ensemble: Shared<'a, Ensemble>) -> Self {
-        Self::new(ensemble, Plays::PathDependent)
+        Self::new(ensemble, TreeGame::PathDependent)
     }
 
     /// Returns whether exact values can be computed, however long it takes.
     pub(crate) fn has_exact(&self) -> bool {
         match self.plays {
-            Plays::Linked(..) => LinkedOracle::check(&self.ensemble).is_ok(),
+            TreeGame::Linked(..) => LinkedOracle::check(&self.ensemble).is_ok(),
             _ => true,
         }
     }
@@ -71,10 +71,12 @@ impl<'a> Trees<'a> {
     /// Returns the game of one explicand and its null players.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         match &self.plays {
-            Plays::Marginal(background) => marginal(&*self.ensemble as &dyn Model, explicand, background),
-            Plays::Linked(outputs, background) => marginal(&**outputs as &dyn Model, explicand, background),
-            Plays::Compiled(_) => Err(ExplainError::NoRows),
-            Plays::PathDependent => {
+            TreeGame::Marginal(background) => marginal(&*self.ensemble as &dyn Model, explicand, background),
+            TreeGame::Linked(outputs, background) => {
+                marginal(&**outputs as &dyn Model, explicand, background)
+            }
+            TreeGame::Compiled(_) => Err(ExplainError::NoRows),
+            TreeGame::PathDependent => {
                 let game = PathDependentGame::new(&self.ensemble, explicand)?;
                 let null_players = game.null_players();
                 Ok((Box::new(game), null_players))
@@ -105,21 +107,21 @@ impl<'a> Trees<'a> {
     fn new_oracle(&self) -> Result<Box<dyn Exact + 'a>, TreeError> {
         let (ensemble, settings) = (self.ensemble.clone(), self.settings);
         Ok(match &self.plays {
-            Plays::Marginal(background) => {
+            TreeGame::Marginal(background) => {
                 let weights = Some(background.weights());
                 let oracle = InterventionalOracle::new(ensemble, background.as_rows(), weights)?;
                 Box::new(oracle.with_settings(settings))
             }
-            Plays::Compiled(background) => {
+            TreeGame::Compiled(background) => {
                 let oracle = InterventionalOracle::from_compiled(ensemble, background.clone())?;
                 Box::new(oracle.with_settings(settings))
             }
-            Plays::Linked(_, background) => {
+            TreeGame::Linked(_, background) => {
                 let weights = Some(background.weights());
                 let oracle = LinkedOracle::new(ensemble, background.as_rows(), weights)?;
                 Box::new(oracle.with_settings(settings))
             }
-            Plays::PathDependent => Box::new(PathDependentOracle::new(ensemble)?.with_settings(settings)),
+            TreeGame::PathDependent => Box::new(PathDependentOracle::new(ensemble)?.with_settings(settings)),
         })
     }
 }

@@ -8,9 +8,9 @@ use apportion::values::InteractionIndex;
 use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
 
+use crate::distribution_options::DistributionOptions;
 use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
-use crate::law_options::LawOptions;
 use crate::methods::method;
 use crate::output::Format;
 use crate::pictures::{CommandLine, kind};
@@ -105,7 +105,7 @@ pub(crate) struct Explain {
     pub(crate) game: Option<Game>,
 
     #[command(flatten)]
-    pub(crate) law: LawOptions,
+    pub(crate) distribution: DistributionOptions,
 
     /// Method; `apportion methods` lists all
     ///

@@ -24,19 +24,19 @@ pub(crate) struct Data {
 }
 
 /// The description of the background in results.
-pub(crate) struct Described {
+pub(crate) struct BackgroundDescription {
     /// The number of rows, unless only a compiled file is available.
     rows: Option<usize>,
     digest: String,
 }
 
-impl Described {
+impl BackgroundDescription {
     /// Describes rows as they are used: in the order of the features, with categories as codes. Weights, if
     /// any, are part of the digest, after the rows.
     pub(crate) fn of_rows(rows: Rows<'_>, weights: Option<&[f64]>) -> Self {
         let digest = match weights {
-            None => digest::of_numbers(rows.values()),
-            Some(weights) => digest::of_numbers(rows.values().iter().chain(weights)),
+            None => digest::digest_numbers(rows.values()),
+            Some(weights) => digest::digest_numbers(rows.values().iter().chain(weights)),
         };
         Self { rows: Some(rows.len()), digest }
     }
@@ -173,7 +173,7 @@ fn sample_in_words(args: &Explain, count: usize) -> String {
 
 /// Returns the model with the cover of the specified background rows, for the path-dependent game, or `None`
 /// if the options do not specify any.
-pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, Described)>> {
+pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, BackgroundDescription)>> {
     let Some(Data { values, weights }) = rows_asked_for(args, input)? else {
         if args.input.columns.weights.is_some() {
             let says = "--weights requires a background with --game path-dependent; pass --background FILE";
@@ -187,7 +187,7 @@ pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble,
         None => model.with_covers_of(rows),
         Some(weights) => model.with_covers_of_weighted(rows, weights),
     };
-    Ok(Some((counted.context("cannot use the background")?, Described::of_rows(rows, weights))))
+    Ok(Some((counted.context("cannot use the background")?, BackgroundDescription::of_rows(rows, weights))))
 }
 
 /// Reads a background that was compiled for `model`.
@@ -259,7 +259,7 @@ fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Data>> {
 
 /// Reads a file of background rows.
 fn read(path: &Path, input: &Input) -> Result<Table> {
-    let table = rows::read(path, &input.wanted_of_others()?).context("cannot use the background")?;
+    let table = rows::read(path, &input.row_options_of_others()?).context("cannot use the background")?;
     for note in &table.notes {
         messages::note(format_args!("{}: {note}", path.display()));
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use apportion::{Checkpoint, Explanation, Follow, Progress};
+use apportion::{Checkpoint, Explanation, Progress, RunObserver};
 use apportion_files::{CheckpointFile, Destination, FileError, Key};
 use indicatif::ProgressBar;
 
@@ -44,30 +44,30 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Follow for Runs<'_> {
-    fn finished(&self, row: usize) -> Option<Explanation> {
+impl RunObserver for Runs<'_> {
+    fn load_result(&self, row: usize) -> Option<Explanation> {
         self.file.finished(row).cloned()
     }
 
-    fn begun(&self, row: usize) -> Option<Checkpoint> {
+    fn load_checkpoint(&self, row: usize) -> Option<Checkpoint> {
         self.file.begun(row)
     }
 
-    fn begin(&self, _: usize) -> ControlFlow<()> {
+    fn on_row_start(&self, _: usize) -> ControlFlow<()> {
         if interrupt::was_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+    fn on_progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         let error =
             progress.error.map_or_else(String::new, |error| format!(", error {error:.2} × tolerance"));
         self.progress
-            .set_message(format!("{} of {} evaluations{error}", progress.evaluations, progress.next_look));
+            .set_message(format!("{} of {} evaluations{error}", progress.evaluations, progress.next_check));
         let is_interrupted = interrupt::was_interrupted();
         let kept = self.file.progress(row, progress, is_interrupted);
         if is_interrupted { ControlFlow::Break(()) } else { kept }
     }
 
-    fn done(&self, row: usize, explanation: &Explanation) {
+    fn on_row_done(&self, row: usize, explanation: &Explanation) {
         self.progress.inc(1);
         self.file.done(row, explanation);
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
 }
 
 fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackground> {
-    let wanted = model.wanted(&args.columns)?;
+    let wanted = model.row_options(&args.columns)?;
     let model = model.ensemble("compile-background")?;
     let mut compiler = BackgroundCompiler::new(model)?;
     let mut rows_before = 0;

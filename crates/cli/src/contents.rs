@@ -25,7 +25,7 @@ use crate::rows;
 /// The number of bytes that identify the kind of a file.
 const ENOUGH: usize = 512;
 /// The maximum number of distinct values that are counted per column.
-const MOST_DISTINCT: usize = 10_000;
+const MAX_DISTINCT_NUMBERS: usize = 10_000;
 
 type Facts = Vec<(&'static str, Value)>;
 
@@ -262,37 +262,37 @@ fn of_lines_of_results(bytes: impl BufRead) -> Result<Facts> {
 struct Column {
     missing: u64,
     distinct: HashSet<u64>,
-    least: f64,
+    min: f64,
     largest: f64,
 }
 
 impl Column {
     const NEW: fn() -> Self =
-        || Self { missing: 0, distinct: HashSet::new(), least: f64::INFINITY, largest: f64::NEG_INFINITY };
+        || Self { missing: 0, distinct: HashSet::new(), min: f64::INFINITY, largest: f64::NEG_INFINITY };
 
     fn add(&mut self, number: f64) {
         if number.is_nan() {
             self.missing += 1;
             return;
         }
-        if self.distinct.len() <= MOST_DISTINCT {
+        if self.distinct.len() <= MAX_DISTINCT_NUMBERS {
             // Adding 0 turns −0 into 0, so that both count as one value.
             self.distinct.insert((number + 0.0).to_bits());
         }
-        self.least = self.least.min(number);
+        self.min = self.min.min(number);
         self.largest = self.largest.max(number);
     }
 
     /// Returns the number of distinct values, unless there are too many to count.
     fn distinct(&self) -> Option<usize> {
-        Some(self.distinct.len()).filter(|&count| count <= MOST_DISTINCT)
+        Some(self.distinct.len()).filter(|&count| count <= MAX_DISTINCT_NUMBERS)
     }
 
     fn in_words(&self, name: &str) -> String {
         let distinct =
-            self.distinct().map_or_else(|| format!("over {MOST_DISTINCT}"), |count| count.to_string());
-        let range = if self.least <= self.largest {
-            format!("; {} to {}", self.least, self.largest)
+            self.distinct().map_or_else(|| format!("over {MAX_DISTINCT_NUMBERS}"), |count| count.to_string());
+        let range = if self.min <= self.largest {
+            format!("; {} to {}", self.min, self.largest)
         } else {
             String::new()
         };
@@ -301,7 +301,7 @@ impl Column {
 
     fn as_json(&self, name: &str) -> Value {
         let known = |number: f64| match number {
-            _ if self.least > self.largest => Value::Null,
+            _ if self.min > self.largest => Value::Null,
             f64::INFINITY => INFINITE[0].into(),
             f64::NEG_INFINITY => INFINITE[1].into(),
             number => number.into(),
@@ -310,7 +310,7 @@ impl Column {
             "name": name,
             "missing": self.missing,
             "distinct": self.distinct(),
-            "least": known(self.least),
+            "least": known(self.min),
             "largest": known(self.largest)
         })
     }
@@ -326,7 +326,7 @@ fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
         .transpose()?
         .map(|trees| AnyModel::Trees(Box::new(trees)));
     let wanted = match &model {
-        Some(model) => model.wanted(&args.columns)?,
+        Some(model) => model.row_options(&args.columns)?,
         None => args.columns.all(),
     };
     let (mut rows, mut columns, mut names) = (0, Vec::new(), None);

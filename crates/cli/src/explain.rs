@@ -10,8 +10,8 @@ use apportion::games::GameError;
 use apportion::options::{self, OptionError, Options};
 use apportion::values::ValueError;
 use apportion::{
-    Budget, Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Follow, Method, Model,
-    Progress, Rows, Until, Value,
+    Budget, Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Method, Model, Progress, Rows,
+    RunObserver, Until, Value,
 };
 use apportion_files::{CheckpointFile, Destination, FileError, Key, digest};
 use apportion_results::{self as results, Heading, Values};
@@ -20,10 +20,10 @@ use serde::Serialize;
 
 use crate::about::{about, facts};
 use crate::args::{Explain, Game};
-use crate::background::{Described, data_for_groups};
+use crate::background::{BackgroundDescription, data_for_groups};
 use crate::checkpoint::Runs;
 use crate::class::{self, Classes};
-use crate::explainer::{Asked, explainer};
+use crate::explainer::{ConfiguredExplainer, explainer};
 use crate::failure::Usage;
 use crate::game;
 use crate::graph::GraphOption;
@@ -33,9 +33,9 @@ use crate::input::{self, Batch, Input, digest_of_file, refuse_infinite};
 use crate::interactions;
 use crate::interrupt;
 use crate::messages;
-use crate::model::{AnyModel, TextsOfRows};
+use crate::model::{AnyModel, RowTexts};
 use crate::option_error::usage;
-use crate::pictures::Wanted;
+use crate::pictures::PictureRequest;
 use crate::plan;
 use crate::rows;
 use crate::stream;
@@ -51,10 +51,10 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
-    let mut wanted = Wanted::new(args, &with_checkpoint, &destination, checkpoint.as_ref())?;
+    let mut wanted = PictureRequest::new(args, &with_checkpoint, &destination, checkpoint.as_ref())?;
     let until = options.accuracy.until().map_err(usage)?;
     let pairs = args.interactions.is_some();
-    let indices = indices::asked(args)?;
+    let indices = indices::requested_index(args)?;
     let numbers = |model: &AnyModel, features: usize| {
         let lines = match &indices {
             Some((_, order)) => indices::coalitions_of_one(features, *order),
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     // If there are several losses, only that of the specified class is explained.
     let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
-    let Asked { explainer, background } = explainer(args, &options, game, &input)?;
+    let ConfiguredExplainer { explainer, background } = explainer(args, &options, game, &input)?;
     options.engine.rows = batches.rows_of_each();
     let explainer = options.explainer(explainer, value.clone()).map_err(usage)?;
     let pool = threads::pool(&args.threads)?;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
             progress.set_style(style_of_runs(batches.count())?);
             let mut run = options.clone();
             (run.game, run.method, run.budget) = (Some(game), method, budget.map(Budget::Evaluations));
-            (run.groups, run.engine.rows) = (options::Groups::of_value(&value), None);
+            (run.groups, run.engine.rows) = (options::Groups::from_value(&value), None);
             let key = key(args, &run, &input)?;
             let every = Duration::from_secs(args.checkpoint_every);
             Some(Runs::new(&key, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?)
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let same_as = OnceLock::new();
     let results = |first: &results::Batch| -> Result<Values> {
         let mut about = about(args, game, &input);
-        about.extend(background.iter().flat_map(Described::about));
+        about.extend(background.iter().flat_map(BackgroundDescription::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
         let accuracy = until.as_ref().map(Until::words);
         let same_as = same_as.get().cloned().flatten();
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
                     .map_or_else(Vec::new, |of| groups::named(&of, &input.features)),
                 ..Heading::default()
             },
-            words: input.model.texts().cloned().map(|texts| Arc::new(TextsOfRows(texts)) as _),
+            category_names: input.model.texts().cloned().map(|texts| Arc::new(RowTexts(texts)) as _),
             has_ids: first.ids.is_some(),
             has_inputs: true,
             has_errors: budget.is_some() || first.has_errors(),
@@ -179,7 +179,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         } else {
             let explained = pool.install(|| match &runs {
                 Some(runs) => interrupt::cancellation()
-                    .run(|| explainer.explain_rows_followed(rows, &Later { follow: runs, before }))
+                    .run(|| explainer.explain_rows_followed(rows, &OffsetRuns { observer: runs, before }))
                     .unwrap_or_else(|Cancelled| Err(GameError::Interrupted { evaluations: 0 }.into())),
                 None => explainer.explain_rows_with_progress(rows, &|| progress.inc(1)),
             });
@@ -206,7 +206,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         (true, false) => stream::write(&pool, target, &mut batches, results, compute),
     };
     progress.finish_and_clear();
-    warnings.say();
+    warnings.print();
     input.model.note_restarts();
     // Save the finished rows even if writing the results failed.
     if let Some(runs) = &runs {
@@ -215,7 +215,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let explained = explained?;
     wanted.draw(&destination, explained - loaded)?;
     if args.timings {
-        Timings::of(started, loaded, explained).print()?;
+        Timings::since(started, loaded, explained).print()?;
     }
     Ok(())
 }
@@ -233,30 +233,30 @@ fn inputs(args: &Explain) -> Vec<&Path> {
 }
 
 /// The observer of a batch that starts after `before` rows.
-struct Later<'a, 'r> {
-    follow: &'a Runs<'r>,
+struct OffsetRuns<'a, 'r> {
+    observer: &'a Runs<'r>,
     before: usize,
 }
 
-impl Follow for Later<'_, '_> {
-    fn finished(&self, row: usize) -> Option<Explanation> {
-        self.follow.finished(self.before + row)
+impl RunObserver for OffsetRuns<'_, '_> {
+    fn load_result(&self, row: usize) -> Option<Explanation> {
+        self.observer.load_result(self.before + row)
     }
 
-    fn begun(&self, row: usize) -> Option<Checkpoint> {
-        self.follow.begun(self.before + row)
+    fn load_checkpoint(&self, row: usize) -> Option<Checkpoint> {
+        self.observer.load_checkpoint(self.before + row)
     }
 
-    fn begin(&self, row: usize) -> ControlFlow<()> {
-        self.follow.begin(self.before + row)
+    fn on_row_start(&self, row: usize) -> ControlFlow<()> {
+        self.observer.on_row_start(self.before + row)
     }
 
-    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
-        self.follow.progress(self.before + row, progress)
+    fn on_progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+        self.observer.on_progress(self.before + row, progress)
     }
 
-    fn done(&self, row: usize, explanation: &Explanation) {
-        self.follow.done(self.before + row, explanation);
+    fn on_row_done(&self, row: usize, explanation: &Explanation) {
+        self.observer.on_row_done(self.before + row, explanation);
     }
 }
 
@@ -290,7 +290,7 @@ fn checkpoint_destination(
     results: &Destination,
 ) -> Result<Option<Destination>> {
     let Some(path) = &args.checkpoint else { return Ok(None) };
-    let destination = Destination::of_option("--checkpoint", path, inputs)?;
+    let destination = Destination::from_option("--checkpoint", path, inputs)?;
     if destination.is_file_of(results) {
         return Err(Usage("--checkpoint and --out name the same file; use two files".to_owned()).into());
     }
@@ -351,8 +351,9 @@ fn key(args: &Explain, options: &Options, input: &Input) -> Result<Key> {
 /// Identifies a program by its command: the digest of the command, which may contain secrets, and the digests
 /// of the files named in it.
 fn program(command: &str) -> String {
-    let files = digest::of_files_in(command).into_iter().map(|(name, digest)| format!(", {name} {digest}"));
-    format!("program {}{}", digest::of_bytes(command.as_bytes()), files.collect::<String>())
+    let files =
+        digest::digest_files_in(command).into_iter().map(|(name, digest)| format!(", {name} {digest}"));
+    format!("program {}{}", digest::digest_bytes(command.as_bytes()), files.collect::<String>())
 }
 
 /// Explanations in a checkpoint that are compared with the current program before they are reused. The
@@ -451,14 +452,15 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
             ));
         }
     }
-    let (method, value, game) = (args.method, &args.value, game::asked(args).unwrap_or(Game::Marginal));
+    let (method, value, game) =
+        (args.method, &args.value, game::requested_game(args).unwrap_or(Game::Marginal));
     if method == Method::Tree && !matches!(game, Game::Marginal | Game::PathDependent) {
         return refuse(format!(
             "--method tree does not support --game {}; use --method exact or a sampling method",
             game.name()
         ));
     }
-    match indices::asked(args)? {
+    match indices::requested_index(args)? {
         Some(_) => indices::check(args)?,
         None if args.interactions.is_some() => interactions::check(args)?,
         None => {}

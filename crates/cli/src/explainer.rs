@@ -8,16 +8,16 @@ use apportion::options::Options;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
-use crate::background::{Described, background, compiled, counted, data, refuse_texts};
+use crate::background::{BackgroundDescription, background, compiled, counted, data, refuse_texts};
 use crate::class::Classes;
 use crate::failure::Usage;
 use crate::input::{Input, refuse_infinite};
 use crate::option_error::usage;
 
 /// The configured explainer, and a description of its background, if it has one.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ConfiguredExplainer<'a> {
     pub(crate) explainer: Explainer<'a>,
-    pub(crate) background: Option<Described>,
+    pub(crate) background: Option<BackgroundDescription>,
 }
 
 /// Builds the explainer of the model in this game.
@@ -26,7 +26,7 @@ pub(crate) fn explainer<'a>(
     options: &Options,
     game: Game,
     input: &'a Input,
-) -> Result<Asked<'a>> {
+) -> Result<ConfiguredExplainer<'a>> {
     let mut described = None;
     let trees = input.model.trees().map(Shared::from);
     let trees = match (trees, &args.space) {
@@ -49,7 +49,7 @@ pub(crate) fn explainer<'a>(
         )?;
     }
     options.distribution.check(game).map_err(usage)?;
-    let law = if game.is_conditional() {
+    let distribution = if game.is_conditional() {
         let data = data(args, game, input)?;
         if let Some(at) = data.values.iter().position(|value| value.is_infinite() && game != Game::Frequency)
         {
@@ -64,8 +64,8 @@ pub(crate) fn explainer<'a>(
         }
         let (rows, weights) = (Rows::new(&data.values, input.columns), data.weights.as_deref());
         described = Some(match input.model.texts() {
-            Some(texts) => Described::of_texts(rows, weights, texts),
-            None => Described::of_rows(rows, weights),
+            Some(texts) => BackgroundDescription::of_texts(rows, weights, texts),
+            None => BackgroundDescription::of_rows(rows, weights),
         });
         options.distribution.fit(game, rows, weights, options.seed, Some(explained)).map_err(usage)?
     } else {
@@ -76,21 +76,21 @@ pub(crate) fn explainer<'a>(
         refuse_infinite(input, background.as_rows(), |row| format!("background row {row}"))?;
         let weights = args.input.columns.weights.is_some().then(|| background.weights());
         described = Some(match input.model.texts() {
-            Some(texts) => Described::of_texts(background.as_rows(), weights, texts),
-            None => Described::of_rows(background.as_rows(), weights),
+            Some(texts) => BackgroundDescription::of_texts(background.as_rows(), weights, texts),
+            None => BackgroundDescription::of_rows(background.as_rows(), weights),
         });
         Ok(background)
     };
     let Some(model) = trees else {
         refuse_what_is_of_trees(args, options, game, input)?;
         let model = input.model.as_model();
-        let explainer = match law {
-            Some(law) => Explainer::conditional(model, law),
+        let explainer = match distribution {
+            Some(distribution) => Explainer::conditional(model, distribution),
             None => Explainer::new(model, background()?),
         };
-        return Ok(Asked { explainer, background: described });
+        return Ok(ConfiguredExplainer { explainer, background: described });
     };
-    let explainer = match (game, law, outputs, &args.background_compiled) {
+    let explainer = match (game, distribution, outputs, &args.background_compiled) {
         (Game::PathDependent, ..) => match counted(args, input)? {
             Some((counted, rows)) => {
                 described = Some(rows);
@@ -98,22 +98,25 @@ pub(crate) fn explainer<'a>(
             }
             None => Explainer::path_dependent(model),
         },
-        (_, Some(law), Some(outputs), _) => Explainer::conditional(outputs, law),
-        (_, Some(law), None, _) => Explainer::conditional(input.model.as_model(), law),
-        (_, None, Some(_), _) => Explainer::of_outputs(model, background()?)?,
+        (_, Some(distribution), Some(outputs), _) => Explainer::conditional(outputs, distribution),
+        (_, Some(distribution), None, _) => Explainer::conditional(input.model.as_model(), distribution),
+        (_, None, Some(_), _) => Explainer::for_outputs(model, background()?)?,
         (_, None, None, Some(path)) => {
             if args.input.columns.weights.is_some() {
                 let says = "--weights cannot be combined with --background-compiled; pass it to \
                     compile-background instead";
                 return Err(Usage(says.to_owned()).into());
             }
-            described = Some(Described::of_file(path)?);
+            described = Some(BackgroundDescription::of_file(path)?);
             let compiled = compiled(path, &model)?;
-            Explainer::of_compiled(model, compiled)
+            Explainer::for_compiled(model, compiled)
         }
-        (_, None, None, None) => Explainer::of_trees(model, background()?),
+        (_, None, None, None) => Explainer::for_trees(model, background()?),
     };
-    Ok(Asked { explainer: explainer.settings(options.engine.settings()), background: described })
+    Ok(ConfiguredExplainer {
+        explainer: explainer.settings(options.engine.settings()),
+        background: described,
+    })
 }
 
 /// Returns the model with its loss on rows of a class as its output.

@@ -9,7 +9,7 @@ use apportion_rows::{Block, Texts};
 
 use crate::messages;
 use crate::model::AnyModel;
-use crate::rows::{self, Columns, Ids, Table, Wanted};
+use crate::rows::{self, Columns, Ids, RowOptions, Table};
 
 /// The maximum number of blocks that wait in the channel.
 const WAITING: usize = 2;
@@ -114,8 +114,8 @@ fn read(
     sender: &SyncSender<Message>,
 ) -> Result<Vec<String>> {
     let wanted = match model {
-        Some(model) => model.wanted(columns)?,
-        None => Wanted { texts: Some(texts), ..columns.all() },
+        Some(model) => model.row_options(columns)?,
+        None => RowOptions { texts: Some(texts), ..columns.all() },
     };
     rows::each_block(path, &wanted, |block| {
         // Taking the block also takes the names and the number of columns, which only the first block needs.

@@ -1,7 +1,7 @@
 //! `apportion groups`: groups of features that depend on each other, and their dendrogram.
 
 use anyhow::{Context, Result, ensure};
-use apportion::options::{self, FindGroups as Find, words_of_groups};
+use apportion::options::{self, FindGroups as Find, format_groups};
 use apportion::partitions::Cut;
 use apportion_files::Destination;
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
     let inputs = [args.rows.as_path()];
     let destination = Destination::new(args.output.out.as_deref(), &inputs)?;
     let figure = match &args.figure {
-        Some(path) => Some(Destination::of_option("--figure", path, &inputs)?),
+        Some(path) => Some(Destination::from_option("--figure", path, &inputs)?),
         None => None,
     };
     if figure.as_ref().is_some_and(|figure| figure.is_file_of(&destination)) {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         ("dependence", json!(args.clustering.dependence.unwrap_or_default().to_string())),
         ("linkage", json!(args.clustering.linkage.unwrap_or_default().to_string())),
         cut,
-        ("option", json!(words_of_groups(found.partition.groups(), &names))),
+        ("option", json!(format_groups(found.partition.groups(), &names))),
         ("groups", json!(members)),
     ];
     // The dendrogram is meant for programs; people can read the figure.

@@ -9,7 +9,7 @@ use crate::model::AnyModel;
 /// Returns the game that the options specify, or `None` if it depends on the model.
 ///
 /// Background rows and outputs after the link function imply the marginal game.
-pub(crate) fn asked(args: &Explain) -> Option<Game> {
+pub(crate) fn requested_game(args: &Explain) -> Option<Game> {
     let names_background =
         args.background.is_some() || args.background_select.is_some() || args.background_compiled.is_some();
     let is_marginal = names_background || args.space.is_behind_link();
@@ -21,12 +21,12 @@ pub(crate) fn asked(args: &Explain) -> Option<Game> {
 pub(crate) fn chosen(args: &Explain, model: &AnyModel) -> Game {
     let has_covers = || model.trees().is_some_and(|trees| trees.check_covers().is_ok());
     let by_the_model = || if has_covers() { Game::PathDependent } else { Game::Marginal };
-    asked(args).unwrap_or_else(by_the_model)
+    requested_game(args).unwrap_or_else(by_the_model)
 }
 
 /// Prints a note about the default that was chosen: the game, or the background.
 pub(crate) fn note_what_was_chosen(args: &Explain, game: Game, input: &Input) {
-    match (asked(args), game) {
+    match (requested_game(args), game) {
         (None, Game::PathDependent) => messages::note(
             "using the path-dependent game (training cover); pass --background FILE or --game marginal for \
              the marginal game",

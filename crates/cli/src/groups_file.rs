@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let says = || format!("cannot read the groups from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
-    let Listed(groups) = serde_json::from_slice(&bytes)
+    let GroupList(groups) = serde_json::from_slice(&bytes)
         .context(
             "expected groups as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …], with groups or \
              features as members",
@@ -23,31 +23,31 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
 }
 
 /// Groups in either form. Group names only document the file.
-struct Listed(Vec<Member<String>>);
+struct GroupList(Vec<Member<String>>);
 
-impl<'de> Deserialize<'de> for Listed {
+impl<'de> Deserialize<'de> for GroupList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Listed;
+        struct GroupsVisitor;
+        impl<'de> Visitor<'de> for GroupsVisitor {
+            type Value = GroupList;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object or a list of groups")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Listed, A::Error> {
-                named(map).map(Listed)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GroupList, A::Error> {
+                named(map).map(GroupList)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Listed, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<GroupList, A::Error> {
                 let mut groups = Vec::new();
                 while let Some(Group(group)) = list.next_element()? {
                     groups.push(Member::Group(group));
                 }
-                Ok(Listed(groups))
+                Ok(GroupList(groups))
             }
         }
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_any(GroupsVisitor)
     }
 }
 
@@ -82,8 +82,8 @@ struct Entry(Member<String>);
 
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
+        struct MemberVisitor;
+        impl<'de> Visitor<'de> for MemberVisitor {
             type Value = Entry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Entry {
                 Ok(Entry(Member::Group(members)))
             }
         }
-        deserializer.deserialize_any(Any)
+        deserializer.deserialize_any(MemberVisitor)
     }
 }
 
@@ -131,19 +131,19 @@ mod tests {
 
     #[test]
     fn objects_and_lists_are_read_in_their_order() {
-        let wanted =
+        let expected =
             [Member::Group(vec![feature("income, k$"), feature("age")]), Member::Group(vec![feature("2")])];
-        assert_eq!(groups(r#"{"z": ["income, k$", "age"], "a": [2]}"#).unwrap(), wanted);
-        assert_eq!(groups(r#"[["income, k$", "age"], ["2"]]"#).unwrap(), wanted);
+        assert_eq!(groups(r#"{"z": ["income, k$", "age"], "a": [2]}"#).unwrap(), expected);
+        assert_eq!(groups(r#"[["income, k$", "age"], ["2"]]"#).unwrap(), expected);
     }
 
     #[test]
     fn groups_hold_groups_in_either_form() {
         let two = Member::Group(vec![feature("a"), feature("b")]);
         let inner = Member::Group(vec![two.clone(), Member::Group(vec![feature("c")])]);
-        let wanted = [inner, Member::Group(vec![feature("d")])];
-        assert_eq!(groups(r#"{"z": {"y": ["a", "b"], "x": ["c"]}, "w": ["d"]}"#).unwrap(), wanted);
-        assert_eq!(groups(r#"[[["a", "b"], ["c"]], ["d"]]"#).unwrap(), wanted);
+        let expected = [inner, Member::Group(vec![feature("d")])];
+        assert_eq!(groups(r#"{"z": {"y": ["a", "b"], "x": ["c"]}, "w": ["d"]}"#).unwrap(), expected);
+        assert_eq!(groups(r#"[[["a", "b"], ["c"]], ["d"]]"#).unwrap(), expected);
         let mixed = [Member::Group(vec![two, feature("3")])];
         assert_eq!(groups(r#"{"z": [["a", "b"], 3]}"#).unwrap(), mixed);
     }

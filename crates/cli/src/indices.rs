@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use apportion::estimators::methods;
 use apportion::options::Options;
-use apportion::values::interactions::MOST_INTERACTIONS;
+use apportion::values::interactions::MAX_INTERACTIONS;
 use apportion::values::{InteractionIndex, Interactions};
 use apportion::{Method, Partition, Rows, SolutionConcept};
 use apportion_files::Destination;
@@ -13,9 +13,9 @@ use apportion_results::{self as results, Heading, Indices};
 
 use crate::about::{about, named};
 use crate::args::{self, Explain};
-use crate::background::{self, Described};
+use crate::background::{self, BackgroundDescription};
 use crate::class::{self, Classes};
-use crate::explainer::{Asked, explainer};
+use crate::explainer::{ConfiguredExplainer, explainer};
 use crate::failure::Usage;
 use crate::groups::{Groups, names_of_groups};
 use crate::input::{Batch, Batches, Input};
@@ -26,7 +26,7 @@ use crate::{game, stream, threads};
 const ORDER: usize = 2;
 
 /// Returns the requested interaction index and its order, or `None` for a matrix of pairs or for values.
-pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>> {
+pub(crate) fn requested_index(args: &Explain) -> Result<Option<(InteractionIndex, usize)>> {
     let refuse = |says: &str| Err(Usage(says.to_owned()).into());
     let order = args.order.unwrap_or(ORDER);
     match (&args.interactions, &args.value, args.order) {
@@ -63,7 +63,7 @@ pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
     let of_size =
         |size: usize| (1..=size).fold(1.0, |ways, k| ways * (features as f64 - k as f64 + 1.0) / k as f64);
     let all: f64 = (1..=order.min(features)).map(of_size).sum();
-    (all.min(MOST_INTERACTIONS as f64) / features.max(1) as f64).ceil() as usize
+    (all.min(MAX_INTERACTIONS as f64) / features.max(1) as f64).ceil() as usize
 }
 
 /// Returns an error for options that cannot be combined, before anything is read.
@@ -117,13 +117,13 @@ pub(crate) fn run(
     let of_model = Classes::new(&input.model);
     let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
-    let Asked { explainer, background } = explainer(args, options, game, input)?;
+    let ConfiguredExplainer { explainer, background } = explainer(args, options, game, input)?;
     let explainer = explainer.method(args.method).budget(args.budget.unwrap_or_default()).seed(args.seed);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;
     let results = |first: &results::Batch| {
         let mut about = about(args, game, input);
-        about.extend(background.iter().flat_map(Described::about));
+        about.extend(background.iter().flat_map(BackgroundDescription::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
         let players = match &partition {
             Some(partition) => names_of_groups(partition.groups(), features),
@@ -141,7 +141,7 @@ pub(crate) fn run(
                     Some(_) => vec![String::new()],
                     None => classes.clone().unwrap_or_else(|| vec![String::new(); outputs]),
                 },
-                ..Heading::of_features(players)
+                ..Heading::for_features(players)
             },
             order,
             has_ids: first.ids.is_some(),
@@ -160,7 +160,7 @@ pub(crate) fn run(
     };
     let explained = stream::write(&pool, (destination, args.output.format), batches, results, compute)?;
     if args.timings {
-        Timings::of(started, loaded, explained).print()?;
+        Timings::since(started, loaded, explained).print()?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::failure::Usage;
 use crate::feed::Feed;
 use crate::model::{self, AnyModel};
 use crate::output::Format;
-use crate::rows::{self, Columns, Ids, Table, Wanted};
+use crate::rows::{self, Columns, Ids, RowOptions, Table};
 use crate::select::Selection;
 
 /// The size of a batch in numbers, including the results of its rows: about 32 MB. A constant, so that the
@@ -58,7 +58,7 @@ pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize
 
 /// Returns the digest of a file, or an error that contains its path.
 pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
-    digest::of_file(path).with_context(|| format!("cannot read {}", path.display()))
+    digest::digest_file(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Rows that are explained together.
@@ -149,9 +149,10 @@ impl Input {
     pub(crate) fn whole(&self) -> Result<Cow<'_, Table>> {
         match &self.table {
             Some(table) => Ok(Cow::Borrowed(table)),
-            None => {
-                Ok(Cow::Owned(rows::read(self.path_to_read_again()?, &self.model.wanted(&self.meaning)?)?))
-            }
+            None => Ok(Cow::Owned(rows::read(
+                self.path_to_read_again()?,
+                &self.model.row_options(&self.meaning)?,
+            )?)),
         }
     }
 
@@ -162,7 +163,7 @@ impl Input {
             return receive(Rows::new(&table.values, self.columns), weights);
         }
         let path = self.path_to_read_again()?;
-        rows::each_block(path, &self.model.wanted(&self.meaning)?, |block| {
+        rows::each_block(path, &self.model.row_options(&self.meaning)?, |block| {
             receive(Rows::new(&block.values, block.columns), &block.weights)
         })?;
         Ok(())
@@ -170,13 +171,13 @@ impl Input {
 
     /// Returns the requirements for other files of rows. They do not need the target, nor the same order of
     /// columns.
-    pub(crate) fn wanted_of_others(&self) -> Result<Wanted<'_>> {
-        let of_model = self.model.wanted(&self.meaning)?;
+    pub(crate) fn row_options_of_others(&self) -> Result<RowOptions<'_>> {
+        let of_model = self.model.row_options(&self.meaning)?;
         let (names, named_by) = match of_model.names {
             Some(names) => (Some(names), of_model.named_by),
             None => (self.names.as_deref(), "the rows file"),
         };
-        Ok(Wanted { names, named_by, named_columns_required: false, ..of_model })
+        Ok(RowOptions { names, named_by, named_columns_required: false, ..of_model })
     }
 
     fn path_to_read_again(&self) -> Result<&PathBuf> {

@@ -60,7 +60,7 @@ pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
     let bytes = std::fs::read(path).with_context(says)?;
     let columns = Columns::default();
     let any = AnyModel::Trees(Box::new(model.clone()));
-    let wanted = any.wanted(&columns)?;
+    let wanted = any.row_options(&columns)?;
     if CompiledBackground::is_one(&bytes) {
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
         // With a compiled background, the plan depends on the number of rows only, not on their values.

@@ -10,13 +10,13 @@ use apportion_results::{self as results, Form, Heading, Interactions};
 
 use crate::about::{about, named};
 use crate::args::{self, Explain, Game};
-use crate::background::{self, Described};
+use crate::background::{self, BackgroundDescription};
 use crate::class::{self, Classes};
-use crate::explainer::{Asked, explainer};
+use crate::explainer::{ConfiguredExplainer, explainer};
 use crate::failure::Usage;
 use crate::groups::{Groups, names_of_groups};
 use crate::input::{Batch, Batches, Input};
-use crate::pictures::Wanted;
+use crate::pictures::PictureRequest;
 use crate::timings::Timings;
 use crate::{game, stream, threads};
 
@@ -59,7 +59,7 @@ pub(crate) fn run(
     input: &Input,
     batches: &mut Batches,
     started: Instant,
-    (destination, mut wanted): (&Destination, Wanted<'_>),
+    (destination, mut wanted): (&Destination, PictureRequest<'_>),
 ) -> Result<()> {
     let loaded = Instant::now();
     let features = &input.features;
@@ -79,13 +79,13 @@ pub(crate) fn run(
     let class = Classes::new(&input.model).output(args.class.as_deref())?;
     let game = game::chosen(args, &input.model);
     input.model.ensemble("--interactions")?;
-    let Asked { explainer, background } = explainer(args, options, game, input)?;
+    let ConfiguredExplainer { explainer, background } = explainer(args, options, game, input)?;
     let explainer = explainer.value(value);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;
     let results = |first: &results::Batch| -> Result<Interactions> {
         let mut about = about(args, game, input);
-        about.extend(background.iter().flat_map(Described::about));
+        about.extend(background.iter().flat_map(BackgroundDescription::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
         let players = match (&partition, &args.value) {
             (Some(partition), SolutionConcept::Quotient(_)) => names_of_groups(partition.groups(), features),
@@ -106,7 +106,7 @@ pub(crate) fn run(
                     args::Interactions::Remainder => Form::Remainder,
                     _ => Form::Index,
                 }),
-                ..Heading::of_features(players)
+                ..Heading::for_features(players)
             },
             has_ids: first.ids.is_some(),
         })
@@ -136,7 +136,7 @@ pub(crate) fn run(
     };
     wanted.draw(destination, explained - loaded)?;
     if args.timings {
-        Timings::of(started, loaded, explained).print()?;
+        Timings::since(started, loaded, explained).print()?;
     }
     Ok(())
 }

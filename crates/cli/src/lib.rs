@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `commands`, `args`, `law_options`, `select`, `options`, `help` | the command line |
+//! | `commands`, `args`, `distribution_options`, `select`, `options`, `help` | the command line |
 //! | `explain`, `interactions`, `indices`, `compile`, `find_groups`, `predict` | the commands on rows |
 //! | `inspect`, `inspect_model`, `contents` | the contents of files of any kind |
 //! | `pictures` | figures and reports |
@@ -35,6 +35,7 @@ mod class;
 mod commands;
 mod compile;
 mod contents;
+mod distribution_options;
 mod explain;
 mod explainer;
 mod failure;
@@ -51,7 +52,6 @@ mod inspect;
 mod inspect_model;
 mod interactions;
 mod interrupt;
-mod law_options;
 mod manual;
 #[cfg(feature = "networks")]
 mod media;

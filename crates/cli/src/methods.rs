@@ -64,7 +64,7 @@ fn example(concept: &SolutionConcept) -> Result<Value> {
         false => None,
     };
     let graph = concept.needs_graph().then(|| Graph::line(4));
-    Ok(Value::of(concept.clone(), groups, graph)
+    Ok(Value::from_concept(concept.clone(), groups, graph)
         .map_err(|error| Usage(format!("--value {concept}: {error}")))?)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use apportion::models::ModelError;
-use apportion::trees::{Category, Words};
+use apportion::trees::{Categories, Category};
 use apportion::{Ensemble, Model, ReadOptions};
 #[cfg(feature = "networks")]
 use apportion_onnx::{Network, NetworkOptions};
@@ -16,7 +16,7 @@ use crate::failure::Usage;
 use crate::messages;
 use crate::program::Running;
 use crate::rounds;
-use crate::rows::{Columns, Wanted};
+use crate::rows::{Columns, RowOptions};
 
 /// A model of any kind.
 pub(crate) enum AnyModel {
@@ -127,21 +127,21 @@ impl AnyModel {
     }
 
     /// Returns the categories of a feature, if it has some.
-    fn words(&self, feature: usize) -> Option<&Words> {
-        self.trees()?.words(feature)
+    fn categories_of(&self, feature: usize) -> Option<&Categories> {
+        self.trees()?.categories(feature)
     }
 
     /// Returns the requirements for a file of rows.
-    pub(crate) fn wanted<'a>(&'a self, columns: &'a Columns) -> Result<Wanted<'a>> {
+    pub(crate) fn row_options<'a>(&'a self, columns: &'a Columns) -> Result<RowOptions<'a>> {
         let count = self.feature_count();
         ensure!(count != Some(0), "the model has no features; expected at least one");
         let origin = self.trees().map(Ensemble::origin);
-        Ok(Wanted {
+        Ok(RowOptions {
             names: self.feature_names(),
             named_by: if matches!(self, Self::Program(_)) { "the rows file" } else { "the model" },
             names_are_rewritten: origin.is_some_and(|origin| origin.format.starts_with("LightGBM")),
             count,
-            words: (0..count.unwrap_or_default()).map(|feature| self.words(feature)).collect(),
+            categories: (0..count.unwrap_or_default()).map(|feature| self.categories_of(feature)).collect(),
             texts: self.texts().map(|texts| &**texts),
             ..columns.all()
         })
@@ -173,7 +173,7 @@ impl AnyModel {
         if let Some(texts) = self.texts() {
             return texts.list(feature);
         }
-        let Some(words) = self.words(feature) else { return Vec::new() };
+        let Some(words) = self.categories_of(feature) else { return Vec::new() };
         let code = |category: &Category| match category {
             Category::Text(text) => words.code_of_text(text),
             Category::Number(number) => words.code_of_number(*number),
@@ -240,7 +240,7 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
     let says = || format!("cannot read the model from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let options = ReadOptions::default().rounds(trees.clone().unwrap_or_default());
-    let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
+    let options = most_features.iter().fold(options, |options, &count| options.max_features(count));
     let model = Ensemble::from_bytes_with(&bytes, &options).with_context(says)?;
     for note in model.notes() {
         messages::note(format_args!("{}: {note}", path.display()));
@@ -256,10 +256,10 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
 
 /// The strings in the rows for a program, for use in results.
 #[derive(Debug)]
-pub(crate) struct TextsOfRows(pub(crate) Arc<Texts>);
+pub(crate) struct RowTexts(pub(crate) Arc<Texts>);
 
-impl apportion_results::Words for TextsOfRows {
-    fn word(&self, feature: usize, code: f64) -> Option<String> {
+impl apportion_results::CategoryNames for RowTexts {
+    fn category(&self, feature: usize, code: f64) -> Option<String> {
         let mut found = None;
         if self.0.is_text(feature) {
             self.0.with_text(feature, code, &mut |text| found = Some(text.to_owned()));

@@ -20,13 +20,13 @@ impl Explain {
         self.accuracy.set(&mut options)?;
         set(&mut options, "kernel", Some(self.engine.kernel))?;
         set(&mut options, "precision", Some(self.engine.precision))?;
-        let law = &self.law;
+        let distribution = &self.distribution;
         // The value is at most 2^24, so the cast is lossless.
-        options.distribution.draws = law.draws.map(|draws| draws as usize);
-        options.distribution.bandwidth = law.bandwidth;
-        options.distribution.share = law.share;
-        set(&mut options, "variant", law.variant)?;
-        set(&mut options, "fallback", law.fallback)?;
+        options.distribution.draws = distribution.draws.map(|draws| draws as usize);
+        options.distribution.bandwidth = distribution.bandwidth;
+        options.distribution.share = distribution.share;
+        set(&mut options, "variant", distribution.variant)?;
+        set(&mut options, "fallback", distribution.fallback)?;
         Ok(options)
     }
 }

@@ -1,7 +1,7 @@
 //! Checks the requested budget against the plan.
 
 use anyhow::{Result, bail};
-use apportion::samplers::most_rows;
+use apportion::samplers::max_rows;
 use apportion::{Budget, Method, Plan, Value};
 
 use crate::messages;
@@ -20,15 +20,15 @@ pub(crate) fn agreed(
 ) -> Result<(Method, Option<usize>)> {
     let method = plan.method;
     let given = budget.map(|budget| budget.evaluations(players));
-    let most = most_rows(players);
+    let most = max_rows(players);
     if let Some(given) = given.filter(|&given| given > most) {
         bail!("--budget {given} is too large: the maximum is {most} evaluations for {players} {what}");
     }
     let allowed = match method {
-        Method::By(_) => plan.most,
+        Method::By(_) => plan.max_evaluations,
         _ => given,
     };
-    if let (Some(allowed), Some(least)) = (allowed, plan.least)
+    if let (Some(allowed), Some(least)) = (allowed, plan.min_evaluations)
         && allowed < least
     {
         let needs = match value {

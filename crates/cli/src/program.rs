@@ -146,7 +146,7 @@ impl ProgramArgs {
         };
         let column = |feature: usize| {
             let texts = Arc::new(TextsOf { texts: Arc::clone(&texts), feature });
-            Column::of_texts(name(feature), texts)
+            Column::with_texts(name(feature), texts)
         };
         let columns: Vec<Column> = (0..rows.columns()).map(column).collect();
         let program = Program::start(command, &columns, rows, &self.options())

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::failure::Usage;
 
-pub(crate) use apportion_rows::{Ids, Table, Wanted};
+pub(crate) use apportion_rows::{Ids, RowOptions, Table};
 
 /// The path that denotes standard input.
 const STANDARD_INPUT: &str = "-";
@@ -96,8 +96,8 @@ fn separator(text: &str) -> Result<u8, String> {
 
 impl Columns {
     /// Returns the options for reading all columns, except those that are set aside.
-    pub(crate) fn all(&self) -> Wanted<'_> {
-        Wanted {
+    pub(crate) fn all(&self) -> RowOptions<'_> {
+        RowOptions {
             target: self.target.as_deref(),
             id: self.id.as_deref(),
             weight: self.weights.as_deref(),
@@ -107,20 +107,20 @@ impl Columns {
             separator: self.separator,
             decimal_comma: self.decimal_comma,
             unpacked_limit: self.unpacked_limit,
-            ..Wanted::default()
+            ..RowOptions::default()
         }
     }
 }
 
 /// Reads the specified features from a file, or from standard input if the path is `-`.
-pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
+pub(crate) fn read(path: &Path, wanted: &RowOptions<'_>) -> Result<Table> {
     open(path)?.read(wanted).map_err(|error| in_words(error.into()))
 }
 
 /// Reads the same in blocks. Returns notes for the user.
 pub(crate) fn each_block(
     path: &Path,
-    wanted: &Wanted<'_>,
+    wanted: &RowOptions<'_>,
     receive: impl FnMut(&mut Block) -> Result<()>,
 ) -> Result<Vec<String>> {
     open(path)?.each_block(wanted, receive).map_err(in_words)

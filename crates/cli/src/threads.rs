@@ -10,7 +10,7 @@ use crate::args::Threads;
 use crate::failure::Usage;
 
 /// The maximum number of threads.
-const MOST: u16 = 1024;
+const MAX_THREADS: u16 = 1024;
 /// The environment variable from which rayon takes the default number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
@@ -19,11 +19,11 @@ const VARIABLE: &str = "RAYON_NUM_THREADS";
 pub(crate) fn check_environment() -> Result<()> {
     memory::check_setting().map_err(Usage)?;
     let Some(given) = env::var_os(VARIABLE) else { return Ok(()) };
-    let is_number = |given: &str| given.parse::<u16>().is_ok_and(|count| count <= MOST);
+    let is_number = |given: &str| given.parse::<u16>().is_ok_and(|count| count <= MAX_THREADS);
     match given.to_str() {
         Some(given) if given.is_empty() || is_number(given) => Ok(()),
         _ => Err(Usage(format!(
-            "invalid value {:?} for {VARIABLE}; expected a number of threads from 1 to {MOST}, or 0 for all \
+            "invalid value {:?} for {VARIABLE}; expected a number of threads from 1 to {MAX_THREADS}, or 0 for all \
              cores",
             given.to_string_lossy()
         ))

@@ -15,7 +15,7 @@ pub(crate) struct Timings {
 
 impl Timings {
     /// Returns the timings of a run that ends now.
-    pub(crate) fn of(started: Instant, loaded: Instant, explained: Instant) -> Self {
+    pub(crate) fn since(started: Instant, loaded: Instant, explained: Instant) -> Self {
         let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
         Self {
             load_s: seconds(started, loaded),

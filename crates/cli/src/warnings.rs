@@ -38,7 +38,7 @@ impl Warnings {
     }
 
     /// Prints the warnings.
-    pub(crate) fn say(&self) {
+    pub(crate) fn print(&self) {
         let rows = self.rows;
         if let Some((evaluations, rank, unknowns)) = self.first {
             messages::warning(format_args!(
@@ -53,7 +53,9 @@ impl Warnings {
                 "because of the sampling error of the draws, and the budget does not allow enough draws; \
                  increase --budget, --draws or the tolerance"
             }
-            Some(StopRule::Looks) => "within the maximum number of interim checks; increase the tolerance",
+            Some(StopRule::MaxChecks) => {
+                "within the maximum number of interim checks; increase the tolerance"
+            }
             Some(StopRule::NoScale) => {
                 "because a relative tolerance is undefined for values that are (nearly) zero or equal; use \
                  --relative-to nothing"

@@ -45,19 +45,19 @@ impl BatchExplainer {
     /// # Errors
     ///
     /// [`BatchError::Model`].
-    pub fn of_file(path: impl AsRef<Path>) -> Result<Builder, BatchError> {
-        Ok(Self::of_trees(Ensemble::from_path(path)?))
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Builder, BatchError> {
+        Ok(Self::for_trees(Ensemble::from_path(path)?))
     }
 
     /// Explains a tree ensemble or linear model. Without a [background](Builder::background), the
     /// path-dependent game is used, which requires the training cover in the model.
-    pub fn of_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
+    pub fn for_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
         Builder::new(Source::Trees(ensemble.into()))
     }
 
     /// Explains any model, using the marginal game with a background. The model may be called from several
     /// threads at once.
-    pub fn of_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
+    pub fn for_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
         Builder::new(Source::Model(model)).background(background)
     }
 }
@@ -227,10 +227,10 @@ impl Builder {
         let game = if self.background.is_some() { "marginal" } else { "path-dependent" };
         let explainer = match (&self.source, self.background, self.is_behind_link) {
             (Source::Trees(ensemble), Some(background), true) => {
-                Explainer::of_outputs(Arc::clone(ensemble), background)?
+                Explainer::for_outputs(Arc::clone(ensemble), background)?
             }
             (Source::Trees(ensemble), Some(background), false) => {
-                Explainer::of_trees(Arc::clone(ensemble), background)
+                Explainer::for_trees(Arc::clone(ensemble), background)
             }
             (Source::Trees(ensemble), None, false) => Explainer::path_dependent(Arc::clone(ensemble)),
             (Source::Model(model), Some(background), false) => Explainer::new(Arc::clone(model), background),

@@ -1,8 +1,8 @@
 //! Selection of the feature columns, and their conversion to numbers.
 
 use apportion::Ensemble;
-use apportion::trees::Words;
-use apportion_rows::{CellError, Feature as Cells, Header, Wanted, choose};
+use apportion::trees::Categories;
+use apportion_rows::{CellError, Feature as Cells, Header, RowOptions, choose};
 use datafusion_common::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion_common::arrow::compute::cast;
 use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
@@ -19,13 +19,13 @@ pub(crate) fn chosen(
     names_are_rewritten: bool,
 ) -> Result<Vec<usize>, BatchError> {
     let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let all = Wanted {
+    let all = RowOptions {
         names,
         named_by: "the model",
         names_are_rewritten,
         count: Some(count),
         keeps_all: true,
-        ..Wanted::default()
+        ..RowOptions::default()
     };
     // A feature column may be copied to the results, too.
     if let (Some(_), Ok(choice)) = (names, choose(Header::Names(&columns), &all))
@@ -35,19 +35,19 @@ pub(crate) fn chosen(
     }
     let is_feature = |name: &&String| names.is_some_and(|names| names.contains(name));
     let ignored = kept.iter().filter(|name| !is_feature(name)).map(String::as_str).collect();
-    let choice = choose(Header::Names(&columns), &Wanted { ignored, ..all });
+    let choice = choose(Header::Names(&columns), &RowOptions { ignored, ..all });
     Ok(choice.map_err(BatchError::Columns)?.features)
 }
 
 /// A feature: the column or argument that contains it, and its categories in the model.
 pub(crate) struct Feature<'a> {
     pub(crate) place: String,
-    pub(crate) words: Option<&'a Words>,
+    pub(crate) words: Option<&'a Categories>,
 }
 
 impl<'a> Feature<'a> {
     pub(crate) fn new(place: String, ensemble: Option<&'a Ensemble>, feature: usize) -> Self {
-        Self { place, words: ensemble.and_then(|ensemble| ensemble.words(feature)) }
+        Self { place, words: ensemble.and_then(|ensemble| ensemble.categories(feature)) }
     }
 
     /// Returns an error for a type that contains neither numbers nor strings.

@@ -9,7 +9,7 @@ use datafusion_common::arrow::datatypes::DataType;
 use datafusion_common::arrow::error::ArrowError;
 
 /// Maximum number of names in a message.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// An error while explaining batches or the arguments of a function.
 #[derive(Debug, thiserror::Error)]
@@ -210,7 +210,7 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    let first: Vec<String> = names.iter().take(MOST_NAMES).map(|name| format!("{name:?}")).collect();
+    let first: Vec<String> = names.iter().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
     match names.len() - first.len() {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),

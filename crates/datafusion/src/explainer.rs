@@ -33,7 +33,7 @@ use crate::results::{Layout, Shape, metadata};
 /// use datafusion_common::arrow::datatypes::Float64Type;
 ///
 /// let model = Arc::new(|row: &[f64]| row[0] * row[1]);
-/// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?)
+/// let explainer = BatchExplainer::for_model(model, Background::baseline(vec![0.0; 2])?)
 ///     .feature_names(["a", "b"])
 ///     .keep(["id"])
 ///     .build()?;
@@ -132,7 +132,7 @@ impl BatchExplainer {
     /// use datafusion_common::arrow::error::ArrowError;
     ///
     /// let model = Arc::new(|row: &[f64]| 2.0 * row[0]);
-    /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0])?).build()?;
+    /// let explainer = BatchExplainer::for_model(model, Background::baseline(vec![0.0])?).build()?;
     /// let batch = |numbers: Vec<f64>| {
     ///     RecordBatch::try_from_iter([("a", Arc::new(Float64Array::from(numbers)) as _)])
     /// };
@@ -151,7 +151,7 @@ impl BatchExplainer {
         E: Into<Box<dyn Error + Send + Sync>>,
     {
         let explainer = self.clone();
-        let mut known: Option<(SchemaRef, Laid)> = None;
+        let mut known: Option<(SchemaRef, ResultLayout)> = None;
         batches.into_iter().map(move |batch| {
             let batch = batch.map_err(|error| BatchError::Input(error.into()))?;
             let laid = match known.take() {
@@ -165,7 +165,7 @@ impl BatchExplainer {
     }
 
     /// Returns the layout of the results for batches with this schema.
-    fn layout_of(&self, input: &Schema) -> Result<Laid, BatchError> {
+    fn layout_of(&self, input: &Schema) -> Result<ResultLayout, BatchError> {
         let inner = &self.inner;
         let column = |name: &String| input.fields().iter().position(|field| field.name() == name);
         let kept: Vec<Option<usize>> = inner.keep.iter().map(column).collect();
@@ -194,17 +194,17 @@ impl BatchExplainer {
             return Err(BatchError::SameResult { name });
         }
         let schema = Schema::new_with_metadata(fields, metadata(self.about(inner.layout.name(), players)));
-        Ok(Laid { schema: Arc::new(schema), kept, features })
+        Ok(ResultLayout { schema: Arc::new(schema), kept, features })
     }
 
-    fn explain_in(&self, batch: &RecordBatch, laid: &Laid) -> Result<RecordBatch, BatchError> {
+    fn explain_in(&self, batch: &RecordBatch, laid: &ResultLayout) -> Result<RecordBatch, BatchError> {
         let inner = &self.inner;
         let columns: Vec<(String, &ArrayRef)> = laid
             .features
             .iter()
             .map(|&column| (in_column(batch.schema_ref().field(column)), batch.column(column)))
             .collect();
-        let found = self.found(&self.numbers(&columns, batch.num_rows())?)?;
+        let found = self.explain_numbers(&self.numbers(&columns, batch.num_rows())?)?;
         let each = if inner.layout == Layout::Columns { inner.shape.outputs } else { 1 };
         let mut arrays = Vec::with_capacity(laid.schema.fields().len());
         for &column in &laid.kept {
@@ -236,7 +236,7 @@ impl BatchExplainer {
     }
 
     /// Explains rows given as numbers.
-    pub(crate) fn found(&self, numbers: &[f64]) -> Result<Batch, BatchError> {
+    pub(crate) fn explain_numbers(&self, numbers: &[f64]) -> Result<Batch, BatchError> {
         let explicands = Rows::new(numbers, self.inner.features);
         match &self.inner.pool {
             Some(pool) => pool.install(|| self.explained(explicands)),
@@ -335,7 +335,7 @@ impl std::fmt::Debug for BatchExplainer {
 }
 
 /// The layout of the results for batches with one schema.
-struct Laid {
+struct ResultLayout {
     schema: SchemaRef,
     /// The positions of the kept columns.
     kept: Vec<usize>,

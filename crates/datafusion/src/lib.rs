@@ -35,7 +35,7 @@
 //! use datafusion_common::arrow::datatypes::Float64Type;
 //!
 //! let model = Arc::new(|row: &[f64]| 2.0 * row[0] + row[1]);
-//! let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?).build()?;
+//! let explainer = BatchExplainer::for_model(model, Background::baseline(vec![0.0; 2])?).build()?;
 //! let column = |number: f64| Arc::new(Float64Array::from(vec![number])) as _;
 //! let rows = RecordBatch::try_from_iter([("a", column(3.0)), ("b", column(1.0))])?;
 //! let explained = explainer.explain(&rows)?;

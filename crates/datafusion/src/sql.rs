@@ -56,8 +56,12 @@ pub fn function(
     name: impl Into<String>,
     explainer: BatchExplainer,
 ) -> std::result::Result<ScalarUDF, BatchError> {
-    let prepared = Prepared::new(explainer)?;
-    Ok(ScalarUDF::from(Function { name: name.into(), signature: any(), of: Of::One(Arc::new(prepared)) }))
+    let prepared = PreparedExplainer::new(explainer)?;
+    Ok(ScalarUDF::from(Function {
+        name: name.into(),
+        signature: any(),
+        of: ModelSource::One(Arc::new(prepared)),
+    }))
 }
 
 /// Registers the function `explain` in a session, whose first argument is the model: the path of a file of
@@ -78,7 +82,7 @@ pub fn function(
 /// Authors of queries choose the files that the process opens. To prevent this, [`register`] a single model,
 /// or pass the permitted models to [`register_models`].
 pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(), BatchError> {
-    let load = |path: &str| BatchExplainer::of_file(path)?.build();
+    let load = |path: &str| BatchExplainer::from_file(path)?.build();
     session.register_udf(Arc::new(of_models("explain".to_owned(), load).with_aliases(["explain_row"])))?;
     Ok(())
 }
@@ -97,7 +101,7 @@ pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(
 /// // SELECT explain_by('risk', …) reads /models/risk.json, and no other directory can be named.
 /// register_models(&mut session, "explain_by", |name| {
 ///     let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-///     BatchExplainer::of_file(format!("/models/{letters}.json"))?.seed(7).build()
+///     BatchExplainer::from_file(format!("/models/{letters}.json"))?.seed(7).build()
 /// })?;
 /// # Ok::<(), apportion_datafusion::BatchError>(())
 /// ```
@@ -116,7 +120,7 @@ fn of_models(
     load: impl Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync + 'static,
 ) -> ScalarUDF {
     let models = Models { load: Box::new(load), known: Mutex::default() };
-    ScalarUDF::from(Function { name, signature: any(), of: Of::Named(Arc::new(models)) })
+    ScalarUDF::from(Function { name, signature: any(), of: ModelSource::Named(Arc::new(models)) })
 }
 
 /// Accepts any arguments, so that invalid ones are reported with the messages of this crate.
@@ -129,21 +133,21 @@ fn any() -> Signature {
 struct Function {
     name: String,
     signature: Signature,
-    of: Of,
+    of: ModelSource,
 }
 
 /// The explained model.
 #[derive(Debug)]
-enum Of {
+enum ModelSource {
     /// A fixed model.
-    One(Arc<Prepared>),
+    One(Arc<PreparedExplainer>),
     /// The model named by the first argument.
     Named(Arc<Models>),
 }
 
 /// An explainer with the type of its function's result.
 #[derive(Debug)]
-struct Prepared {
+struct PreparedExplainer {
     explainer: BatchExplainer,
     features: Vec<String>,
     players: Vec<String>,
@@ -157,10 +161,10 @@ type Load = dyn Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Se
 /// Models by their names in queries.
 struct Models {
     load: Box<Load>,
-    known: Mutex<HashMap<String, Arc<Prepared>>>,
+    known: Mutex<HashMap<String, Arc<PreparedExplainer>>>,
 }
 
-impl Prepared {
+impl PreparedExplainer {
     fn new(explainer: BatchExplainer) -> std::result::Result<Self, BatchError> {
         let features = explainer.feature_names();
         let players = explainer.players(&features);
@@ -224,7 +228,7 @@ impl Prepared {
         if let Some(structs) = self.recent.get(&numbers).filter(|_| !is_constant) {
             return Ok(ColumnarValue::Array(structs));
         }
-        let found = self.explainer.found(&numbers)?;
+        let found = self.explainer.explain_numbers(&numbers)?;
         let structs: ArrayRef = Arc::new(self.explainer.shape().structs(&found, &self.players)?);
         debug_assert_eq!(structs.data_type(), self.returns.data_type());
         if is_constant {
@@ -236,17 +240,18 @@ impl Prepared {
 }
 
 impl Models {
-    fn get(&self, function: &str, name: &str) -> std::result::Result<Arc<Prepared>, BatchError> {
+    fn get(&self, function: &str, name: &str) -> std::result::Result<Arc<PreparedExplainer>, BatchError> {
         // Ignore poisoning: a panic cannot leave the map inconsistent.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(prepared) = known.get(name) {
             return Ok(Arc::clone(prepared));
         }
-        let loaded = (self.load)(name).and_then(Prepared::new).map_err(|problem| BatchError::InQuery {
-            function: function.to_owned(),
-            path: name.to_owned(),
-            problem: Box::new(problem),
-        })?;
+        let loaded =
+            (self.load)(name).and_then(PreparedExplainer::new).map_err(|problem| BatchError::InQuery {
+                function: function.to_owned(),
+                path: name.to_owned(),
+                problem: Box::new(problem),
+            })?;
         let prepared = Arc::new(loaded);
         known.insert(name.to_owned(), Arc::clone(&prepared));
         Ok(prepared)
@@ -264,10 +269,10 @@ impl Function {
     fn prepared(
         &self,
         first: Option<&ScalarValue>,
-    ) -> std::result::Result<(Arc<Prepared>, usize), BatchError> {
+    ) -> std::result::Result<(Arc<PreparedExplainer>, usize), BatchError> {
         match &self.of {
-            Of::One(prepared) => Ok((Arc::clone(prepared), 0)),
-            Of::Named(models) => {
+            ModelSource::One(prepared) => Ok((Arc::clone(prepared), 0)),
+            ModelSource::Named(models) => {
                 let name = first.and_then(|first| first.try_as_str().flatten());
                 let name = name.ok_or_else(|| BatchError::NoModel { function: self.name.clone() })?;
                 Ok((models.get(&self.name, name)?, 1))
@@ -278,8 +283,8 @@ impl Function {
     /// Returns the identity of the function: the address of the explained model, and the name.
     fn identity(&self) -> (usize, &str) {
         let place = match &self.of {
-            Of::One(prepared) => Arc::as_ptr(prepared).addr(),
-            Of::Named(models) => Arc::as_ptr(models).addr(),
+            ModelSource::One(prepared) => Arc::as_ptr(prepared).addr(),
+            ModelSource::Named(models) => Arc::as_ptr(models).addr(),
         };
         (place, &self.name)
     }

@@ -102,7 +102,7 @@ pub use in_groups::nested_permutation::NestedPermutation;
 pub use in_groups::product_space::ProductSpace;
 pub use on_graph::{ConnectedRegression, LocalMethod, LocalSampling, OnGraph};
 pub use projected_gradient::{
-    GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
+    GradientDistribution, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
 };
 pub use proxies::learned_spectrum::LearnedSpectrum;
 pub use proxies::odd_shap::OddShap;
@@ -115,9 +115,11 @@ pub use regression::kernel_banzhaf::KernelBanzhaf;
 pub use regression::kernel_shap::KernelShap;
 pub use regression::leverage_shap::LeverageShap;
 pub use regression::optimized_kernel_shap::OptimizedKernelShap;
-pub use report::{BoundedDraws, Certificate, Diagnostics, ErrorLaw, Explanation, Guarantee, Look, StopRule};
+pub use report::{
+    BoundedDraws, Certificate, Diagnostics, ErrorDistribution, Explanation, Guarantee, InterimCheck, StopRule,
+};
 pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, Scale, Settings, Until, Watcher};
-pub use sampling::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
+pub use sampling::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingDistribution};
 pub use sampling::monte_carlo::{Accounting, MonteCarlo};
 pub use sampling::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use sampling::permutation_shap::PermutationShap;

@@ -59,11 +59,11 @@ pub struct CheckpointFile {
     /// Minimum time between two writes of the file; longer if writing is slow.
     every: Duration,
     before: Stored,
-    now: Mutex<Now>,
+    now: Mutex<PendingContents>,
 }
 
 /// The next contents of the file.
-struct Now {
+struct PendingContents {
     stored: Stored,
     written: Instant,
     /// Duration of the last write.
@@ -109,8 +109,14 @@ impl CheckpointFile {
             true => held.is_none(),
             false => destination.is_some_and(|destination| destination.replaces().is_none()),
         };
-        let mut now =
-            Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None, held, is_new };
+        let mut now = PendingContents {
+            stored,
+            written: Instant::now(),
+            took: Duration::ZERO,
+            failed: None,
+            held,
+            is_new,
+        };
         if let Some(destination) = destination {
             now.write(destination)?;
         }
@@ -201,12 +207,12 @@ impl CheckpointFile {
     }
 
     /// Locks the state. Ignores poisoning: a panic cannot leave it inconsistent.
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, PendingContents> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Now {
+impl PendingContents {
     /// Returns whether the file is due to be written. Writing takes at most a twentieth of the time.
     fn is_due(&self, every: Duration) -> bool {
         self.written.elapsed() >= every.max(20 * self.took)
@@ -390,7 +396,7 @@ mod tests {
     use super::*;
 
     fn open(path: &Path, resumes: bool, seed: &str) -> Result<CheckpointFile, FileError> {
-        let destination = Destination::of_option("--checkpoint", path, &[])?;
+        let destination = Destination::from_option("--checkpoint", path, &[])?;
         let key = Key { seed: seed.to_owned(), ..Key::default() };
         let resume = resumes.then_some(("--resume", path));
         CheckpointFile::open(&key, resume, Some(&destination), Duration::ZERO)
@@ -400,7 +406,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("run.json");
         fs::write(&path, text).unwrap();
-        let destination = Destination::of_option("--checkpoint", &path, &[]).unwrap();
+        let destination = Destination::from_option("--checkpoint", &path, &[]).unwrap();
         let refused = refuse_to_lose(&destination, resume.then_some(path.as_path()));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         refused.err().map(|error| error.to_string())

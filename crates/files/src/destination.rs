@@ -53,7 +53,7 @@ impl Destination {
     /// [`FileError`] if it cannot be written or is an input, or if standard output is redirected to an input.
     pub fn new(out: Option<&Path>, inputs: &[&Path]) -> Result<Self, FileError> {
         match out {
-            Some(given) => Self::of_option("--out", given, inputs),
+            Some(given) => Self::from_option("--out", given, inputs),
             None => Self::standard(inputs),
         }
     }
@@ -64,7 +64,7 @@ impl Destination {
     /// # Errors
     ///
     /// Same as [`file`](Self::file), and [`FileError::StandardOutput`] for other options.
-    pub fn of_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
+    pub fn from_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
         let what = format!("{option} {}", given.display());
         if given == Path::new("-") || descriptor(given) == Some(1) {
             return match option {
@@ -178,7 +178,7 @@ impl Destination {
     ///
     /// [`FileError::Write`] if the destination cannot be written.
     pub fn open(&self) -> Result<Sink, FileError> {
-        let failed = |error| Failed::of(&self.name(), error);
+        let failed = |error| Failed::wrap(&self.name(), error);
         let open = match self {
             Self::Standard => Open::Standard(io::stdout()),
             Self::Special(path) => {
@@ -197,7 +197,7 @@ impl Destination {
                 }))
             }
         };
-        let out = Named { open, name: self.name() };
+        let out = NamedOutput { open, name: self.name() };
         Ok(Sink { out: BufWriter::with_capacity(BUFFER, out) })
     }
 
@@ -235,7 +235,7 @@ impl Destination {
 /// A destination that is open for writing. If it is dropped before [`Self::finish`], a file is not changed.
 #[derive(Debug)]
 pub struct Sink {
-    out: BufWriter<Named>,
+    out: BufWriter<NamedOutput>,
 }
 
 impl Sink {
@@ -254,10 +254,10 @@ impl Sink {
     pub(crate) fn finish_as(self, is_new: bool) -> Result<Option<File>, FileError> {
         let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.flush()?;
-        let Named { open, name } = out;
+        let NamedOutput { open, name } = out;
         match open {
             Open::File(temporary) => {
-                Ok(Some(temporary.persist(is_new).map_err(|error| Failed::of(&name, error))?))
+                Ok(Some(temporary.persist(is_new).map_err(|error| Failed::wrap(&name, error))?))
             }
             Open::Standard(_) | Open::Special(_) => Ok(None),
         }
@@ -276,7 +276,7 @@ impl Write for Sink {
 
 /// The open destination, and its name in messages.
 #[derive(Debug)]
-struct Named {
+struct NamedOutput {
     open: Open,
     name: String,
 }
@@ -288,7 +288,7 @@ enum Open {
     File(Box<Temporary>),
 }
 
-impl Named {
+impl NamedOutput {
     fn out(&mut self) -> &mut dyn Write {
         match &mut self.open {
             Open::Standard(out) => out,
@@ -303,11 +303,11 @@ impl Named {
             return error;
         }
         let is_gone = matches!(self.open, Open::Standard(_)) && error.kind() == io::ErrorKind::BrokenPipe;
-        if is_gone { io::Error::new(error.kind(), ReaderIsGone) } else { Failed::of(&self.name, error) }
+        if is_gone { io::Error::new(error.kind(), ReaderIsGone) } else { Failed::wrap(&self.name, error) }
     }
 }
 
-impl Write for Named {
+impl Write for NamedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out().write(bytes).map_err(|error| self.failed(error))
     }
@@ -349,7 +349,7 @@ struct Failed {
 }
 
 impl Failed {
-    fn of(name: &str, error: io::Error) -> io::Error {
+    fn wrap(name: &str, error: io::Error) -> io::Error {
         io::Error::new(error.kind(), Self { name: name.to_owned(), error })
     }
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 /// # Errors
 ///
 /// Any error of opening and reading it.
-pub fn of_file(path: &Path) -> io::Result<String> {
+pub fn digest_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let (mut digest, mut bytes) = (Sha256::new(), vec![0; 1 << 20]);
     loop {
@@ -23,14 +23,14 @@ pub fn of_file(path: &Path) -> io::Result<String> {
 }
 
 /// Returns the digest of numbers, as little-endian float64.
-pub fn of_numbers<'n>(numbers: impl IntoIterator<Item = &'n f64>) -> String {
+pub fn digest_numbers<'n>(numbers: impl IntoIterator<Item = &'n f64>) -> String {
     let mut digest = Sha256::new();
     numbers.into_iter().for_each(|number| digest.update(number.to_le_bytes()));
     named(&digest.finalize())
 }
 
 /// Returns the digest of bytes.
-pub fn of_bytes(bytes: &[u8]) -> String {
+pub fn digest_bytes(bytes: &[u8]) -> String {
     named(&Sha256::digest(bytes))
 }
 
@@ -47,16 +47,16 @@ pub fn number_of_text(text: &str) -> f64 {
 /// # let directory = tempfile::tempdir()?;
 /// # let model = directory.path().join("my model.py");
 /// # std::fs::write(&model, "print()")?;
-/// let files = apportion_files::digest::of_files_in(&format!("python3 '{}' --quiet", model.display()));
+/// let files = apportion_files::digest::digest_files_in(&format!("python3 '{}' --quiet", model.display()));
 /// assert_eq!(files.len(), 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn of_files_in(command: &str) -> Vec<(String, String)> {
+pub fn digest_files_in(command: &str) -> Vec<(String, String)> {
     let digest = |word: String| {
         // An option with a value, such as --model=m.pkl.
         let value = word.split_once('=').map(|(_, value)| value.to_owned());
         let path = [Some(word), value].into_iter().flatten().find(|path| Path::new(path).is_file())?;
-        of_file(Path::new(&path)).ok().map(|digest| (path, digest))
+        digest_file(Path::new(&path)).ok().map(|digest| (path, digest))
     };
     words(command).into_iter().filter_map(digest).collect()
 }
@@ -113,7 +113,7 @@ mod tests {
         }
         let command =
             format!("python3 {} --weights={} <{} | cat", path("serve.py"), path("weights"), path("rows"));
-        let found: Vec<String> = of_files_in(&command).into_iter().map(|(path, _)| path).collect();
+        let found: Vec<String> = digest_files_in(&command).into_iter().map(|(path, _)| path).collect();
         assert_eq!(found, ["serve.py", "weights", "rows"].map(path));
     }
 }

@@ -6,8 +6,8 @@
 use std::time::Instant;
 
 use apportion_games::{
-    Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, Game, GameError, GaussianLaw,
-    Purpose, Rows, batch_model, stream,
+    Coalitions, ConditionalDistribution, ConditionalGame, CopulaDistribution, EmpiricalDistribution, Game,
+    GameError, GaussianDistribution, Purpose, Rows, batch_model, stream,
 };
 use rand::RngExt;
 use rand::distr::Distribution;
@@ -21,11 +21,11 @@ fn main() -> Result<(), GameError> {
     println!("{:>5} {:>10} {:>10} {:>10} {:>10}", "n", "gaussian", "collinear", "copula", "empirical");
     for n in [10, 50, 100, 200] {
         let data = rows(n, false);
-        let gaussian = GaussianLaw::fit(Rows::new(&data, n), DRAWS, 1)?;
-        let copula = CopulaLaw::fit(Rows::new(&data, n), DRAWS, 1)?;
-        let empirical = EmpiricalLaw::fit(Rows::new(&data, n))?.with_most_rows(DRAWS)?;
+        let gaussian = GaussianDistribution::fit(Rows::new(&data, n), DRAWS, 1)?;
+        let copula = CopulaDistribution::fit(Rows::new(&data, n), DRAWS, 1)?;
+        let empirical = EmpiricalDistribution::fit(Rows::new(&data, n))?.with_max_rows(DRAWS)?;
         let collinear = rows(n, true);
-        let collinear = GaussianLaw::fit(Rows::new(&collinear, n), DRAWS, 1)?;
+        let collinear = GaussianDistribution::fit(Rows::new(&collinear, n), DRAWS, 1)?;
         let times = [
             milliseconds(&gaussian)?,
             milliseconds(&collinear)?,
@@ -57,8 +57,8 @@ fn rows(n: usize, collinear: bool) -> Vec<f64> {
 }
 
 /// Returns the minimum time of several runs over coalitions of all sizes.
-fn milliseconds(law: &dyn ConditionalLaw) -> Result<f64, GameError> {
-    let n = law.columns();
+fn milliseconds(distribution: &dyn ConditionalDistribution) -> Result<f64, GameError> {
+    let n = distribution.columns();
     let mut rng = stream(3, Purpose::Experiment, n as u64);
     let mut batch = Coalitions::new(n);
     for _ in 0..50 {
@@ -67,7 +67,7 @@ fn milliseconds(law: &dyn ConditionalLaw) -> Result<f64, GameError> {
     }
     let model = batch_model(1, |rows: Rows<'_>| Ok(rows.iter().map(|row| row[0]).collect())).serial();
     let explicand = vec![0.5; n];
-    let game = ConditionalGame::new(&model, &explicand, law)?;
+    let game = ConditionalGame::new(&model, &explicand, distribution)?;
     let mut values = vec![0.0; batch.len()];
     let mut least = f64::INFINITY;
     for _ in 0..REPETITIONS {

@@ -61,23 +61,23 @@ impl Background {
         Ok(Self { values, columns, weights: vec![1.0 / rows as f64; rows] })
     }
 
-    /// Draws at most `most` of `rows` without replacement, with the given seed. They keep their order and are
-    /// weighted equally. Returns all rows if there are at most `most`.
+    /// Draws at most `max_rows` of `rows` without replacement, with the given seed. They keep their order and
+    /// are weighted equally. Returns all rows if there are at most `max_rows`.
     ///
     /// # Errors
     ///
-    /// Same as [`rows`](Self::rows); also [`GameError::EmptyBackground`] if `most` is 0.
-    pub fn sample(rows: Rows<'_>, most: usize, seed: u64) -> Result<Self, GameError> {
-        let sampled = Self::sampled_rows(rows.len(), most, seed);
+    /// Same as [`rows`](Self::rows); also [`GameError::EmptyBackground`] if `max_rows` is 0.
+    pub fn sample(rows: Rows<'_>, max_rows: usize, seed: u64) -> Result<Self, GameError> {
+        let sampled = Self::sampled_rows(rows.len(), max_rows, seed);
         let values: Vec<f64> = sampled.into_iter().flat_map(|row| rows.row(row)).copied().collect();
         Self::rows(values, rows.columns())
     }
 
     /// Returns the indices, in ascending order, of the rows that [`sample`](Self::sample) draws from `count`
     /// rows. Use it for data that does not fit in memory.
-    pub fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
+    pub fn sampled_rows(count: usize, max_rows: usize, seed: u64) -> Vec<usize> {
         let mut random = stream(seed, Purpose::Background, 0);
-        let mut wanted = most.min(count);
+        let mut wanted = max_rows.min(count);
         let mut sampled = Vec::with_capacity(wanted);
         for row in 0..count {
             // Select a row with probability (rows still needed) / (rows remaining): Knuth, The Art of

@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_outer_of_two_tokens_stops_both_and_the_inner_only_itself() {
-        for (outer_first, wanted) in [(true, Err(Cancelled)), (false, Ok(Err(Cancelled)))] {
+        for (outer_first, expected) in [(true, Err(Cancelled)), (false, Ok(Err(Cancelled)))] {
             let (outer, inner) = (Cancellation::new(), Cancellation::new());
             let cancelled = if outer_first { outer.clone() } else { inner.clone() };
             let result = outer.run(|| {
@@ -289,7 +289,7 @@ mod tests {
                     Cancellation::check();
                 })
             });
-            assert_eq!(result, wanted);
+            assert_eq!(result, expected);
         }
     }
 

@@ -95,10 +95,10 @@ pub enum GameError {
         column: usize,
     },
     /// There are too few rows of data to fit a distribution.
-    #[error("{law} requires at least {min} rows of data, got {actual}; {hint}")]
+    #[error("{distribution} requires at least {min} rows of data, got {actual}; {hint}")]
     TooFewRows {
         /// The distribution.
-        law: &'static str,
+        distribution: &'static str,
         /// Number of rows given.
         actual: usize,
         /// Minimum number of rows.

@@ -81,7 +81,7 @@ impl Hierarchy {
     /// # Errors
     ///
     /// Same as [`new`](Self::new), and for a name that no player has.
-    pub fn by_name<S: AsRef<str>, T: AsRef<str>>(
+    pub fn from_names<S: AsRef<str>, T: AsRef<str>>(
         names: &[S],
         members: Vec<Member<T>>,
     ) -> Result<Self, GameError> {
@@ -390,7 +390,7 @@ impl Hierarchy {
     /// # Panics
     ///
     /// If a player does not exist, or is listed twice.
-    pub fn among(&self, keep: &[usize]) -> Self {
+    pub fn restricted_to(&self, keep: &[usize]) -> Self {
         let players = keep.len();
         let mut place_of = vec![None; self.nodes()];
         for (place, &player) in keep.iter().enumerate() {
@@ -466,7 +466,7 @@ mod tests {
         assert_eq!(problem(twice), HierarchyProblem::Twice { player: 1 });
         let orphan = Hierarchy::new(4, vec![G(vec![P(2)]), P(1)]);
         assert_eq!(problem(orphan), HierarchyProblem::Missing { missing: vec![0, 3], players: 4 });
-        let misspelt = Hierarchy::by_name(&["age", "sex"], vec![P("age"), G(vec![P("sx")])]);
+        let misspelt = Hierarchy::from_names(&["age", "sex"], vec![P("age"), G(vec![P("sx")])]);
         assert_eq!(problem(misspelt), HierarchyProblem::UnknownName { name: "sx".to_owned() });
     }
 
@@ -496,7 +496,7 @@ mod tests {
         assert_eq!(hierarchy.above(0).collect::<Vec<_>>(), [7, 6, 5]);
         assert_eq!((hierarchy.depth(), hierarchy.players_at(5)), (3, vec![4, 1, 0, 2, 3]));
         let names = ["a", "b", "c", "d", "e"];
-        let named = Hierarchy::by_name(
+        let named = Hierarchy::from_names(
             &names,
             vec![P("e"), G(vec![G(vec![P("b"), P("a")]), P("c")]), G(vec![P("d")])],
         );
@@ -537,11 +537,11 @@ mod tests {
     fn what_is_left_of_some_players_is_a_hierarchy_of_the_same_levels() {
         let whole =
             Hierarchy::new(6, vec![G(vec![G(vec![P(0), P(1)]), G(vec![P(2), P(3)])]), G(vec![P(4), P(5)])]);
-        let left = whole.unwrap().among(&[3, 0, 2]);
+        let left = whole.unwrap().restricted_to(&[3, 0, 2]);
         assert_eq!(left.members(), [P(1), G(vec![P(2), P(0)])]);
         assert_eq!((left.level(left.root()), left.level(4)), (1, 2));
-        assert_eq!(left.among(&[1]).children(1), [0]);
-        assert_eq!(left.among(&[]).players(), 0);
+        assert_eq!(left.restricted_to(&[1]).children(1), [0]);
+        assert_eq!(left.restricted_to(&[]).players(), 0);
     }
 
     #[test]

@@ -49,8 +49,8 @@
 //! |---|---|
 //! | `ConditionalGame` | the conditional game of an explicand, `v(S) = E[f(X) \| X_S = x_S]` |
 //! | `ErrorsOfDraws` | the conditional game with extra outputs that are perturbed by the errors of its draws |
-//! | `GaussianLaw`, `CopulaLaw`, `EmpiricalLaw`, `FrequencyLaw` | the distribution of absent features given the present ones, fitted to data, weighted or not: `ConditionalLaw`, `Sampling` |
-//! | `AdaptedEmpiricalLaw`, `Fallback` | an empirical distribution with a bandwidth chosen by AICc; the fallback of frequencies if no row matches |
+//! | `GaussianDistribution`, `CopulaDistribution`, `EmpiricalDistribution`, `FrequencyDistribution` | the distribution of absent features given the present ones, fitted to data, weighted or not: `ConditionalDistribution`, `Sampling` |
+//! | `AdaptedEmpiricalDistribution`, `Fallback` | an empirical distribution with a bandwidth chosen by AICc; the fallback of frequencies if no row matches |
 //!
 //! # Shapes
 //!
@@ -95,8 +95,8 @@ pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
 #[cfg(feature = "conditional")]
 pub use conditional::{
-    AdaptedEmpiricalLaw, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, Fallback,
-    FrequencyLaw, GaussianLaw, Sampling,
+    AdaptedEmpiricalDistribution, ConditionalDistribution, ConditionalGame, CopulaDistribution,
+    EmpiricalDistribution, ErrorsOfDraws, Fallback, FrequencyDistribution, GaussianDistribution, Sampling,
 };
 pub use derivative::DerivativeGame;
 pub use error::{BoxError, GameError, HierarchyProblem, PartitionProblem};

@@ -26,7 +26,7 @@ use crate::game::{Game, check_finite};
 use crate::model::Model;
 use crate::near::{Changes, NearReference};
 use crate::sub_game::SubGame;
-use crate::synthetic::{AnyAveraged, Averaged, SyntheticRows};
+use crate::synthetic::{AnyAveraged, AveragedModel, SyntheticRows};
 
 /// The marginal game of an explicand with a background; the players are the features.
 ///
@@ -56,7 +56,7 @@ use crate::synthetic::{AnyAveraged, Averaged, SyntheticRows};
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 pub struct MarginalGame<'a, M: ?Sized> {
-    model: Averaged<'a, M>,
+    model: AveragedModel<'a, M>,
     rows: Substitution<'a>,
     near: OnceLock<Option<Box<dyn NearReference>>>,
 }
@@ -79,7 +79,7 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     /// [`GameError::Width`] if explicand, background and model have different numbers of features,
     /// [`GameError::Parameter`] if the model has no outputs. NaN and infinite values are allowed.
     pub fn new(model: &'a M, explicand: &[f64], background: &'a Background) -> Result<Self, GameError> {
-        let model = Averaged::new(model, background.columns(), "background row 0")?;
+        let model = AveragedModel::new(model, background.columns(), "background row 0")?;
         Ok(Self { model, rows: Substitution::new(explicand, background)?, near: OnceLock::new() })
     }
 
@@ -166,7 +166,7 @@ impl<'a> Substitution<'a> {
     ) -> Result<(), GameError> {
         let k = model.outputs();
         let is_near = |index: &usize| {
-            let most = near.most_changes();
+            let most = near.max_changes();
             batch.sizes()[*index] as usize <= most
                 || self.changes(batch.row(*index)).take(most + 1).count() <= most
         };

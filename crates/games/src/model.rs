@@ -147,7 +147,8 @@ pub trait Model: Send + Sync {
     /// Returns whether outputs are affine functions of the features, for rows without missing values and up
     /// to rounding: the mean of predictions is then the prediction of the mean.
     ///
-    /// Conditional games whose distribution [provides means](crate::ConditionalLaw::mean) then need no draws.
+    /// Conditional games whose distribution [provides means](crate::ConditionalDistribution::mean) then need
+    /// no draws.
     fn is_affine(&self) -> bool {
         false
     }

@@ -56,7 +56,7 @@ impl Changes {
 /// - It may be called by several threads at once.
 pub trait NearReference: Send + Sync {
     /// Returns the maximum number of changes for which this is cheaper than predicting the whole row.
-    fn most_changes(&self) -> usize;
+    fn max_changes(&self) -> usize;
 
     /// Writes the outputs of row `j` to `out[j·k .. (j+1)·k]`.
     ///

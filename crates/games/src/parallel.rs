@@ -61,8 +61,8 @@ pub fn map_with<M: Send, T: Send, R: Send>(
     make: impl Fn() -> M + Sync,
     each: impl Fn(&mut M, T) -> R + Sync,
 ) -> Vec<R> {
-    let places: Vec<Mutex<Place<T, R>>> =
-        items.into_iter().map(|item| Mutex::new(Place { item: Some(item), result: None })).collect();
+    let places: Vec<Mutex<Slot<T, R>>> =
+        items.into_iter().map(|item| Mutex::new(Slot { item: Some(item), result: None })).collect();
     let idle = Mutex::new(Vec::new());
     for_each(places.len(), &|at| {
         // Do not hold a lock while the item is processed: the thread may start another item meanwhile.
@@ -73,8 +73,7 @@ pub fn map_with<M: Send, T: Send, R: Send>(
         open(&idle).push(memory);
         open(&places[at]).result = Some(result);
     });
-    let result =
-        |place: Mutex<Place<T, R>>| place.into_inner().unwrap_or_else(PoisonError::into_inner).result;
+    let result = |place: Mutex<Slot<T, R>>| place.into_inner().unwrap_or_else(PoisonError::into_inner).result;
     places.into_iter().filter_map(result).collect()
 }
 
@@ -98,7 +97,7 @@ pub fn try_map<T: Send, R: Send, E: Send>(
     results.into_iter().flatten().collect()
 }
 
-struct Place<T, R> {
+struct Slot<T, R> {
     item: Option<T>,
     result: Option<R>,
 }
@@ -139,8 +138,8 @@ mod tests {
     fn of_several_failures_it_is_the_first() {
         for failing in [vec![], vec![0], vec![17, 3, 99], vec![99]] {
             let each = |number: usize| if failing.contains(&number) { Err(number) } else { Ok(number) };
-            let wanted = failing.iter().min().map_or(Ok((0..100).collect::<Vec<_>>()), |&first| Err(first));
-            assert_eq!(try_map(0..100, each), wanted);
+            let expected = failing.iter().min().map_or(Ok((0..100).collect::<Vec<_>>()), |&first| Err(first));
+            assert_eq!(try_map(0..100, each), expected);
         }
     }
 

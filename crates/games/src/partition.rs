@@ -56,7 +56,10 @@ impl Partition {
     /// # Errors
     ///
     /// Same as [`new`](Self::new), and for a name that no player has.
-    pub fn by_name<S: AsRef<str>, T: AsRef<str>>(names: &[S], groups: &[Vec<T>]) -> Result<Self, GameError> {
+    pub fn from_names<S: AsRef<str>, T: AsRef<str>>(
+        names: &[S],
+        groups: &[Vec<T>],
+    ) -> Result<Self, GameError> {
         let number = |group: usize, name: &T| {
             let name = name.as_ref();
             names
@@ -106,7 +109,7 @@ impl Partition {
     /// use apportion_games::Partition;
     ///
     /// let partition = Partition::new(5, vec![vec![0, 4], vec![1], vec![2, 3]])?;
-    /// let (left, groups) = partition.among(&[0, 2, 3]);
+    /// let (left, groups) = partition.restricted_to(&[0, 2, 3]);
     /// assert_eq!(left, Partition::new(3, vec![vec![0], vec![1, 2]])?);
     /// assert_eq!(groups, [0, 2]);
     /// # Ok::<(), apportion_games::GameError>(())
@@ -115,7 +118,7 @@ impl Partition {
     /// # Panics
     ///
     /// If a player does not exist, or is listed twice.
-    pub fn among(&self, keep: &[usize]) -> (Self, Vec<usize>) {
+    pub fn restricted_to(&self, keep: &[usize]) -> (Self, Vec<usize>) {
         let mut left = vec![Vec::new(); self.len()];
         let mut seen = vec![false; self.players()];
         for (place, &player) in keep.iter().enumerate() {
@@ -192,14 +195,14 @@ mod tests {
         );
         assert_eq!(refused(4, &[&[1], &[2]]), PartitionProblem::Missing { missing: vec![0, 3], players: 4 });
         let names = ["age", "sex"];
-        let message = Partition::by_name(&names, &[vec!["age"], vec!["sx"]]).unwrap_err().to_string();
+        let message = Partition::from_names(&names, &[vec!["age"], vec!["sx"]]).unwrap_err().to_string();
         assert!(message.contains("\"sx\"") && message.contains("group 1"), "{message}");
     }
 
     #[test]
     fn names_and_numbers_give_the_same_partition() {
         let names = ["age", "sex", "bmi"];
-        let named = Partition::by_name(&names, &[vec!["bmi", "age"], vec!["sex"]]).unwrap();
+        let named = Partition::from_names(&names, &[vec!["bmi", "age"], vec!["sex"]]).unwrap();
         assert_eq!(named, Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap());
         assert_eq!((named.group_of(0), named.group_of(1), named.largest()), (0, 1, 2));
     }

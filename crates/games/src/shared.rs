@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 #[cfg(feature = "conditional")]
-use crate::conditional::ConditionalLaw;
+use crate::conditional::ConditionalDistribution;
 use crate::model::Model;
 
 /// A model, or any other value that an explainer needs for its lifetime, either borrowed or shared.
@@ -31,9 +31,9 @@ use crate::model::Model;
 /// let lives_on = predictor(Arc::new(double));
 /// assert_eq!(std::thread::spawn(move || lives_on(4.0)).join().ok(), Some(8.0));
 /// ```
-pub struct Shared<'a, T: ?Sized>(Held<'a, T>);
+pub struct Shared<'a, T: ?Sized>(Storage<'a, T>);
 
-enum Held<'a, T: ?Sized> {
+enum Storage<'a, T: ?Sized> {
     Borrowed(&'a T),
     Shared(Arc<T>),
 }
@@ -44,8 +44,8 @@ impl<T: ?Sized> Deref for Shared<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         match &self.0 {
-            Held::Borrowed(held) => held,
-            Held::Shared(held) => held,
+            Storage::Borrowed(held) => held,
+            Storage::Shared(held) => held,
         }
     }
 }
@@ -53,8 +53,8 @@ impl<T: ?Sized> Deref for Shared<'_, T> {
 impl<T: ?Sized> Clone for Shared<'_, T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
-            Held::Borrowed(held) => Held::Borrowed(held),
-            Held::Shared(held) => Held::Shared(Arc::clone(held)),
+            Storage::Borrowed(held) => Storage::Borrowed(held),
+            Storage::Shared(held) => Storage::Shared(Arc::clone(held)),
         })
     }
 }
@@ -67,19 +67,19 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Shared<'_, T> {
 
 impl<'a, T: ?Sized> From<&'a T> for Shared<'a, T> {
     fn from(held: &'a T) -> Self {
-        Self(Held::Borrowed(held))
+        Self(Storage::Borrowed(held))
     }
 }
 
 impl<'a, T> From<&'a Arc<T>> for Shared<'a, T> {
     fn from(held: &'a Arc<T>) -> Self {
-        Self(Held::Borrowed(held))
+        Self(Storage::Borrowed(held))
     }
 }
 
 impl<T: ?Sized> From<Arc<T>> for Shared<'_, T> {
     fn from(held: Arc<T>) -> Self {
-        Self(Held::Shared(held))
+        Self(Storage::Shared(held))
     }
 }
 
@@ -91,26 +91,26 @@ impl<T> From<T> for Shared<'_, T> {
 
 impl<'a, M: Model + 'a> From<&'a M> for Shared<'a, dyn Model + 'a> {
     fn from(model: &'a M) -> Self {
-        Self(Held::Borrowed(model))
+        Self(Storage::Borrowed(model))
     }
 }
 
 impl<'a, M: Model + 'a> From<Arc<M>> for Shared<'a, dyn Model + 'a> {
     fn from(model: Arc<M>) -> Self {
-        Self(Held::Shared(model))
+        Self(Storage::Shared(model))
     }
 }
 
 #[cfg(feature = "conditional")]
-impl<'a, L: ConditionalLaw + 'a> From<&'a L> for Shared<'a, dyn ConditionalLaw + 'a> {
-    fn from(law: &'a L) -> Self {
-        Self(Held::Borrowed(law))
+impl<'a, L: ConditionalDistribution + 'a> From<&'a L> for Shared<'a, dyn ConditionalDistribution + 'a> {
+    fn from(distribution: &'a L) -> Self {
+        Self(Storage::Borrowed(distribution))
     }
 }
 
 #[cfg(feature = "conditional")]
-impl<'a, L: ConditionalLaw + 'a> From<Arc<L>> for Shared<'a, dyn ConditionalLaw + 'a> {
-    fn from(law: Arc<L>) -> Self {
-        Self(Held::Shared(law))
+impl<'a, L: ConditionalDistribution + 'a> From<Arc<L>> for Shared<'a, dyn ConditionalDistribution + 'a> {
+    fn from(distribution: Arc<L>) -> Self {
+        Self(Storage::Shared(distribution))
     }
 }

@@ -72,7 +72,7 @@ impl<R: SyntheticRows + ?Sized> SyntheticRows for Box<R> {
 }
 
 /// A model to be averaged over synthetic rows.
-pub(crate) struct Averaged<'a, M: ?Sized> {
+pub(crate) struct AveragedModel<'a, M: ?Sized> {
     model: &'a M,
     outputs: usize,
     columns: usize,
@@ -80,13 +80,13 @@ pub(crate) struct Averaged<'a, M: ?Sized> {
     chunk_rows: usize,
 }
 
-impl<M: ?Sized> Averaged<'_, M> {
+impl<M: ?Sized> AveragedModel<'_, M> {
     pub(crate) fn outputs(&self) -> usize {
         self.outputs
     }
 }
 
-/// An [`Averaged`] of any model, called through a pointer, so that its methods are compiled once.
+/// An [`AveragedModel`] of any model, called through a pointer, so that its methods are compiled once.
 pub(crate) struct AnyAveraged<'a> {
     predict: &'a dyn Predict,
     parallel: bool,
@@ -112,7 +112,7 @@ type RowsOf<'f, 'b, R> = &'f (dyn Fn(CoalitionView<'b>) -> Result<R, GameError> 
 /// The function that processes a piece of a slice, passed together with its index.
 type Work<'f> = &'f (dyn Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync + 'f);
 
-impl<'a, M: Model + ?Sized> Averaged<'a, M> {
+impl<'a, M: Model + ?Sized> AveragedModel<'a, M> {
     /// Wraps `model` for rows of `columns` numbers, at least one; `what` names a row of this width.
     pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
         if let Some(wanted) = model.features().filter(|&features| features != columns) {

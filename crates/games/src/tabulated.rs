@@ -13,7 +13,7 @@ use crate::memory;
 use crate::parallel;
 
 /// Maximum number of players of a table: 8 GiB for one output.
-const MOST_PLAYERS: usize = 30;
+const MAX_PLAYERS: usize = 30;
 
 /// Number of masks evaluated at once when a game is tabulated.
 const BLOCK: usize = 1 << 12;
@@ -44,12 +44,12 @@ impl TabulatedGame {
     /// [`GameError::TableLength`] unless the length is 2^n × `outputs` with n at most 30,
     /// [`GameError::NotFinite`] with the first coalition that has a NaN or an infinite value.
     pub fn new(values: Vec<f64>, outputs: usize) -> Result<Self, GameError> {
-        let wrong = || GameError::TableLength { actual: values.len(), outputs, max: MOST_PLAYERS };
+        let wrong = || GameError::TableLength { actual: values.len(), outputs, max: MAX_PLAYERS };
         if outputs == 0 || !values.len().is_multiple_of(outputs) {
             return Err(wrong());
         }
         let coalitions = values.len() / outputs;
-        if !coalitions.is_power_of_two() || coalitions > 1 << MOST_PLAYERS {
+        if !coalitions.is_power_of_two() || coalitions > 1 << MAX_PLAYERS {
             return Err(wrong());
         }
         let players = coalitions.trailing_zeros() as usize;
@@ -116,12 +116,12 @@ impl TabulatedGame {
 }
 
 fn check_players(players: usize) -> Result<(), GameError> {
-    if players > MOST_PLAYERS {
+    if players > MAX_PLAYERS {
         return Err(GameError::Players {
             what: "a table of all coalitions",
             actual: players,
             min: 0,
-            max: MOST_PLAYERS,
+            max: MAX_PLAYERS,
         });
     }
     Ok(())
@@ -172,10 +172,10 @@ mod tests {
         let game = SumOfUnanimity::random(13, 40, 6, 3);
         let table = TabulatedGame::from_game(&game).unwrap();
         let batch = Coalitions::from_masks(13, (0..1 << 13).rev().step_by(7));
-        let (mut wanted, mut got) = (vec![0.0; batch.len()], vec![0.0; batch.len()]);
-        game.values(&batch, &mut wanted).unwrap();
+        let (mut expected, mut got) = (vec![0.0; batch.len()], vec![0.0; batch.len()]);
+        game.values(&batch, &mut expected).unwrap();
         table.values(&batch, &mut got).unwrap();
-        assert_eq!(got, wanted);
+        assert_eq!(got, expected);
     }
 
     #[test]

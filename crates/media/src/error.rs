@@ -151,7 +151,7 @@ pub enum MediaError {
     },
     /// The distribution over the classes is invalid.
     #[error("invalid class distribution: {problem}; expected {classes} probabilities that sum to 1")]
-    LawOfClasses {
+    ClassDistribution {
         /// Number of classes of the classifier.
         classes: usize,
         /// Why it is invalid.

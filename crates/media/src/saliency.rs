@@ -226,12 +226,12 @@ mod tests {
         let saliency = Saliency::numerical(&smooth, &masked, |outputs| outputs[0], 1e-5).unwrap();
         let gradient = gradient(&row);
         for (player, mine) in players.iter().enumerate() {
-            let wanted: Vec<f64> = mine.iter().map(|&feature| gradient[feature]).collect();
-            assert!(largest_difference(&saliency.derivatives()[player], &wanted) < 1e-8);
-            let magnitude = wanted.iter().map(|derivative| derivative.abs()).fold(0.0, f64::max);
+            let expected: Vec<f64> = mine.iter().map(|&feature| gradient[feature]).collect();
+            assert!(largest_difference(&saliency.derivatives()[player], &expected) < 1e-8);
+            let magnitude = expected.iter().map(|derivative| derivative.abs()).fold(0.0, f64::max);
             assert!((saliency.magnitudes()[player] - magnitude).abs() < 1e-8);
             let signed = saliency.signed()[player];
-            assert!(wanted.iter().any(|derivative| (derivative - signed).abs() < 1e-8));
+            assert!(expected.iter().any(|derivative| (derivative - signed).abs() < 1e-8));
             assert_eq!(signed.abs(), saliency.magnitudes()[player]);
         }
     }
@@ -247,8 +247,8 @@ mod tests {
             Saliency::numerical(&batch_model(3, logits), &singles(&row), log_probability, 1e-5).unwrap();
         let weights = [0.3_f64.exp(), (-0.8_f64).exp(), 1.0];
         let share = |class: usize| weights[class] / weights.iter().sum::<f64>();
-        let wanted = [-share(0), 2.0 - 2.0 * share(1)];
-        assert!(largest_difference(&saliency.signed(), &wanted) < 1e-9);
+        let expected = [-share(0), 2.0 - 2.0 * share(1)];
+        assert!(largest_difference(&saliency.signed(), &expected) < 1e-9);
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
     struct Near(Vec<f64>);
 
     impl NearReference for Near {
-        fn most_changes(&self) -> usize {
+        fn max_changes(&self) -> usize {
             1
         }
 

@@ -37,9 +37,9 @@ impl Ensemble {
     /// - JSON dumps of both libraries (`dump_model`). [`notes`](Self::notes) list what a dump of XGBoost
     ///   lacks.
     /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and
-    ///   other trees, categories as text ([`Words`](crate::Words)), one-hot splits, and splits on statistics
-    ///   of categories and their combinations (CTR). For several targets, JSON files lack some of the CTR
-    ///   tables. Text and embedding features are not supported.
+    ///   other trees, categories as text ([`Categories`](crate::Categories)), one-hot splits, and splits on
+    ///   statistics of categories and their combinations (CTR). For several targets, JSON files lack some of
+    ///   the CTR tables. Text and embedding features are not supported.
     /// - treelite 4.x as JSON (`dump_as_json()`): every model that treelite can represent.
     /// - ONNX with the operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the
     ///   domain `ai.onnx.ml`: one ensemble, or several whose scores are weighted, added, averaged or
@@ -48,8 +48,8 @@ impl Ensemble {
     ///   `Scaler`, `Imputer`, arithmetic with constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`,
     ///   `LabelEncoder`, column selection. Each split is translated to a split on a column of the table,
     ///   whose threshold is found by bisection in the runtime's arithmetic. Text categories are
-    ///   [`Words`](crate::Words). Thresholds are those in the file: if a converter rounded them to `f32`, the
-    ///   file contains a different model than the trained one.
+    ///   [`Categories`](crate::Categories). Thresholds are those in the file: if a converter rounded them to
+    ///   `f32`, the file contains a different model than the trained one.
     /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor`
     ///   with a linear kernel, or `MatMul`, `Gemm` and arithmetic with constants, with or without a link.
     ///   Preprocessing (`Scaler`, `Imputer`, encoders, column selection) is folded into the coefficients. The
@@ -88,7 +88,7 @@ impl Ensemble {
         } else {
             Self::from_plain(bytes)?
         };
-        let (actual, max) = (ensemble.feature_count(), options.most_features);
+        let (actual, max) = (ensemble.feature_count(), options.max_features);
         if actual > max {
             return Err(ModelError::TooManyFeatures { actual, max });
         }
@@ -146,15 +146,15 @@ impl Ensemble {
 /// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold,
 /// whereas a model does not.
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
-    const MOST: usize = 1 << 28;
-    const MOST_RATIO: usize = 100;
-    let most = bytes.len().saturating_mul(MOST_RATIO).max(MOST);
+    const MIN_LIMIT: usize = 1 << 28;
+    const MAX_RATIO: usize = 100;
+    let most = bytes.len().saturating_mul(MAX_RATIO).max(MIN_LIMIT);
     let mut content = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
     decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
     if content.len() > most {
         let source = std::io::Error::other(format!(
-            "it decompresses to more than {most} bytes, {MOST_RATIO} times its size, so it cannot be a model"
+            "it decompresses to more than {most} bytes, {MAX_RATIO} times its size, so it cannot be a model"
         ));
         return Err(ModelError::Gzip { source });
     }

@@ -11,7 +11,7 @@
 //! | [`LinkedEnsemble`] | the [`Model`] that predicts these outputs |
 //! | [`Origin`] | library, format and objective of a model |
 //! | [`tree`] | nodes and trees of an ensemble, for algorithms that traverse them |
-//! | [`Words`] | the categories of a feature, and the codes that splits use |
+//! | [`Categories`] | the categories of a feature, and the codes that splits use |
 //! | [`ModelError`] | the reason why a file or rows were rejected |
 //!
 //! Supported models: XGBoost 1.7 to 3.x, saved as JSON or UBJ; LightGBM, saved as text; CatBoost, in its
@@ -64,7 +64,7 @@ mod predict;
 #[doc(no_inline)]
 pub use apportion_games::{Model, Rows};
 
-pub use ensemble::{Category, Ensemble, Link, Origin, Rounds, UnknownWord, Words, tree};
+pub use ensemble::{Categories, Category, Ensemble, Link, Origin, Rounds, UnknownCategory, tree};
 pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 pub use options::ReadOptions;

@@ -7,13 +7,13 @@ use crate::ensemble::Rounds;
 /// ```
 /// use apportion_models::{ReadOptions, Rounds};
 ///
-/// let options = ReadOptions::default().rounds(Rounds::Within(0..50)).most_features(1 << 24);
-/// assert_eq!(options, ReadOptions::default().most_features(1 << 24).rounds(Rounds::Within(0..50)));
+/// let options = ReadOptions::default().rounds(Rounds::Within(0..50)).max_features(1 << 24);
+/// assert_eq!(options, ReadOptions::default().max_features(1 << 24).rounds(Rounds::Within(0..50)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
     pub(crate) rounds: Rounds,
-    pub(crate) most_features: usize,
+    pub(crate) max_features: usize,
 }
 
 impl ReadOptions {
@@ -27,14 +27,14 @@ impl ReadOptions {
     /// Sets the maximum number of features of a model. The default is 2^20. A file of a few bytes can declare
     /// any number of features, and rows or generated names of that length would exhaust the memory.
     #[must_use]
-    pub fn most_features(mut self, count: usize) -> Self {
-        self.most_features = count;
+    pub fn max_features(mut self, count: usize) -> Self {
+        self.max_features = count;
         self
     }
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { rounds: Rounds::Best, most_features: 1 << 20 }
+        Self { rounds: Rounds::Best, max_features: 1 << 20 }
     }
 }

@@ -90,7 +90,7 @@ fn main() -> Result<(), BoxError> {
             }
             print!(" {:>8.2}", least / ROWS as f64 * 1e6);
         }
-        let most = near.most_changes();
+        let most = near.max_changes();
         println!(
             " {:>8.2}  within {:.1e}, taken up to {most} features",
             runtime / ROWS as f64 * 1e6,

@@ -9,9 +9,9 @@ use crate::OnnxError;
 
 const MAGIC: &[u8] = &[0x1f, 0x8b];
 /// Maximum ratio of decompressed to compressed size. Weights never compress to a hundredth of their size, but
-/// small networks may; so at least [`MOST`] bytes are allowed.
-const MOST_RATIO: usize = 100;
-const MOST: usize = 1 << 28;
+/// small networks may; so at least [`MIN_LIMIT`] bytes are allowed.
+const MAX_RATIO: usize = 100;
+const MIN_LIMIT: usize = 1 << 28;
 
 /// Decompresses a gzip stream; other bytes are returned unchanged.
 ///
@@ -23,13 +23,13 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let most = bytes.len().saturating_mul(MOST_RATIO).max(MOST);
+    let most = bytes.len().saturating_mul(MAX_RATIO).max(MIN_LIMIT);
     let mut content = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
     decoder.read_to_end(&mut content).map_err(|source| OnnxError::Gzip { source })?;
     if content.len() > most {
         let source =
-            Error::other(format!("it decompresses to more than {most} bytes, {MOST_RATIO} times its size"));
+            Error::other(format!("it decompresses to more than {most} bytes, {MAX_RATIO} times its size"));
         return Err(OnnxError::Gzip { source });
     }
     Ok(Cow::Owned(content))

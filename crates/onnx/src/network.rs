@@ -20,7 +20,7 @@ const CALL: Duration = Duration::from_micros(500);
 /// Number of cells that are sent to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
 /// Maximum number of cells of a batch, one GiB of f64. A file that declares more is probably corrupt.
-const MOST_CELLS: usize = 1 << 27;
+const MAX_CELLS: usize = 1 << 27;
 
 /// Maximum difference between the predictions of a reference row by the runtime and by propagated changes,
 /// relative to its largest output. Rounding errors are far smaller.
@@ -92,7 +92,7 @@ impl Network {
         let batch = self.runtime.batch();
         let worker = self.worker()?;
         let mut rows = vec![0.0; batch * self.features];
-        let zeros = worker.ask(&rows).map_err(|failure| match self.error(failure, 0) {
+        let zeros = worker.evaluate(&rows).map_err(|failure| match self.error(failure, 0) {
             OnnxError::Run { problem, .. } => OnnxError::Trial { problem },
             error => error,
         })?;
@@ -107,7 +107,7 @@ impl Network {
         if batch > 1 {
             rows[(batch - 1) * self.features..].fill(1.0);
             // The network may reject a row of ones, which is not a problem of the network.
-            if let Ok(mixed) = worker.ask(&rows) {
+            if let Ok(mixed) = worker.evaluate(&rows) {
                 let first = &zeros[..outputs];
                 let largest = first.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
                 if first.iter().zip(&mixed).any(|(a, b)| (a - b).abs() > 1e-3 * largest) {
@@ -133,7 +133,7 @@ impl Network {
             let mut least = CALL;
             for _ in 0..3 {
                 let start = Instant::now();
-                worker.ask(&zeros).map_err(|failure| self.error(failure, 0))?;
+                worker.evaluate(&zeros).map_err(|failure| self.error(failure, 0))?;
                 least = least.min(start.elapsed());
             }
             if least == CALL || 2 * rows > self.request_rows() {
@@ -223,7 +223,7 @@ impl Network {
             .enumerate()
         {
             let first = number * request;
-            let values = worker.ask(cells).map_err(|failure| self.error(failure, first))?;
+            let values = worker.evaluate(cells).map_err(|failure| self.error(failure, first))?;
             if values.len() != out.len() {
                 let given = vec![values.len()];
                 let batch = self.runtime.batch();
@@ -301,10 +301,10 @@ fn batch_shape(batch: Option<usize>, row_shape: &[usize]) -> Result<Vec<usize>, 
     let cells = |first: usize| row_shape.iter().try_fold(first, |product, &size| product.checked_mul(size));
     let fitting = (BATCH_CELLS / cells(1).unwrap_or(usize::MAX)).clamp(1, BATCH_ROWS);
     let batch = batch.unwrap_or(1 << fitting.ilog2());
-    if cells(batch).is_none_or(|cells| cells > MOST_CELLS) {
+    if cells(batch).is_none_or(|cells| cells > MAX_CELLS) {
         return Err(OnnxError::Load {
             problem: format!(
-                "a batch of {batch} rows of shape {row_shape:?} has more than {MOST_CELLS} elements"
+                "a batch of {batch} rows of shape {row_shape:?} has more than {MAX_CELLS} elements"
             ),
         });
     }

@@ -146,7 +146,7 @@ impl Worker {
     }
 
     /// Returns the outputs for rows of validated values; rows × outputs, row-major.
-    pub(crate) fn ask(&self, rows: &[f64]) -> Result<Vec<f32>, Failure> {
+    pub(crate) fn evaluate(&self, rows: &[f64]) -> Result<Vec<f32>, Failure> {
         // The thread ends before the worker only if its start failed halfway.
         let ended = || Failure { row: 0, refusal: Refusal::Failed("its thread has stopped".to_owned()) };
         self.requests.send(rows.to_vec()).map_err(|_| ended())?;

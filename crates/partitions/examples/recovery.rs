@@ -30,7 +30,7 @@ fn main() -> Result<(), PartitionsError> {
             let some_data = experiment_2a::draw(rows, 0);
             let critical =
                 dependence.matrix(Rows::new(&some_data, experiment_2a::FEATURES))?.critical_value(0.05)?;
-            let height = 1.0 - critical.max(FeatureClustering::default().least);
+            let height = 1.0 - critical.max(FeatureClustering::default().min_dependence);
             for run in 0..RUNS {
                 let values = experiment_2a::draw(rows, run);
                 let matrix = dependence.matrix(Rows::new(&values, experiment_2a::FEATURES))?;

@@ -10,9 +10,9 @@ use crate::matrix::DependenceMatrix;
 
 /// Hierarchical clustering of features by their dependence, cut into groups.
 ///
-/// Without a cut, groups are merged as long as their dependence (by the linkage) exceeds both `least` and the
-/// value that any of the same number of independent pairs would exceed with probability `level`:
-/// [`DependenceMatrix::critical_value`].
+/// Without a cut, groups are merged as long as their dependence (by the linkage) exceeds both
+/// `min_dependence` and the value that any of the same number of independent pairs would exceed with
+/// probability `level`: [`DependenceMatrix::critical_value`].
 ///
 /// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are
 /// {1,2}, {3}, {4,5,6}. The table lists the share of 200 data sets in which these are found with average
@@ -45,7 +45,7 @@ pub struct FeatureClustering {
     pub level: f64,
     /// The minimum dependence within a group if no cut is set. The default is 0.1: a weaker dependence does
     /// not justify a group, however significant it is.
-    pub least: f64,
+    pub min_dependence: f64,
 }
 
 impl Default for FeatureClustering {
@@ -55,7 +55,7 @@ impl Default for FeatureClustering {
             linkage: Linkage::default(),
             cut: None,
             level: 0.05,
-            least: 0.1,
+            min_dependence: 0.1,
         }
     }
 }
@@ -79,16 +79,16 @@ impl FeatureClustering {
     /// # Errors
     ///
     /// The errors of [`Dependence::matrix`], [`Dendrogram::cut`] and [`DependenceMatrix::critical_value`];
-    /// [`PartitionsError::Least`] unless `least` lies in [0, 1].
+    /// [`PartitionsError::MinDependence`] unless `min_dependence` lies in [0, 1].
     pub fn fit(&self, rows: Rows<'_>) -> Result<ClusteredFeatures, PartitionsError> {
-        if !(0.0..=1.0).contains(&self.least) {
-            return Err(PartitionsError::Least { actual: self.least });
+        if !(0.0..=1.0).contains(&self.min_dependence) {
+            return Err(PartitionsError::MinDependence { actual: self.min_dependence });
         }
         let dependence = self.dependence.matrix(rows)?;
         let dendrogram = Dendrogram::new(&dependence, self.linkage);
         let cut = match self.cut {
             Some(cut) => cut,
-            None => Cut::Height(1.0 - dependence.critical_value(self.level)?.max(self.least)),
+            None => Cut::Height(1.0 - dependence.critical_value(self.level)?.max(self.min_dependence)),
         };
         let partition = dendrogram.cut(cut)?;
         Ok(ClusteredFeatures { dependence, dendrogram, cut, partition })

@@ -84,7 +84,7 @@ pub enum PartitionsError {
         "a cut by significance requires dependences measured by this library, whose distribution under \
          independence is known; cut at a height or into a number of groups"
     )]
-    UnknownLaw,
+    UnknownDistribution,
     /// The significance level is not strictly between 0 and 1.
     #[error("the significance level must be strictly between 0 and 1, got {actual}")]
     Level {
@@ -93,7 +93,7 @@ pub enum PartitionsError {
     },
     /// The minimum dependence is outside [0, 1].
     #[error("the minimum dependence within a group must be in [0, 1], got {actual}")]
-    Least {
+    MinDependence {
         /// The given number.
         actual: f64,
     },

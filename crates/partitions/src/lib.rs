@@ -24,7 +24,7 @@
 //! | | |
 //! |---|---|
 //! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, cut at a height, into a number of groups, or by significance |
-//! | [`Dependence`], [`LEAST_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours, the maximal information coefficient |
+//! | [`Dependence`], [`MIN_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours, the maximal information coefficient |
 //! | [`DependenceMatrix`] | the dependence of all pairs, and its critical value under independence |
 //! | [`Linkage`] | the distance of groups: average, single, complete |
 //! | [`Dendrogram`], [`Merge`], [`Cut`] | the hierarchy as data, as groups and as a figure |
@@ -48,7 +48,7 @@ pub use apportion_games::{Partition, Rows};
 
 pub use clustering::{ClusteredFeatures, FeatureClustering};
 pub use dendrogram::{Cut, Dendrogram, Merge};
-pub use dependence::{Dependence, LEAST_ROWS};
+pub use dependence::{Dependence, MIN_ROWS};
 pub use error::PartitionsError;
 pub use linkage::Linkage;
 pub use matrix::DependenceMatrix;

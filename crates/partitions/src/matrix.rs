@@ -17,7 +17,7 @@ pub struct DependenceMatrix {
 struct Origin {
     dependence: Dependence,
     /// The smallest number of rows of a pair of features.
-    least_rows: usize,
+    min_rows: usize,
 }
 
 impl DependenceMatrix {
@@ -40,15 +40,15 @@ impl DependenceMatrix {
         Ok(Self { features, values, origin: None })
     }
 
-    /// Creates a matrix of values measured by `dependence`, where `least_rows` is the smallest number of rows
+    /// Creates a matrix of values measured by `dependence`, where `min_rows` is the smallest number of rows
     /// of a pair.
     pub(crate) fn measured(
         features: usize,
         values: Vec<f64>,
         dependence: Dependence,
-        least_rows: usize,
+        min_rows: usize,
     ) -> Self {
-        Self { features, values, origin: Some(Origin { dependence, least_rows }) }
+        Self { features, values, origin: Some(Origin { dependence, min_rows }) }
     }
 
     /// Returns the number of features n.
@@ -86,17 +86,17 @@ impl DependenceMatrix {
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::UnknownLaw`] for a matrix created by [`from_values`](Self::from_values);
+    /// [`PartitionsError::UnknownDistribution`] for a matrix created by [`from_values`](Self::from_values);
     /// [`Level`](PartitionsError::Level) unless 0 < `level` < 1.
     pub fn critical_value(&self, level: f64) -> Result<f64, PartitionsError> {
         if !(level > 0.0 && level < 1.0) {
             return Err(PartitionsError::Level { actual: level });
         }
-        let Origin { dependence, least_rows } = self.origin.ok_or(PartitionsError::UnknownLaw)?;
+        let Origin { dependence, min_rows } = self.origin.ok_or(PartitionsError::UnknownDistribution)?;
         if self.values.is_empty() {
             return Ok(0.0);
         }
-        Ok(dependence.critical_value(least_rows, level / self.values.len() as f64))
+        Ok(dependence.critical_value(min_rows, level / self.values.len() as f64))
     }
 }
 

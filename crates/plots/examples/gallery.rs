@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use apportion_plots::{
-    Batch, Certified, Dress, Explained, Form, Gathering, Heading, Kind, Look, Medium, Member, Options,
-    PlotError,
+    Batch, Certified, Dress, Explained, Form, Gathering, Heading, InterimCheck, Kind, Medium, Member,
+    Options, PlotError,
 };
 
 /// Twelve features of people. Categorical features are listed with their categories.
@@ -138,7 +138,7 @@ fn together(row: u64) -> Vec<(usize, usize, f64)> {
 }
 
 fn heading() -> Heading {
-    let mut heading = Heading::of_features(FEATURES.map(|(name, _)| name));
+    let mut heading = Heading::for_features(FEATURES.map(|(name, _)| name));
     heading.categories =
         FEATURES.iter().map(|(_, words)| words.iter().map(|&word| word.to_owned()).collect()).collect();
     let feature = |place: usize| Member::Feature(FEATURES[place].0.to_owned());
@@ -151,15 +151,15 @@ fn heading() -> Heading {
 
 /// Returns the certificate of a row, whose error decreases with the square root of the number of evaluations.
 fn certified(row: u64) -> Certified {
-    let look = |k: u64| {
+    let interim_check = |k: u64| {
         let wobble = 0.8 + 0.4 * share(row, 200 + k);
         let error = Some((2.0 + 4.0 * share(row, 90)) / f64::from(1_u32 << k).sqrt() * wobble);
-        Look { evaluations: 64 << k, spent: 0.05 / 6.0, error }
+        InterimCheck { evaluations: 64 << k, spent: 0.05 / 6.0, error }
     };
-    let mut looks: Vec<Look> = Vec::new();
+    let mut interim_checks: Vec<InterimCheck> = Vec::new();
     for k in 0..6 {
-        looks.push(look(k));
-        if looks.iter().any(|look| look.error < Some(1.0)) {
+        interim_checks.push(interim_check(k));
+        if interim_checks.iter().any(|interim_check| interim_check.error < Some(1.0)) {
             break;
         }
     }
@@ -170,7 +170,7 @@ fn certified(row: u64) -> Certified {
         error_bounds: vec![0.05],
         tolerances: vec![0.06],
         half_widths: Vec::new(),
-        looks,
+        interim_checks,
         says: "With probability 95%, every value is within 0.05.".to_owned(),
     }
 }
@@ -256,7 +256,7 @@ fn text(text: &str) -> Result<Explained, PlotError> {
             _ => {}
         }
     }
-    let mut heading = Heading::of_features(spans.iter().map(|&(from, to)| &text[from..to]));
+    let mut heading = Heading::for_features(spans.iter().map(|&(from, to)| &text[from..to]));
     let value = |word: &str| match word {
         "clean" | "friendly" | "wonderful" => 0.3,
         "terrible" | "hurt" | "not" | "nobody" => -0.4,
@@ -290,7 +290,7 @@ fn image() -> Result<Explained, PlotError> {
         let noise = 0.1 * (share(3, player as u64) - 0.5);
         0.5 * (-sun(middle(player)).powi(2)).exp() + noise - if middle(player).1 > 48.0 { 0.15 } else { 0.0 }
     };
-    let mut heading = Heading::of_features((0..players).map(|player| format!("patch {player}")));
+    let mut heading = Heading::for_features((0..players).map(|player| format!("patch {player}")));
     heading.medium = Some(Medium::Image { width, height, segments, pixels });
     one_row(heading, (0..players).map(value).collect())
 }

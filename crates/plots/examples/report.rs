@@ -8,13 +8,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use apportion_plots::{
-    Batch, Certified, Explained, Form, Gathering, Heading, Look, Medium, Member, PlotError, Report,
+    Batch, Certified, Explained, Form, Gathering, Heading, InterimCheck, Medium, Member, PlotError, Report,
 };
 
 /// A report with the name of its file.
-type Made = (&'static str, fn() -> Result<String, PlotError>);
+type NamedReport = (&'static str, fn() -> Result<String, PlotError>);
 
-const REPORTS: [Made; 18] = [
+const REPORTS: [NamedReport; 18] = [
     ("exact", exact),
     ("classes", classes),
     ("estimated", estimated),
@@ -68,7 +68,7 @@ const JOBS: [&str; 5] = ["craft", "sales", "clerical", "management", "service"];
 const FAMILY: [&str; 3] = ["single", "married", "widowed"];
 
 fn people(outputs: &[&str]) -> Heading {
-    let mut heading = Heading::of_features(NAMES);
+    let mut heading = Heading::for_features(NAMES);
     heading.game = "marginal".into();
     heading.method = "tree".into();
     heading.facts = vec![
@@ -187,11 +187,11 @@ fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
                 error_bounds: vec![if is_reached { 0.08 + 0.0001 * row as f64 } else { 0.13 }],
                 tolerances: vec![0.1],
                 half_widths: Vec::new(),
-                looks: (1..=4)
-                    .map(|look| Look {
-                        evaluations: 20 * look,
+                interim_checks: (1..=4)
+                    .map(|interim_check| InterimCheck {
+                        evaluations: 20 * interim_check,
                         spent: 0.0125,
-                        error: Some(3.0 / look as f64 * if is_reached { 0.8 } else { 1.6 }),
+                        error: Some(3.0 / interim_check as f64 * if is_reached { 0.8 } else { 1.6 }),
                     })
                     .collect(),
                 says: "With probability 0.95, the error is at most 0.1.".into(),
@@ -265,7 +265,7 @@ fn hostile() -> Result<String, PlotError> {
     let mut names: Vec<String> = names.map(str::to_owned).into();
     names.push(long.clone());
     names.push(String::new());
-    let mut heading = Heading::of_features(&names);
+    let mut heading = Heading::for_features(&names);
     heading.value = "<b onclick=alert(1)>value</b>".into();
     heading.game = "</style><script>window.__owned=6</script>".into();
     heading.facts =
@@ -326,7 +326,7 @@ fn plain(rows: std::ops::Range<u64>, features: u64) -> Batch {
 
 fn large() -> Result<String, PlotError> {
     let features = (0..20).map(|feature| format!("feature {feature}"));
-    let explained = gathered(Heading::of_features(features), plain(0..10_000, 20))?;
+    let explained = gathered(Heading::for_features(features), plain(0..10_000, 20))?;
     let start = Instant::now();
     let page = Report::new(&explained).title("Ten thousand rows").html();
     eprintln!("10,000 rows of 20 features take {:.2} s", start.elapsed().as_secs_f64());
@@ -335,7 +335,7 @@ fn large() -> Result<String, PlotError> {
 
 fn million() -> Result<String, PlotError> {
     let features = (0..12).map(|feature| format!("feature {feature}"));
-    let mut gathering = Gathering::new(Heading::of_features(features))?.most_rows(20_000);
+    let mut gathering = Gathering::new(Heading::for_features(features))?.max_rows(20_000);
     for part in 0..100 {
         gathering.add(plain(10_000 * part..10_000 * (part + 1), 12))?;
     }
@@ -348,7 +348,7 @@ fn one_row() -> Result<String, PlotError> {
 }
 
 fn one_feature() -> Result<String, PlotError> {
-    let explained = gathered(Heading::of_features(["only"]), plain(0..50, 1))?;
+    let explained = gathered(Heading::for_features(["only"]), plain(0..50, 1))?;
     Report::new(&explained).title("One feature").html()
 }
 
@@ -359,7 +359,7 @@ fn no_rows() -> Result<String, PlotError> {
 
 fn wide() -> Result<String, PlotError> {
     let features = (0..5000).map(|feature| format!("pixel {feature}"));
-    let explained = gathered(Heading::of_features(features), plain(0..30, 5000))?;
+    let explained = gathered(Heading::for_features(features), plain(0..30, 5000))?;
     Report::new(&explained).title("Five thousand features").html()
 }
 
@@ -391,7 +391,7 @@ fn text() -> Result<String, PlotError> {
         let from = word.as_ptr().addr() - text.as_ptr().addr();
         spans.push((from, from + word.trim_end_matches([',', '.']).len()));
     }
-    let mut heading = Heading::of_features(spans.iter().map(|&(from, to)| &text[from..to]));
+    let mut heading = Heading::for_features(spans.iter().map(|&(from, to)| &text[from..to]));
     let values = (0..spans.len()).map(|word| 0.3 * normal(71, word as u64)).collect();
     heading.medium = Some(Medium::Text { text: text.to_owned(), spans });
     Report::new(&alone(heading, values)?).title("A text").html()
@@ -409,7 +409,7 @@ fn image() -> Result<String, PlotError> {
         })
         .collect();
     let players = across * (height / patch);
-    let mut heading = Heading::of_features((0..players).map(|player| format!("patch {player}")));
+    let mut heading = Heading::for_features((0..players).map(|player| format!("patch {player}")));
     heading.medium = Some(Medium::Image { width, height, segments, pixels });
     let values = (0..players).map(|player| 0.2 * normal(72, player as u64)).collect();
     Report::new(&alone(heading, values)?).title("An image").html()

@@ -29,7 +29,7 @@
 //! ```
 //! use apportion_plots::{Batch, Dress, Gathering, Heading, Kind, Options};
 //!
-//! let mut gathering = Gathering::new(Heading::of_features(["age", "income", "city"]))?;
+//! let mut gathering = Gathering::new(Heading::for_features(["age", "income", "city"]))?;
 //! gathering.add(Batch {
 //!     rows: vec![0],
 //!     base: vec![0.5],
@@ -55,7 +55,7 @@ mod scene;
 mod shown;
 
 pub use apportion_results::{
-    Batch, Certified, Form, Heading, Look, Medium, Member, ResultsError, interval_factor,
+    Batch, Certified, Form, Heading, InterimCheck, Medium, Member, ResultsError, interval_factor,
 };
 pub use error::PlotError;
 pub use explained::{Condition, Density, Explained, Gathering, InputSummary, Spread, Summary};

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use crate::shown::shown;
 
 /// Maximum number of names in a message.
-const MOST: usize = 10;
+const MAX_NAMES: usize = 10;
 /// Maximum number of characters of a name that are shown and compared.
 const LETTERS: usize = 100;
 /// Maximum number of names that are compared, so that messages are created quickly.
-const MOST_COMPARED: usize = 5000;
+const MAX_COMPARED_NAMES: usize = 5000;
 
 /// Lists the known `names` for a message about the unknown name `given`: at most ten, and the number of
 /// others. The most similar name comes first: the one with the smallest edit distance, if that is at most a
@@ -32,12 +32,12 @@ pub fn listed<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Stri
         (3 * changes <= given.chars().count().max(name.chars().count()))
             .then_some((Reverse(changes), Reverse(place)))
     };
-    let nearest = names.iter().take(MOST_COMPARED).enumerate().filter_map(nearness).max();
+    let nearest = names.iter().take(MAX_COMPARED_NAMES).enumerate().filter_map(nearness).max();
     if let Some((_, Reverse(place))) = nearest {
         names[..=place].rotate_right(1);
     }
-    let first: Vec<String> = names.iter().take(MOST).map(|name| beginning(name)).collect();
-    match names.len().saturating_sub(MOST) {
+    let first: Vec<String> = names.iter().take(MAX_NAMES).map(|name| beginning(name)).collect();
+    match names.len().saturating_sub(MAX_NAMES) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
     }

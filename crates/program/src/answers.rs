@@ -153,17 +153,17 @@ mod arrow {
     use std::io;
     use std::rc::Rc;
 
-    use apportion_rows::{RowsError, Source, Wanted};
+    use apportion_rows::{RowOptions, RowsError, Source};
 
     use super::*;
 
     /// A reader that records whether its end was reached.
-    struct Noted<R> {
+    struct EndRecorder<R> {
         output: R,
         ended: Rc<Cell<bool>>,
     }
 
-    impl<R: Read> Read for Noted<R> {
+    impl<R: Read> Read for EndRecorder<R> {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             let count = self.output.read(into).unwrap_or(0);
             self.ended.set(count == 0);
@@ -172,12 +172,12 @@ mod arrow {
     }
 
     /// The reason why reading stopped.
-    enum Stopped {
+    enum StopReason {
         NotWanted,
         Unreadable(RowsError),
     }
 
-    impl From<RowsError> for Stopped {
+    impl From<RowsError> for StopReason {
         fn from(error: RowsError) -> Self {
             Self::Unreadable(error)
         }
@@ -195,10 +195,10 @@ mod arrow {
             return Err(End::Fault(ProgramError::NotArrow { problem }));
         }
         let ended = Rc::new(Cell::new(false));
-        let output = Noted { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
+        let output = EndRecorder { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
         // All columns are outputs, including one whose name would make it the target elsewhere. The size is
         // not limited, because answers are not stored.
-        let wanted = Wanted { target: Some(""), unpacked_limit: Some(u64::MAX), ..Wanted::default() };
+        let wanted = RowOptions { target: Some(""), unpacked_limit: Some(u64::MAX), ..RowOptions::default() };
         let source = Source::stream("the answers", output);
         let read = source.each_block(&wanted, |block| {
             let answer = Answer {
@@ -207,10 +207,10 @@ mod arrow {
                 names: block.names.clone(),
                 decimal_comma: None,
             };
-            if receive(answer) { Ok(()) } else { Err(Stopped::NotWanted) }
+            if receive(answer) { Ok(()) } else { Err(StopReason::NotWanted) }
         });
         match read {
-            Err(Stopped::Unreadable(error)) if !ended.get() => {
+            Err(StopReason::Unreadable(error)) if !ended.get() => {
                 // Skip the name of the source, which is in the message already.
                 let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 Err(End::Fault(ProgramError::NotArrow { problem: shown(&problem) }))

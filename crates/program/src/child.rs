@@ -93,7 +93,7 @@ impl Child {
     /// answered. Passes each answer to `receive`, with the index of its first row.
     ///
     /// After an error, the process must not be used again.
-    pub(crate) fn ask(
+    pub(crate) fn request(
         &mut self,
         requests: &Requests,
         rows: Rows<'_>,
@@ -201,11 +201,11 @@ impl Child {
                 status: status.to_string(),
                 batch,
                 hint: hint(status),
-                said: self.process.said(),
+                said: self.process.error_output(),
             },
             None => {
                 self.process.kill();
-                ProgramError::Closed { stream, batch, said: self.process.said() }
+                ProgramError::Closed { stream, batch, said: self.process.error_output() }
             }
         }
     }
@@ -218,7 +218,14 @@ impl Child {
             rows if rows == expected => "; the empty line after the batch may be missing",
             _ => "",
         };
-        ProgramError::Hung { batch, limit: self.timeout, rows, expected, hint, said: self.process.said() }
+        ProgramError::Hung {
+            batch,
+            limit: self.timeout,
+            rows,
+            expected,
+            hint,
+            said: self.process.error_output(),
+        }
     }
 
     /// Kills the process.
@@ -254,7 +261,7 @@ mod tests {
     use super::*;
 
     /// Returns a silent process with the given events in its queue.
-    fn said(events: Vec<Event>) -> Child {
+    fn child_of(events: Vec<Event>) -> Child {
         let (process, _) = Process::start("sleep 1000").unwrap();
         let (batches, to_write) = mpsc::channel();
         let (sender, seen) = mpsc::sync_channel(WAITING);
@@ -286,7 +293,7 @@ mod tests {
             vec![answer(), Event::Written, Event::End(End::Closed)],
             vec![answer(), Event::End(End::Closed), Event::Written],
         ] {
-            let mut child = said(events);
+            let mut child = child_of(events);
             assert_eq!(child.answer(1).unwrap().values, [1.0]);
             let error = child.check_silence().unwrap_err();
             assert!(matches!(error, ProgramError::Closed { stream: "output", .. }), "{error}");
@@ -295,7 +302,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_what_was_not_read_is_none() {
-        let mut child = said(vec![answer(), Event::End(End::Closed), Event::NotRead]);
+        let mut child = child_of(vec![answer(), Event::End(End::Closed), Event::NotRead]);
         let error = child.answer(1).unwrap_err();
         assert!(matches!(error, ProgramError::Closed { stream: "output", .. }), "{error}");
     }

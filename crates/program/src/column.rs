@@ -17,7 +17,7 @@ pub trait Texts: Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Column {
     name: String,
-    words: Vec<String>,
+    categories: Vec<String>,
     texts: Option<Arc<dyn Texts>>,
     /// Whether its cells are strings. Determined when the column is created, because the type of a column in
     /// a stream is fixed.
@@ -27,21 +27,21 @@ pub struct Column {
 impl Column {
     /// Creates a column of numbers.
     pub fn new(name: impl Into<String>) -> Self {
-        Self::of_words(name, Vec::new())
+        Self::with_categories(name, Vec::new())
     }
 
-    /// Creates a categorical column: the program reads `words[i]` for the number `i`.
+    /// Creates a categorical column: the program reads `categories[i]` for the number `i`.
     ///
     /// Without categories, it is a column of numbers.
-    pub fn of_words(name: impl Into<String>, words: Vec<String>) -> Self {
-        let is_text = !words.is_empty();
-        Self { name: name.into(), words, texts: None, is_text }
+    pub fn with_categories(name: impl Into<String>, categories: Vec<String>) -> Self {
+        let is_text = !categories.is_empty();
+        Self { name: name.into(), categories, texts: None, is_text }
     }
 
     /// Creates a column whose cells are converted with `texts`.
-    pub fn of_texts(name: impl Into<String>, texts: Arc<dyn Texts>) -> Self {
+    pub fn with_texts(name: impl Into<String>, texts: Arc<dyn Texts>) -> Self {
         let is_text = texts.is_text();
-        Self { name: name.into(), words: Vec::new(), texts: Some(texts), is_text }
+        Self { name: name.into(), categories: Vec::new(), texts: Some(texts), is_text }
     }
 
     /// Returns whether the program reads strings, so that every number must encode one.
@@ -63,13 +63,13 @@ impl Column {
     }
 
     /// Returns the categories, indexed by their codes; empty for a column of numbers.
-    pub fn words(&self) -> &[String] {
-        &self.words
+    pub fn categories(&self) -> &[String] {
+        &self.categories
     }
 
     /// Returns the category that a number encodes, if any.
     fn word(&self, number: f64) -> Option<&str> {
         let index = number as usize;
-        self.words.get(index).filter(|_| index as f64 == number).map(String::as_str)
+        self.categories.get(index).filter(|_| index as f64 == number).map(String::as_str)
     }
 }

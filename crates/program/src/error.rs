@@ -178,10 +178,10 @@ pub enum ProgramError {
     },
     /// A number in a categorical column does not encode a category.
     #[error(
-        "row {row} has the invalid code {value} in column {column:?}, which has {words} categories, numbered \
+        "row {row} has the invalid code {value} in column {column:?}, which has {categories} categories, numbered \
          from 0"
     )]
-    NoWord {
+    NoCategory {
         /// Index of the row among the rows passed.
         row: usize,
         /// The name of the column.
@@ -189,7 +189,7 @@ pub enum ProgramError {
         /// The number.
         value: f64,
         /// Number of categories of the column.
-        words: usize,
+        categories: usize,
     },
     /// The rows have the wrong width, or contain an infinite value.
     #[error(transparent)]

@@ -23,15 +23,15 @@ impl Pool {
     }
 
     /// Waits for a slot, with a running process or for a new one.
-    pub(crate) fn place(&self) -> Place<'_> {
+    pub(crate) fn acquire(&self) -> Worker<'_> {
         let mut state = self.state();
         loop {
             if let Some(child) = state.idle.pop() {
-                return Place { pool: self, child: Some(child) };
+                return Worker { pool: self, child: Some(child) };
             }
             if state.free > 0 {
                 state.free -= 1;
-                return Place { pool: self, child: None };
+                return Worker { pool: self, child: None };
             }
             state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -43,12 +43,12 @@ impl Pool {
 }
 
 /// A slot in use by one thread. Dropping it returns the slot to the pool, with the process in it.
-pub(crate) struct Place<'p> {
+pub(crate) struct Worker<'p> {
     pool: &'p Pool,
     pub(crate) child: Option<Child>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Worker<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state();
         match self.child.take() {

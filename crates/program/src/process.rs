@@ -12,7 +12,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Number of bytes of standard error that are kept.
 const KEPT: usize = 4096;
 /// Maximum number of lines of standard error in a message.
-const TOLD: usize = 3;
+const STDERR_TAIL_LINES: usize = 3;
 /// Maximum number of characters of a line in a message.
 const TOLD_OF_A_LINE: usize = 300;
 
@@ -115,14 +115,14 @@ impl Process {
     }
 
     /// Returns the last lines of standard error for a message. Waits for a moment until they have arrived.
-    pub(crate) fn said(&mut self) -> String {
+    pub(crate) fn error_output(&mut self) -> String {
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.listener.as_ref().is_some_and(|listener| !listener.is_finished())
             && Instant::now() < deadline
         {
             thread::sleep(Duration::from_millis(1));
         }
-        told(&self.errors.lock().unwrap_or_else(PoisonError::into_inner))
+        stderr_tail(&self.errors.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -216,10 +216,10 @@ fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
 }
 
 /// Formats the last non-empty lines, with control characters escaped.
-fn told(errors: &[u8]) -> String {
+fn stderr_tail(errors: &[u8]) -> String {
     let text = String::from_utf8_lossy(errors);
     let mut lines: Vec<&str> =
-        text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(TOLD).collect();
+        text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(STDERR_TAIL_LINES).collect();
     lines.reverse();
     if lines.is_empty() {
         return "its standard error is empty".to_owned();
@@ -250,9 +250,9 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_told_in_one() {
-        assert_eq!(told(b""), "its standard error is empty");
-        assert_eq!(told(b"\n \n"), "its standard error is empty");
-        let told = told(b"one\ntwo\n\n  three\x1b[1m\r\nfo\xffur\n");
+        assert_eq!(stderr_tail(b""), "its standard error is empty");
+        assert_eq!(stderr_tail(b"\n \n"), "its standard error is empty");
+        let told = stderr_tail(b"one\ntwo\n\n  three\x1b[1m\r\nfo\xffur\n");
         assert_eq!(told, "its standard error ends with: two / three\\u{1b}[1m / fo\u{fffd}ur");
         assert_eq!(shown(&"ü".repeat(400)), "ü".repeat(300) + "…");
     }

@@ -95,11 +95,11 @@ impl Program {
             answers.push((batch, answer));
             Ok(())
         };
-        let asked = child.ask(&requests, alone, 1, &mut receive);
-        let asked = asked.and_then(|()| child.ask(&requests, together, options.batch_rows, &mut receive));
+        let asked = child.request(&requests, alone, 1, &mut receive);
+        let asked = asked.and_then(|()| child.request(&requests, together, options.batch_rows, &mut receive));
         let asked = asked.and_then(|()| match trial.is_of_one_row {
             true => Ok(()),
-            false => child.ask(&requests, trial.rows(trial.count - 1..trial.count)?, 1, &mut receive),
+            false => child.request(&requests, trial.rows(trial.count - 1..trial.count)?, 1, &mut receive),
         });
         if let Err(error) = asked {
             child.kill();
@@ -117,7 +117,7 @@ impl Program {
         let all: Vec<f64> = answers.into_iter().flat_map(|(_, answer)| answer.values).collect();
         let together_rows = trial.count.min(options.batch_rows);
         let compare = |row: usize, earlier: (&[f64], usize), later: (&[f64], usize)| {
-            let differ = Differ { earlier, later, scale, at_end: false };
+            let differ = OutputDifference { earlier, later, scale, at_end: false };
             differ.check(|| Ok(requests.cells(trial.rows(row..row + 1)?)))
         };
         compare(0, (&first.values, 1), (&all[..outputs], together_rows))?;
@@ -188,10 +188,10 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoWord`] for invalid rows.
-    /// If a process dies ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes its
-    /// streams ([`ProgramError::Closed`]), the error of the last restart, in [`ProgramError::Again`]. Invalid
-    /// answers are returned at once: [`ProgramError::RowCount`], [`ProgramError::Unasked`],
+    /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoCategory`] for invalid
+    /// rows. If a process dies ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes
+    /// its streams ([`ProgramError::Closed`]), the error of the last restart, in [`ProgramError::Again`].
+    /// Invalid answers are returned at once: [`ProgramError::RowCount`], [`ProgramError::Unasked`],
     /// [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
     /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, ProgramError> {
@@ -225,7 +225,7 @@ impl Program {
         let mut alone = vec![0.0; self.outputs];
         self.evaluate(row, &mut alone)?;
         let (earlier, later) = ((&witness.outputs[..], witness.together), (&alone[..], 1));
-        Differ { earlier, later, scale: self.scale, at_end }.check(|| Ok(self.requests.cells(row)))
+        OutputDifference { earlier, later, scale: self.scale, at_end }.check(|| Ok(self.requests.cells(row)))
     }
 
     fn evaluate(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), ProgramError> {
@@ -233,7 +233,7 @@ impl Program {
         if rows.is_empty() {
             return Ok(());
         }
-        let mut place = self.pool.place();
+        let mut place = self.pool.acquire();
         let (mut done, mut restarts) = (0, 0);
         loop {
             if were_ended() {
@@ -244,7 +244,7 @@ impl Program {
                 None => Child::start(&self.command, &self.requests, &self.options)?,
             };
             let before = done;
-            match self.go_on(child, rows, &mut done, out) {
+            match self.request_outputs(child, rows, &mut done, out) {
                 Ok(child) => {
                     place.child = Some(child);
                     return Ok(());
@@ -269,7 +269,7 @@ impl Program {
 
     /// Requests the outputs of the rows from `done` on, and adds the rows received to `done`. Returns the
     /// process, unless it failed.
-    fn go_on(
+    fn request_outputs(
         &self,
         mut child: Child,
         rows: Rows<'_>,
@@ -286,7 +286,7 @@ impl Program {
             *done += answer.rows;
             Ok(())
         };
-        match child.ask(&self.requests, rest, self.options.batch_rows, &mut receive) {
+        match child.request(&self.requests, rest, self.options.batch_rows, &mut receive) {
             Ok(()) => Ok(child),
             Err(error) => {
                 child.kill();
@@ -372,14 +372,14 @@ fn largest(outputs: &[f64]) -> f64 {
 }
 
 /// The outputs of a row in two batches, each with the number of rows of the batch.
-struct Differ<'a> {
+struct OutputDifference<'a> {
     earlier: (&'a [f64], usize),
     later: (&'a [f64], usize),
     scale: f64,
     at_end: bool,
 }
 
-impl Differ<'_> {
+impl OutputDifference<'_> {
     /// Returns an error for the first output that differs; `cells` returns the text of the row for the
     /// message.
     fn check(&self, cells: impl Fn() -> Result<String, ProgramError>) -> Result<(), ProgramError> {

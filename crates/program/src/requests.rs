@@ -64,8 +64,8 @@ impl Requests {
                     return Err(error);
                 }
                 if column.is_text() && !has_text {
-                    let (words, column) = (column.words().len(), column.name().to_owned());
-                    return Err(ProgramError::NoWord { row, column, value, words });
+                    let (categories, column) = (column.categories().len(), column.name().to_owned());
+                    return Err(ProgramError::NoCategory { row, column, value, categories });
                 }
             }
         }
@@ -103,7 +103,7 @@ fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     for (index, column) in columns.iter().enumerate() {
         if let Some(text) = [column.name()]
             .into_iter()
-            .chain(column.words().iter().map(String::as_str))
+            .chain(column.categories().iter().map(String::as_str))
             .find(|text| text.contains(['\n', '\r']))
         {
             return Err(breaks_a_line(column, text));
@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn rows_are_lines_after_their_number() {
-        let words = ["red, or so".to_owned(), "blue".to_owned()].to_vec();
-        let columns = [Column::new("age"), Column::of_words("the \"colour\"", words)];
+        let categories = ["red, or so".to_owned(), "blue".to_owned()].to_vec();
+        let columns = [Column::new("age"), Column::with_categories("the \"colour\"", categories)];
         let text = written(&columns, &[41.0, 1.0, -0.5, 0.0, f64::NAN, f64::NAN]);
         assert_eq!(text, "age,\"the \"\"colour\"\"\"\n3\n41,blue\n-0.5,\"red, or so\"\n,\n");
     }
@@ -241,7 +241,8 @@ mod tests {
 
     #[test]
     fn what_would_break_a_line_is_refused() {
-        let bad = [Column::new("a\nb"), Column::of_words("a", vec!["fine".into(), "not\rfine".into()])];
+        let bad =
+            [Column::new("a\nb"), Column::with_categories("a", vec!["fine".into(), "not\rfine".into()])];
         for column in bad {
             let error = Requests::new(Format::Csv, &[column]).unwrap_err();
             assert!(error.to_string().contains("has a line break"), "{error}");
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn rows_that_no_program_could_read_are_refused() {
-        let columns = [Column::new("x"), Column::of_words("w", vec!["a".into(), "b".into()])];
+        let columns = [Column::new("x"), Column::with_categories("w", vec!["a".into(), "b".into()])];
         let requests = Requests::new(Format::Csv, &columns).unwrap();
         let check = |row: &[f64], columns| requests.check(Rows::new(row, columns)).unwrap_err();
         assert!(matches!(
@@ -259,7 +260,10 @@ mod tests {
             ProgramError::Game(GameError::Width { actual: 1, expected: 2, .. })
         ));
         for value in [2.0, -1.0, 0.5, f64::INFINITY] {
-            assert!(matches!(check(&[0.0, value], 2), ProgramError::NoWord { row: 0, words: 2, .. }));
+            assert!(matches!(
+                check(&[0.0, value], 2),
+                ProgramError::NoCategory { row: 0, categories: 2, .. }
+            ));
         }
     }
 
@@ -287,7 +291,7 @@ mod tests {
 
     #[test]
     fn cells_are_written_as_the_file_has_them() {
-        let column = |name: &str, is_text| Column::of_texts(name, std::sync::Arc::new(Cells(is_text)));
+        let column = |name: &str, is_text| Column::with_texts(name, std::sync::Arc::new(Cells(is_text)));
         let columns = [column("code", true), column("price", false)];
         let rows = [0.0, 1.5, 1.0, f64::INFINITY, f64::NAN, -2.25];
         assert_eq!(written(&columns, &rows), "code,price\n3\n007,1.50\n\"x, y\",inf\n,-2.25\n");
@@ -295,7 +299,7 @@ mod tests {
         let refused = |row: &[f64]| requests.check(Rows::new(row, 2)).unwrap_err();
         assert!(refused(&[2.0, 0.0]).to_string().contains("has a line break"));
         for unknown in [3.0, 0.5, f64::INFINITY] {
-            assert!(matches!(refused(&[unknown, 0.0]), ProgramError::NoWord { row: 0, .. }));
+            assert!(matches!(refused(&[unknown, 0.0]), ProgramError::NoCategory { row: 0, .. }));
         }
     }
 
@@ -303,14 +307,15 @@ mod tests {
     #[test]
     fn cells_that_are_texts_are_strings_of_arrow() {
         let columns = [true, false].map(|is_text| {
-            Column::of_texts(if is_text { "code" } else { "price" }, std::sync::Arc::new(Cells(is_text)))
+            Column::with_texts(if is_text { "code" } else { "price" }, std::sync::Arc::new(Cells(is_text)))
         });
         let requests = Requests::new(Format::Arrow, &columns).unwrap();
         let rows = Rows::new(&[2.0, 1.5, f64::NAN, f64::INFINITY, 0.0, -2.25], 2);
         requests.check(rows).unwrap();
         let stream = [requests.head(), &requests.batch(rows).unwrap()].concat();
         let texts = apportion_rows::Texts::default();
-        let wanted = apportion_rows::Wanted { texts: Some(&texts), ..apportion_rows::Wanted::default() };
+        let wanted =
+            apportion_rows::RowOptions { texts: Some(&texts), ..apportion_rows::RowOptions::default() };
         let table = apportion_rows::Source::stream("batch", &stream[..]).read(&wanted).unwrap();
         assert_eq!(texts.list(0), ["two\nlines", "007"]);
         assert!(!texts.is_text(1) && table.row(1)[0].is_nan());

@@ -1,14 +1,14 @@
 //! Codes of the categories of a feature, for columns of strings or numbers.
 
-use apportion::trees::{Category, UnknownWord, Words};
+use apportion::trees::{Categories, Category, UnknownCategory};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 /// Returns the code of an unknown category; `None` if the model's library rejects unknown categories.
-fn code_of_unknown(words: &Words) -> Option<f64> {
+fn code_of_unknown(words: &Categories) -> Option<f64> {
     match words.unknown() {
-        UnknownWord::Missing => Some(f64::NAN),
-        UnknownWord::NoCategory => Some(Words::NO_CATEGORY),
+        UnknownCategory::Missing => Some(f64::NAN),
+        UnknownCategory::NoCategory => Some(Categories::NO_CATEGORY),
         // Reject variants added later, rather than guess a code.
         _ => None,
     }
@@ -19,7 +19,7 @@ fn code_of_unknown(words: &Words) -> Option<f64> {
 /// # Errors
 ///
 /// The position of the first string that is not a category, if the model rejects unknown categories.
-pub(crate) fn of_texts(words: &Words, texts: &[Option<String>]) -> Result<Vec<f64>, usize> {
+pub(crate) fn of_texts(words: &Categories, texts: &[Option<String>]) -> Result<Vec<f64>, usize> {
     let code = |(place, text): (usize, &Option<String>)| {
         let Some(text) = text else { return Ok(f64::NAN) };
         let number = || words.code_of_number(text.trim().parse().ok()?);
@@ -34,7 +34,7 @@ pub(crate) fn of_texts(words: &Words, texts: &[Option<String>]) -> Result<Vec<f6
 /// # Errors
 ///
 /// The position of the first number that is not a category, if the model rejects unknown categories.
-pub(crate) fn of_numbers(words: &Words, numbers: &[f64]) -> Result<Vec<f64>, usize> {
+pub(crate) fn of_numbers(words: &Categories, numbers: &[f64]) -> Result<Vec<f64>, usize> {
     let code = |(place, &number): (usize, &f64)| {
         if number.is_nan() {
             return Ok(f64::NAN);
@@ -50,7 +50,7 @@ pub(crate) fn of_numbers(words: &Words, numbers: &[f64]) -> Result<Vec<f64>, usi
 
 /// Returns the categories in the order of their codes, if these are 0, 1, …; an empty list if the codes are
 /// hashes.
-pub(crate) fn listed<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn listed<'py>(py: Python<'py>, words: &Categories) -> PyResult<Bound<'py, PyList>> {
     let code = |category: &Category| match category {
         Category::Text(text) => words.code_of_text(text),
         Category::Number(number) => words.code_of_number(*number),

@@ -29,7 +29,7 @@ pub(crate) fn numbers_of_cells<'py>(
     ensemble: Option<&Ensemble>,
     feature: usize,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let mut column = Feature::new("", ensemble.and_then(|ensemble| ensemble.words(feature)));
+    let mut column = Feature::new("", ensemble.and_then(|ensemble| ensemble.categories_of(feature)));
     let mut number = |cell: &Option<Cell>| match cell {
         None => Ok(f64::NAN),
         Some(Cell::Boolean(value)) => column.boolean(*value),

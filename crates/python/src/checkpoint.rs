@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use apportion::{ExplainError, Explanation, Follow, Progress, Rows};
+use apportion::{ExplainError, Explanation, Progress, Rows, RunObserver};
 use apportion_files::{CheckpointFile, Destination, Key, is_checkpoint};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -86,39 +86,39 @@ fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
 }
 
 /// Reports rows to a watch and to a checkpoint. `rows` are the row numbers in the file; `None` for 0, 1, ….
-pub(crate) struct KeptRows<'a> {
+pub(crate) struct CheckpointedRows<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) file: &'a CheckpointFile,
     pub(crate) rows: Option<&'a [usize]>,
 }
 
-impl KeptRows<'_> {
+impl CheckpointedRows<'_> {
     fn number(&self, row: usize) -> usize {
         self.rows.map_or(row, |rows| rows[row])
     }
 }
 
-impl Follow for KeptRows<'_> {
-    fn finished(&self, row: usize) -> Option<Explanation> {
+impl RunObserver for CheckpointedRows<'_> {
+    fn load_result(&self, row: usize) -> Option<Explanation> {
         self.file.finished(self.number(row)).cloned()
     }
 
-    fn begun(&self, row: usize) -> Option<apportion::Checkpoint> {
+    fn load_checkpoint(&self, row: usize) -> Option<apportion::Checkpoint> {
         self.file.begun(self.number(row))
     }
 
-    fn begin(&self, row: usize) -> ControlFlow<()> {
-        self.watch.begin(row)
+    fn on_row_start(&self, row: usize) -> ControlFlow<()> {
+        self.watch.on_row_start(row)
     }
 
-    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
-        let watched = self.watch.progress(row, progress);
+    fn on_progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+        let watched = self.watch.on_progress(row, progress);
         let kept = self.file.progress(self.number(row), progress, watched.is_break());
         if watched.is_break() { watched } else { kept }
     }
 
-    fn done(&self, row: usize, explanation: &Explanation) {
-        self.watch.done(self.number(row), explanation);
+    fn on_row_done(&self, row: usize, explanation: &Explanation) {
+        self.watch.on_row_done(self.number(row), explanation);
         self.file.done(self.number(row), explanation);
     }
 }
@@ -134,16 +134,16 @@ pub(crate) fn explain_in_blocks(
     let mut rest = Vec::new();
     for row in 0..rows.len() {
         match file.finished(row) {
-            Some(explanation) => watch.done(row, explanation),
+            Some(explanation) => watch.on_row_done(row, explanation),
             None => rest.push(row),
         }
     }
     for block in rest.chunks(at_once.max(1)) {
-        if watch.begin(block[0]).is_break() {
+        if watch.on_row_start(block[0]).is_break() {
             return Ok(());
         }
         let values: Vec<f64> = block.iter().flat_map(|&row| rows.row(row)).copied().collect();
-        let kept = KeptRows { watch, file, rows: Some(block) };
+        let kept = CheckpointedRows { watch, file, rows: Some(block) };
         explainer.explain_rows_followed(Rows::new(&values, rows.columns()), &kept)?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The columns of a data frame that are the features.
 
-use apportion_rows::{Header, Wanted, choose};
+use apportion_rows::{Header, RowOptions, choose};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -22,13 +22,13 @@ pub(crate) fn choose_columns(
         names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
     };
     let (spellings, names): (Vec<_>, _) = (spellings.into_iter().map(texts).collect(), names.map(texts));
-    let wanted = Wanted {
+    let wanted = RowOptions {
         names: names.as_deref(),
         named_by: "the model",
         count,
         // Tables in memory have no column but those that the user passes as features.
         keeps_all: true,
-        ..Wanted::default()
+        ..RowOptions::default()
     };
     match choose(Header::Spellings(&spellings), &wanted) {
         Ok(choice) => Ok(choice.features),

@@ -27,7 +27,7 @@ pub(crate) struct Ensemble {
 
 /// The boosting rounds to use.
 #[derive(FromPyObject)]
-enum AskedRounds {
+enum RoundSelection {
     Within(usize, usize),
     All(bool),
 }
@@ -38,8 +38,8 @@ impl Ensemble {
     }
 
     /// Returns the categories of a feature; `None` if it has no categories.
-    pub(crate) fn words(&self, feature: usize) -> Option<&apportion::trees::Words> {
-        self.trees.words(feature)
+    pub(crate) fn categories_of(&self, feature: usize) -> Option<&apportion::trees::Categories> {
+        self.trees.categories(feature)
     }
 }
 
@@ -52,17 +52,17 @@ impl Ensemble {
     fn from_bytes(
         py: Python<'_>,
         content: PyBackedBytes,
-        rounds: Option<AskedRounds>,
+        rounds: Option<RoundSelection>,
         most_features: Option<usize>,
     ) -> PyResult<Self> {
         let rounds = match rounds {
-            Some(AskedRounds::Within(start, end)) => Rounds::Within(start..end),
-            Some(AskedRounds::All(true)) => Rounds::All,
+            Some(RoundSelection::Within(start, end)) => Rounds::Within(start..end),
+            Some(RoundSelection::All(true)) => Rounds::All,
             _ => Rounds::Best,
         };
         let is_small = content.len() <= SMALL;
         let options = ReadOptions::default().rounds(rounds);
-        let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
+        let options = most_features.iter().fold(options, |options, &count| options.max_features(count));
         let read = move || apportion::Ensemble::from_bytes_with(&content, &options);
         let read = match is_small {
             true => py.detach(|| crate::pool::caught(read)).map_err(|says| errors::internal(py, &says))?,
@@ -191,12 +191,12 @@ impl Ensemble {
     /// Features whose categories are strings or numbers, which the file lists.
     #[getter]
     fn features_with_words(&self) -> Vec<usize> {
-        (0..self.trees.feature_count()).filter(|&feature| self.trees.words(feature).is_some()).collect()
+        (0..self.trees.feature_count()).filter(|&feature| self.trees.categories(feature).is_some()).collect()
     }
 
     /// Returns the categories of a feature in the order of their codes; None if it has no categories.
     fn categories<'py>(&self, py: Python<'py>, feature: usize) -> PyResult<Option<Bound<'py, PyList>>> {
-        self.trees.words(feature).map(|words| categories::listed(py, words)).transpose()
+        self.trees.categories(feature).map(|words| categories::listed(py, words)).transpose()
     }
 
     /// Returns the codes of strings; raises IndexError with the position of the first that is rejected.
@@ -206,7 +206,7 @@ impl Ensemble {
         feature: usize,
         texts: Vec<Option<String>>,
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let Some(words) = self.trees.words(feature) else { return Ok(None) };
+        let Some(words) = self.trees.categories(feature) else { return Ok(None) };
         let codes = categories::of_texts(words, &texts).map_err(pyo3::exceptions::PyIndexError::new_err)?;
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
@@ -218,7 +218,7 @@ impl Ensemble {
         feature: usize,
         numbers: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let Some(words) = self.trees.words(feature) else { return Ok(None) };
+        let Some(words) = self.trees.categories(feature) else { return Ok(None) };
         let codes = categories::of_numbers(words, numbers.as_slice()?)
             .map_err(pyo3::exceptions::PyIndexError::new_err)?;
         Ok(Some(PyArray1::from_vec(py, codes)))

@@ -134,7 +134,7 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
                 "because of the sampling error of the draws, and the budget does not allow enough draws; \
                  increase budget, draws or until"
             }
-            StopRule::Looks => "within the maximum number of interim checks; increase until",
+            StopRule::MaxChecks => "within the maximum number of interim checks; increase until",
             StopRule::NoScale => {
                 "because a relative tolerance is undefined for values that are (nearly) zero or equal; use \
                  relative_to=\"nothing\""

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use apportion::games::{BoxError, ConditionalLaw, Model};
+use apportion::games::{BoxError, ConditionalDistribution, Model};
 use apportion::models::LinkedEnsemble;
 use apportion::options::GameName;
 use apportion::trees::{Attributions, Diagonal};
-use apportion::{Background, ExplainError, Explanation, Follow, Method, Rows, Shared};
+use apportion::{Background, ExplainError, Explanation, Method, Rows, RunObserver, Shared};
 use apportion_files::CheckpointFile;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -15,13 +15,13 @@ use pyo3::types::PyDict;
 
 use crate::arrays::rows;
 use crate::callable::Callable;
-use crate::checkpoint::{Checkpoint, KeptRows, explain_in_blocks};
+use crate::checkpoint::{Checkpoint, CheckpointedRows, explain_in_blocks};
+use crate::distribution::distribution;
 use crate::ensemble::Ensemble;
 use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
 use crate::explained;
 use crate::game::NO_INDEX;
-use crate::law::law;
-use crate::options::{Asked, Request};
+use crate::options::{Request, ResolvedRequest};
 use crate::pool::Pool;
 use crate::serve::{Line, Question, beside, serve};
 use crate::watch::Watch;
@@ -35,14 +35,14 @@ const MAX_BLOCK: usize = 4096;
 /// An explainer of a model.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Explainer {
-    plays: Plays,
-    asked: Asked,
+    plays: Backend,
+    asked: ResolvedRequest,
 }
 
 /// The method, the minimum and maximum number of evaluations per row, and the seconds.
-type Planned = (&'static str, Option<usize>, Option<usize>, Option<f64>);
+type PlanTuple = (&'static str, Option<usize>, Option<usize>, Option<f64>);
 
-enum Plays {
+enum Backend {
     Trees(Box<apportion::Explainer<'static>>),
     Function(Box<Function>),
 }
@@ -58,16 +58,16 @@ struct Function {
 /// The source of absent features.
 enum Absent {
     Background(Background),
-    Law(Shared<'static, dyn ConditionalLaw>),
+    Distribution(Shared<'static, dyn ConditionalDistribution>),
 }
 
 /// The function as a model, while the calling thread evaluates it.
-struct AskedModel<'f> {
+struct ServedModel<'f> {
     line: Line,
     function: &'f Function,
 }
 
-impl Model for AskedModel<'_> {
+impl Model for ServedModel<'_> {
     fn outputs(&self) -> usize {
         self.function.outputs
     }
@@ -82,7 +82,7 @@ impl Model for AskedModel<'_> {
 
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
         let question = Question::Rows { values: rows.values().to_vec(), columns: rows.columns() };
-        out.copy_from_slice(&self.line.ask(question, out.len())?);
+        out.copy_from_slice(&self.line.request(question, out.len())?);
         Ok(())
     }
 }
@@ -101,7 +101,7 @@ impl Explainer {
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let trees = &model.get().trees;
-        let asked = options.asked(py, trees.feature_count())?;
+        let asked = options.resolve(py, trees.feature_count())?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let given = background.as_ref().map(rows).transpose()?;
         let explaining = |error| of_explaining(py, &error);
@@ -121,26 +121,26 @@ impl Explainer {
             GameName::Marginal => {
                 let background = self::background(py, given, weights)?;
                 match options.linked {
-                    true => {
-                        apportion::Explainer::of_outputs(Arc::clone(trees), background).map_err(explaining)?
-                    }
-                    false => apportion::Explainer::of_trees(Arc::clone(trees), background),
+                    true => apportion::Explainer::for_outputs(Arc::clone(trees), background)
+                        .map_err(explaining)?,
+                    false => apportion::Explainer::for_trees(Arc::clone(trees), background),
                 }
             }
             game => {
-                let law = law(py, (&options, game), wanted(py, given)?, weights, Some(trees))?;
+                let distribution =
+                    distribution(py, (&options, game), required_rows(py, given)?, weights, Some(trees))?;
                 match options.linked {
                     true => {
                         let model = LinkedEnsemble::new(Arc::clone(trees));
                         let model = model.map_err(|error| errors::of_reading(py, &error))?;
-                        apportion::Explainer::conditional(Arc::new(model), law)
+                        apportion::Explainer::conditional(Arc::new(model), distribution)
                     }
-                    false => apportion::Explainer::conditional(Arc::clone(trees), law),
+                    false => apportion::Explainer::conditional(Arc::clone(trees), distribution),
                 }
             }
         };
         let explainer = asked.explainer(explainer.settings(options.settings())).map_err(explaining)?;
-        Ok(Self { plays: Plays::Trees(Box::new(explainer)), asked })
+        Ok(Self { plays: Backend::Trees(Box::new(explainer)), asked })
     }
 
     /// Returns an explainer of a function from an array of rows to a flat array of rows × outputs numbers.
@@ -155,7 +155,7 @@ impl Explainer {
         background: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
-        let asked = options.asked(py, features)?;
+        let asked = options.resolve(py, features)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let given = background.as_ref().map(rows).transpose()?;
         let absent = match options.options.game.unwrap_or(GameName::Marginal) {
@@ -163,17 +163,26 @@ impl Explainer {
             GameName::PathDependent => {
                 return Err(usage(py, "game=\"path-dependent\" requires a tree ensemble"));
             }
-            game => Absent::Law(law(py, (&options, game), wanted(py, given)?, weights, None)?),
+            game => Absent::Distribution(distribution(
+                py,
+                (&options, game),
+                required_rows(py, given)?,
+                weights,
+                None,
+            )?),
         };
         let function = Callable::new(function);
         let absent = Arc::new(absent);
-        Ok(Self { plays: Plays::Function(Box::new(Function { function, features, outputs, absent })), asked })
+        Ok(Self {
+            plays: Backend::Function(Box::new(Function { function, features, outputs, absent })),
+            asked,
+        })
     }
 
     /// Returns the explainer with another function of the same number of features and outputs. Both share the
     /// background.
     fn with_function(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<Self> {
-        let Plays::Function(own) = &self.plays else {
+        let Backend::Function(own) = &self.plays else {
             return Err(usage(py, "an explainer of trees cannot call a function"));
         };
         let function = Function {
@@ -182,18 +191,18 @@ impl Explainer {
             outputs: own.outputs,
             absent: Arc::clone(&own.absent),
         };
-        Ok(Self { plays: Plays::Function(Box::new(function)), asked: self.asked.clone() })
+        Ok(Self { plays: Backend::Function(Box::new(function)), asked: self.asked.clone() })
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         match &self.plays {
-            Plays::Trees(_) => Ok(()),
-            Plays::Function(function) => function.function.traverse(&visit),
+            Backend::Trees(_) => Ok(()),
+            Backend::Function(function) => function.function.traverse(&visit),
         }
     }
 
     fn __clear__(&self) {
-        if let Plays::Function(function) = &self.plays {
+        if let Backend::Function(function) = &self.plays {
             function.function.clear();
         }
     }
@@ -205,16 +214,16 @@ impl Explainer {
         py: Python<'_>,
         array: PyReadonlyArray2<'_, f64>,
         pool: &Bound<'_, Pool>,
-    ) -> PyResult<Planned> {
+    ) -> PyResult<PlanTuple> {
         let rows = rows(&array)?;
         let planned = match &self.plays {
-            Plays::Trees(explainer) => pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?,
-            Plays::Function(_) => {
+            Backend::Trees(explainer) => pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?,
+            Backend::Function(_) => {
                 self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
             }
         };
         let plan = planned.map_err(|error| of_explaining(py, &error))?;
-        Ok((plan.method.name(), plan.least, plan.most, plan.seconds))
+        Ok((plan.method.name(), plan.min_evaluations, plan.max_evaluations, plan.seconds))
     }
 
     /// Explains rows: returns the results, and the exception that stopped the work early, if there is one.
@@ -235,12 +244,15 @@ impl Explainer {
             None => Ok(()),
         };
         let function = match &self.plays {
-            Plays::Trees(_) => None,
-            Plays::Function(function) => Some(function.function.get(py)?),
+            Backend::Trees(_) => None,
+            Backend::Function(function) => Some(function.function.get(py)?),
         };
-        let kept =
-            checkpoint.map(|checkpoint| KeptRows { watch: &watch, file: &checkpoint.file, rows: None });
-        let follow: &dyn Follow = kept.as_ref().map_or(&watch, |kept| kept);
+        let kept = checkpoint.map(|checkpoint| CheckpointedRows {
+            watch: &watch,
+            file: &checkpoint.file,
+            rows: None,
+        });
+        let follow: &dyn RunObserver = kept.as_ref().map_or(&watch, |kept| kept);
         let is_exact = !self.asked.has_accuracy();
         let served = serve(
             py,
@@ -249,17 +261,17 @@ impl Explainer {
             &tick,
             |line| -> Result<Option<Attributions>, ExplainError> {
                 match (&self.plays, checkpoint) {
-                    (Plays::Trees(explainer), Some(checkpoint)) => {
+                    (Backend::Trees(explainer), Some(checkpoint)) => {
                         in_blocks(explainer, rows, &watch, &checkpoint.file).map(|()| None)
                     }
-                    (Plays::Trees(explainer), None) => {
+                    (Backend::Trees(explainer), None) => {
                         // Pass all rows in one call, because the kernel is chosen by their number.
                         if is_exact && let Some(exact) = explainer.exact(rows)? {
                             return Ok(Some(exact));
                         }
                         explainer.explain_rows_followed(rows, &watch).map(|_| None)
                     }
-                    (Plays::Function(function), _) => {
+                    (Backend::Function(function), _) => {
                         self.by_function(function, line, rows, follow).map(|_| None)
                     }
                 }
@@ -304,8 +316,8 @@ impl Explainer {
     ) -> PyResult<Bound<'py, PyDict>> {
         let rows = rows(&array)?;
         let explainer = match &self.plays {
-            Plays::Trees(explainer) => explainer,
-            Plays::Function(function) => return self.pairs_by_function(py, function, rows, pool.get()),
+            Backend::Trees(explainer) => explainer,
+            Backend::Function(function) => return self.pairs_by_function(py, function, rows, pool.get()),
         };
         let diagonal = if remainder { Diagonal::Remainder } else { Diagonal::Value };
         let found = pool.get().run(py, || explainer.interactions(diagonal, rows))?;
@@ -325,7 +337,7 @@ impl Explainer {
         let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
         let called = function.function.get(py)?;
         let served = serve(py, pool, Some(&called), &|_| Ok(()), |line| {
-            self.on_function(function, &AskedModel { line, function })?.indices(&index, 2, groups, rows)
+            self.on_function(function, &ServedModel { line, function })?.indices(&index, 2, groups, rows)
         })?;
         let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
         explained::of_pairs(py, &found)
@@ -334,11 +346,13 @@ impl Explainer {
     fn on_function<'m>(
         &self,
         function: &'m Function,
-        model: &'m AskedModel<'m>,
+        model: &'m ServedModel<'m>,
     ) -> Result<apportion::Explainer<'m>, ExplainError> {
         let explainer = match function.absent.as_ref() {
             Absent::Background(background) => apportion::Explainer::new(model, background.clone()),
-            Absent::Law(law) => apportion::Explainer::conditional(model, law.clone()),
+            Absent::Distribution(distribution) => {
+                apportion::Explainer::conditional(model, distribution.clone())
+            }
         };
         self.asked.explainer(explainer)
     }
@@ -348,9 +362,9 @@ impl Explainer {
         function: &Function,
         line: Line,
         rows: Rows<'_>,
-        follow: &dyn Follow,
+        follow: &dyn RunObserver,
     ) -> Result<Vec<Explanation>, ExplainError> {
-        let model = AskedModel { line, function };
+        let model = ServedModel { line, function };
         self.on_function(function, &model)?.explain_rows_followed(rows, follow)
     }
 }
@@ -365,7 +379,9 @@ fn in_blocks(
 ) -> Result<(), ExplainError> {
     let plan = explainer.plan(rows.len(), sample(rows))?;
     let Some(seconds) = plan.seconds else {
-        return explainer.explain_rows_followed(rows, &KeptRows { watch, file, rows: None }).map(drop);
+        return explainer
+            .explain_rows_followed(rows, &CheckpointedRows { watch, file, rows: None })
+            .map(drop);
     };
     let at_once = (rows.len() as f64 / seconds.max(f64::MIN_POSITIVE)) as usize;
     explain_in_blocks(explainer, rows, at_once.clamp(1, MAX_BLOCK), (watch, file))
@@ -376,12 +392,12 @@ fn sample(rows: Rows<'_>) -> Rows<'_> {
     rows.slice(0..rows.len().min(SAMPLE))
 }
 
-fn wanted<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {
+fn required_rows<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {
     rows.ok_or_else(|| usage(py, "this game requires a background"))
 }
 
 fn background(py: Python<'_>, rows: Option<Rows<'_>>, weights: Option<&[f64]>) -> PyResult<Background> {
-    let rows = wanted(py, rows)?;
+    let rows = required_rows(py, rows)?;
     let playing = |error| of_playing(py, &error);
     if rows.is_empty() {
         return Err(raised(py, Class::Data, "the background has no rows; expected at least one"));

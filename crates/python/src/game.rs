@@ -21,10 +21,10 @@ use crate::serve::{Line, Question, serve};
 /// A game, which has a value for each coalition of players.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Game {
-    plays: Plays,
+    plays: GameSource,
 }
 
-enum Plays {
+enum GameSource {
     /// A game with closed forms of its values.
     Textbook(Arc<dyn ClosedForm + Send + Sync>),
     Table(TabulatedGame),
@@ -35,7 +35,7 @@ enum Plays {
     },
 }
 
-impl Plays {
+impl GameSource {
     /// Returns the function that evaluates the game, if there is one.
     fn function(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self {
@@ -47,7 +47,7 @@ impl Plays {
 
 impl Game {
     fn textbook(game: impl ClosedForm + Send + Sync + 'static) -> Self {
-        Self { plays: Plays::Textbook(Arc::new(game)) }
+        Self { plays: GameSource::Textbook(Arc::new(game)) }
     }
 }
 
@@ -57,14 +57,14 @@ impl Game {
     /// outputs numbers.
     #[staticmethod]
     fn of_function(function: Py<PyAny>, players: usize, outputs: usize) -> Self {
-        Self { plays: Plays::Function { function: Callable::new(function), players, outputs } }
+        Self { plays: GameSource::Function { function: Callable::new(function), players, outputs } }
     }
 
     /// Returns the game of a table of 2^n × outputs numbers, in the order of masks: bit i is player i.
     #[staticmethod]
     fn of_table(py: Python<'_>, values: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<Self> {
         let table = TabulatedGame::new(values.as_slice()?.to_vec(), outputs);
-        Ok(Self { plays: Plays::Table(table.map_err(|error| of_playing(py, &error))?) })
+        Ok(Self { plays: GameSource::Table(table.map_err(|error| of_playing(py, &error))?) })
     }
 
     /// Returns the glove game.
@@ -114,9 +114,9 @@ impl Game {
     #[getter]
     fn player_count(&self) -> usize {
         match &self.plays {
-            Plays::Textbook(game) => game.players(),
-            Plays::Table(game) => apportion::Game::players(game),
-            Plays::Function { players, .. } => *players,
+            GameSource::Textbook(game) => game.players(),
+            GameSource::Table(game) => apportion::Game::players(game),
+            GameSource::Function { players, .. } => *players,
         }
     }
 
@@ -124,16 +124,16 @@ impl Game {
     #[getter]
     fn output_count(&self) -> usize {
         match &self.plays {
-            Plays::Textbook(game) => game.outputs(),
-            Plays::Table(game) => apportion::Game::outputs(game),
-            Plays::Function { outputs, .. } => *outputs,
+            GameSource::Textbook(game) => game.outputs(),
+            GameSource::Table(game) => apportion::Game::outputs(game),
+            GameSource::Function { outputs, .. } => *outputs,
         }
     }
 
     /// Returns Shapley and Banzhaf values in closed form; None for games that are not textbook games.
     fn closed_forms<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyArray1<f64>>; 2]> {
         match &self.plays {
-            Plays::Textbook(game) => {
+            GameSource::Textbook(game) => {
                 Some([game.shapley(), game.banzhaf()].map(|values| PyArray1::from_vec(py, values)))
             }
             _ => None,
@@ -153,9 +153,9 @@ impl Game {
             return Err(usage(py, says));
         }
         let game: &dyn apportion::Game = match &self.plays {
-            Plays::Textbook(game) => &**game,
-            Plays::Table(game) => game,
-            Plays::Function { function, .. } => {
+            GameSource::Textbook(game) => &**game,
+            GameSource::Table(game) => game,
+            GameSource::Function { function, .. } => {
                 let answer = function.get(py)?.bind(py).call1((&*coalitions,))?;
                 return Ok(answer.cast_into::<PyArray1<f64>>()?);
             }
@@ -172,29 +172,29 @@ impl Game {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         match &self.plays {
-            Plays::Function { function, .. } => function.traverse(&visit),
+            GameSource::Function { function, .. } => function.traverse(&visit),
             _ => Ok(()),
         }
     }
 
     fn __clear__(&self) {
-        if let Plays::Function { function, .. } = &self.plays {
+        if let GameSource::Function { function, .. } = &self.plays {
             function.clear();
         }
     }
 }
 
 /// Maximum size in bytes of the coalitions of one call of a function.
-const MOST_BYTES: usize = 1 << 25;
+const MAX_BYTES: usize = 1 << 25;
 
 /// The function as a game, while the calling thread evaluates it.
-struct AskedGame {
+struct ServedGame {
     line: Line,
     players: usize,
     outputs: usize,
 }
 
-impl apportion::Game for AskedGame {
+impl apportion::Game for ServedGame {
     fn players(&self) -> usize {
         self.players
     }
@@ -209,7 +209,7 @@ impl apportion::Game for AskedGame {
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         // Coalitions have one byte per player, so with many players a large budget would exhaust the memory.
-        let most = (MOST_BYTES / self.players.max(1)).max(1);
+        let most = (MAX_BYTES / self.players.max(1)).max(1);
         for (start, out) in (0..batch.len()).step_by(most).zip(out.chunks_mut(most * self.outputs)) {
             let members = (start..(start + most).min(batch.len()))
                 .flat_map(|at| (0..self.players).map(move |player| batch.row(at).contains(player)))
@@ -217,7 +217,7 @@ impl apportion::Game for AskedGame {
             let question = Question::Coalitions { members, players: self.players };
             let failed =
                 |source: BoxError| GameError::Model { coalition: batch.row(start).to_coalition(), source };
-            let values = self.line.ask(question, out.len()).map_err(failed)?;
+            let values = self.line.request(question, out.len()).map_err(failed)?;
             if let Some(at) = values.iter().position(|value| !value.is_finite()) {
                 return Err(GameError::NotFinite {
                     coalition: batch.row(start + at / self.outputs).to_coalition(),
@@ -240,14 +240,14 @@ pub(crate) fn explain_game<'py>(
     pool: &Bound<'py, Pool>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let game = game.get();
-    let asked = options.asked(py, game.player_count())?;
+    let asked = options.resolve(py, game.player_count())?;
     let explainer = asked.game_explainer().map_err(|error| of_explaining(py, &error))?;
     let function = game.plays.function(py)?;
     let served = serve(py, pool.get(), function.as_ref(), &|_| Ok(()), |line| match &game.plays {
-        Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
-        Plays::Table(game) => explainer.explain(game),
-        Plays::Function { players, outputs, .. } => {
-            explainer.explain(&AskedGame { line, players: *players, outputs: *outputs })
+        GameSource::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
+        GameSource::Table(game) => explainer.explain(game),
+        GameSource::Function { players, outputs, .. } => {
+            explainer.explain(&ServedGame { line, players: *players, outputs: *outputs })
         }
     })?;
     let explanation = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
@@ -263,7 +263,7 @@ pub(crate) fn pairs_of_game<'py>(
     pool: &Bound<'py, Pool>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let game = game.get();
-    let asked = options.asked(py, game.player_count())?;
+    let asked = options.resolve(py, game.player_count())?;
     let Some((index, groups)) = asked.index() else { return Err(usage(py, NO_INDEX)) };
     let explainer = asked.game_explainer().map_err(|error| of_explaining(py, &error))?;
     let function = game.plays.function(py)?;
@@ -272,10 +272,10 @@ pub(crate) fn pairs_of_game<'py>(
         Some(groups) => explainer.indices(&QuotientGame::new(game, groups)?, &index, 2),
     };
     let served = serve(py, pool.get(), function.as_ref(), &|_| Ok(()), |line| match &game.plays {
-        Plays::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
-        Plays::Table(game) => of_pairs(game),
-        Plays::Function { players, outputs, .. } => {
-            of_pairs(&AskedGame { line, players: *players, outputs: *outputs })
+        GameSource::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
+        GameSource::Table(game) => of_pairs(game),
+        GameSource::Function { players, outputs, .. } => {
+            of_pairs(&ServedGame { line, players: *players, outputs: *outputs })
         }
     })?;
     let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;

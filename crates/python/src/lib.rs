@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `ensemble`, `categories` | tree ensembles, codes of their categories |
 //! | `columns`, `cells` | the choice of feature columns, conversion of cells to numbers |
-//! | `explainer`, `options`, `law` | explainers, their options, conditional distributions |
+//! | `explainer`, `options`, `distribution` | explainers, their options, conditional distributions |
 //! | `value` | groups and graphs |
 //! | `game` | user-defined games and textbook games |
 //! | `groups` | groups of features found in data |
@@ -30,6 +30,7 @@ mod cells;
 mod checkpoint;
 mod columns;
 mod command;
+mod distribution;
 mod ensemble;
 mod errors;
 mod explained;
@@ -37,7 +38,6 @@ mod explainer;
 mod files;
 mod game;
 mod groups;
-mod law;
 mod options;
 mod pictures;
 mod pool;

@@ -57,20 +57,20 @@ fn words(value: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// The request for a model or a game.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ResolvedRequest {
     pub(crate) value: Value,
     options: Options,
 }
 
 impl Request {
     /// Returns the request for this number of players.
-    pub(crate) fn asked(&mut self, py: Python<'_>, players: usize) -> PyResult<Asked> {
+    pub(crate) fn resolve(&mut self, py: Python<'_>, players: usize) -> PyResult<ResolvedRequest> {
         let groups = self.groups.as_ref().map(|groups| structure(groups.bind(py), players)).transpose()?;
         let graph = self.graph.take().map(|graph| graph.graph(py, players)).transpose()?;
         let value = Structure::value(self.options.value.clone(), groups, graph);
         let value = value.map_err(|error| usage(py, error))?;
         self.options.accuracy.until().map_err(|error| of_options(py, &error))?;
-        Ok(Asked { value, options: self.options.clone() })
+        Ok(ResolvedRequest { value, options: self.options.clone() })
     }
 
     /// Returns the settings of the algorithms for trees.
@@ -79,7 +79,7 @@ impl Request {
     }
 }
 
-impl Asked {
+impl ResolvedRequest {
     /// Returns the interaction index of pairs for the value, and its groups; `None` for values without such
     /// an index.
     pub(crate) fn index(&self) -> Option<(InteractionIndex, Option<&Partition>)> {

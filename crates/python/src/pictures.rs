@@ -77,7 +77,7 @@ impl Gathered {
         let batch = batch_of(arrays)?;
         let most = Gathering::usual_rows(&heading);
         let gathered = Gathering::new(heading).and_then(|gathering| {
-            let mut gathering = gathering.seed(seed).most_rows(most);
+            let mut gathering = gathering.seed(seed).max_rows(most);
             if let Some(row) = wanted {
                 gathering = gathering.keeping(row);
             }
@@ -176,34 +176,33 @@ fn as_tuple<'py>(py: Python<'py>, shape: &Shape) -> PyResult<Bound<'py, PyTuple>
     })
 }
 
-fn wanted<'py, T: FromPyObjectOwned<'py>>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
+fn entry<'py, T: FromPyObjectOwned<'py>>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
     let found = of.get_item(name)?.filter(|found| !found.is_none());
     found.map(|found| found.extract::<T>().map_err(Into::into)).transpose()
 }
 
 fn heading_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Heading> {
-    let text = |name| Ok::<_, PyErr>(wanted::<String>(given, name)?.unwrap_or_default());
+    let text = |name| Ok::<_, PyErr>(entry::<String>(given, name)?.unwrap_or_default());
     let value = text("value")?;
-    let groups =
-        wanted::<String>(given, "groups")?.map(|groups| serde_json::from_str::<Vec<Member>>(&groups));
+    let groups = entry::<String>(given, "groups")?.map(|groups| serde_json::from_str::<Vec<Member>>(&groups));
     let groups = groups.transpose().map_err(|error| usage(py, format!("groups: {error}")))?;
     Ok(Heading {
         is_efficient: value.parse::<SolutionConcept>().is_ok_and(|value| value.is_efficient()),
         value,
         game: text("game")?,
         method: text("method")?,
-        facts: wanted::<Vec<(String, String)>>(given, "facts")?
+        facts: entry::<Vec<(String, String)>>(given, "facts")?
             .into_iter()
             .flatten()
             .map(|(name, words)| (name, words.into()))
             .collect(),
-        players: wanted(given, "players")?.unwrap_or_default(),
-        features: wanted(given, "features")?.unwrap_or_default(),
-        members: wanted(given, "members")?.unwrap_or_default(),
-        categories: wanted(given, "categories")?.unwrap_or_default(),
-        outputs: wanted(given, "outputs")?.unwrap_or_else(|| vec![String::new()]),
+        players: entry(given, "players")?.unwrap_or_default(),
+        features: entry(given, "features")?.unwrap_or_default(),
+        members: entry(given, "members")?.unwrap_or_default(),
+        categories: entry(given, "categories")?.unwrap_or_default(),
+        outputs: entry(given, "outputs")?.unwrap_or_else(|| vec![String::new()]),
         groups: groups.unwrap_or_default(),
-        interactions: match wanted::<String>(given, "interactions")?.as_deref() {
+        interactions: match entry::<String>(given, "interactions")?.as_deref() {
             Some("remainder") => Some(Form::Remainder),
             Some(_) => Some(Form::Index),
             None => None,
@@ -214,12 +213,12 @@ fn heading_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Heading> {
 
 /// Returns the text or the image whose parts are the players.
 fn medium_of(given: &Bound<'_, PyDict>) -> PyResult<Option<Medium>> {
-    if let Some(text) = wanted::<String>(given, "text")? {
-        return Ok(Some(Medium::Text { text, spans: wanted(given, "spans")?.unwrap_or_default() }));
+    if let Some(text) = entry::<String>(given, "text")? {
+        return Ok(Some(Medium::Text { text, spans: entry(given, "spans")?.unwrap_or_default() }));
     }
-    let Some((height, width)) = wanted::<(usize, usize)>(given, "image_size")? else { return Ok(None) };
-    let segments = wanted::<Vec<u32>>(given, "segments")?.unwrap_or_default();
-    let pixels = wanted::<Vec<[u8; 3]>>(given, "pixels")?.unwrap_or_default();
+    let Some((height, width)) = entry::<(usize, usize)>(given, "image_size")? else { return Ok(None) };
+    let segments = entry::<Vec<u32>>(given, "segments")?.unwrap_or_default();
+    let pixels = entry::<Vec<[u8; 3]>>(given, "pixels")?.unwrap_or_default();
     Ok(Some(Medium::Image { width, height, segments, pixels }))
 }
 
@@ -236,11 +235,11 @@ fn batch_of(given: &Bound<'_, PyDict>) -> PyResult<Batch> {
         };
         Ok(array.extract::<PyReadonlyArray1<'_, u64>>()?.as_slice()?.to_vec())
     };
-    let certificates: Vec<Option<String>> = wanted(given, "certificates")?.unwrap_or_default();
+    let certificates: Vec<Option<String>> = entry(given, "certificates")?.unwrap_or_default();
     let certificate = |text: Option<String>| Certified::from_json(&text?).ok();
     Ok(Batch {
         rows: whole("rows")?,
-        ids: wanted(given, "ids")?,
+        ids: entry(given, "ids")?,
         base: numbers("base")?,
         predictions: numbers("predictions")?,
         values: numbers("values")?,
@@ -256,16 +255,16 @@ fn batch_of(given: &Bound<'_, PyDict>) -> PyResult<Batch> {
 fn options_of(py: Python<'_>, explained: &Explained, given: &Bound<'_, PyDict>) -> PyResult<Options> {
     let mut options = Options::default();
     let player = |name: &str| -> PyResult<Option<usize>> {
-        let found = wanted::<String>(given, name)?.map(|name| explained.place_of_player(&name));
+        let found = entry::<String>(given, name)?.map(|name| explained.place_of_player(&name));
         found.transpose().map_err(|error| failed(py, &error))
     };
-    options.width = wanted(given, "width")?.unwrap_or(options.width);
-    options.most_players = wanted(given, "top")?;
-    options.row = wanted(given, "row")?;
-    options.output = wanted(given, "output")?.unwrap_or(0);
+    options.width = entry(given, "width")?.unwrap_or(options.width);
+    options.max_players = entry(given, "top")?;
+    options.row = entry(given, "row")?;
+    options.output = entry(given, "output")?.unwrap_or(0);
     options.player = player("feature")?;
     options.partner = player("partner")?;
-    let conditions = wanted::<Vec<String>>(given, "where")?.unwrap_or_default();
+    let conditions = entry::<Vec<String>>(given, "where")?.unwrap_or_default();
     let conditions =
         conditions.iter().map(|condition| condition.parse::<Condition>()).collect::<Result<_, _>>();
     options.cohorts = conditions.map_err(|error| failed(py, &error))?;

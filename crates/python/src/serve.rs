@@ -54,7 +54,7 @@ struct Request {
 }
 
 enum Message {
-    Asked(Request),
+    Request(Request),
     Done,
 }
 
@@ -64,15 +64,15 @@ pub(crate) struct Line(Sender<Message>);
 
 /// The work was stopped, and the function is no longer called.
 #[derive(Debug)]
-struct Stopped;
+struct ServerStopped;
 
-impl std::fmt::Display for Stopped {
+impl std::fmt::Display for ServerStopped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("interrupted")
     }
 }
 
-impl std::error::Error for Stopped {}
+impl std::error::Error for ServerStopped {}
 
 /// A function that returned an unexpected number of results.
 #[derive(Debug)]
@@ -91,10 +91,10 @@ impl std::error::Error for Miscounted {}
 
 impl Line {
     /// Calls the function and waits for its result, which has `numbers` numbers.
-    pub(crate) fn ask(&self, question: Question, numbers: usize) -> Result<Vec<f64>, BoxError> {
+    pub(crate) fn request(&self, question: Question, numbers: usize) -> Result<Vec<f64>, BoxError> {
         let (answer, answered) = sync_channel(1);
-        self.0.send(Message::Asked(Request { question, numbers, answer })).map_err(|_| Stopped)?;
-        answered.recv().map_err(|_| Stopped)?
+        self.0.send(Message::Request(Request { question, numbers, answer })).map_err(|_| ServerStopped)?;
+        answered.recv().map_err(|_| ServerStopped)?
     }
 }
 
@@ -201,12 +201,12 @@ fn answer_all(
     let mut looked = Instant::now();
     loop {
         match messages.recv_timeout(PAUSE) {
-            Ok(Message::Asked(Request { question, numbers, answer })) => {
+            Ok(Message::Request(Request { question, numbers, answer })) => {
                 let given = match function {
                     Some(function) if stopped.is_none() && !ending() => {
                         answering(|| Python::attach(|py| call(py, function, question, numbers)))
                     }
-                    _ => Err(Stopped.into()),
+                    _ => Err(ServerStopped.into()),
                 };
                 // The receiver is gone if its thread was stopped.
                 let _ = answer.send(given);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use apportion::{Explanation, Follow, Progress};
+use apportion::{Explanation, Progress, RunObserver};
 
 /// Counts and collects the finished rows.
 #[derive(Default)]
@@ -28,13 +28,13 @@ impl Watch {
     }
 }
 
-impl Follow for Watch {
-    fn progress(&self, _: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+impl RunObserver for Watch {
+    fn on_progress(&self, _: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         self.evaluations.fetch_max(progress.evaluations, Ordering::Relaxed);
         ControlFlow::Continue(())
     }
 
-    fn done(&self, row: usize, explanation: &Explanation) {
+    fn on_row_done(&self, row: usize, explanation: &Explanation) {
         self.rows.fetch_add(1, Ordering::Relaxed);
         self.evaluations.store(0, Ordering::Relaxed);
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push((row, explanation.clone()));

@@ -10,7 +10,7 @@ use crate::heading::Heading;
 /// ```
 /// use apportion_results::{Batch, Heading};
 ///
-/// let heading = Heading::of_features(["age", "income"]);
+/// let heading = Heading::for_features(["age", "income"]);
 /// let batch = Batch {
 ///     rows: vec![0],
 ///     base: vec![1.0],
@@ -68,14 +68,14 @@ pub struct Certified {
     /// intervals.
     pub half_widths: Vec<f64>,
     /// The results of the interim checks.
-    pub looks: Vec<Look>,
+    pub interim_checks: Vec<InterimCheck>,
     /// A sentence that summarizes the certificate.
     pub says: String,
 }
 
 /// The result of an interim check of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Look {
+pub struct InterimCheck {
     /// Number of evaluations so far.
     #[serde(rename = "budget")]
     pub evaluations: u64,

@@ -65,7 +65,7 @@ impl fmt::Display for Format {
 /// ```
 /// use apportion_results::{Batch, Format, Heading, Values, writer};
 ///
-/// let results = Values { heading: Heading::of_features(["age", "income"]), ..Values::default() };
+/// let results = Values { heading: Heading::for_features(["age", "income"]), ..Values::default() };
 /// let batch = Batch {
 ///     rows: vec![0],
 ///     base: vec![1.0],

@@ -69,7 +69,7 @@ impl Form {
 
 impl Heading {
     /// Creates a heading whose players are features with these names.
-    pub fn of_features(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn for_features(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let features: Vec<String> = names.into_iter().map(Into::into).collect();
         Self {
             value: "shapley".to_owned(),
@@ -110,7 +110,7 @@ impl Heading {
     }
 
     /// Returns the category of a feature with this code.
-    pub fn word(&self, feature: usize, code: f64) -> Option<&str> {
+    pub fn category(&self, feature: usize, code: f64) -> Option<&str> {
         let is_code = code >= 0.0 && code.fract() == 0.0;
         let words = self.categories.get(feature).filter(|_| is_code)?;
         words.get(code as usize).map(String::as_str)

@@ -5,7 +5,7 @@
 //! use apportion_results::{Batch, Heading, interval_factor};
 //!
 //! // Two rows of two features, the second with errors.
-//! let heading = Heading::of_features(["age", "income"]);
+//! let heading = Heading::for_features(["age", "income"]);
 //! let mut batch = Batch {
 //!     rows: vec![0],
 //!     base: vec![1.0],
@@ -33,7 +33,7 @@
 //! |---|---|
 //! | [`Heading`], [`Member`], [`Form`] | the part that applies to all rows: value, game, method, names |
 //! | [`Medium`] | the text or the image whose parts are the players |
-//! | [`Batch`], [`Certified`], [`Look`] | rows: values, base values, predictions, errors, inputs, certificates |
+//! | [`Batch`], [`Certified`], [`InterimCheck`] | rows: values, base values, predictions, errors, inputs, certificates |
 //! | [`interval_factor`], [`IntervalFactors`] | factors from standard errors to half-widths of intervals |
 //! | [`Values`], [`Interactions`], [`Indices`], [`Predictions`] | kinds of results ([`Results`]) |
 //! | [`writer`], [`Writer`], [`Format`] | writers for files, batch by batch |
@@ -57,12 +57,12 @@ mod student;
 mod tables;
 mod writer;
 
-pub use batch::{Batch, Certified, Look};
+pub use batch::{Batch, Certified, InterimCheck};
 pub use error::{ReadError, ResultsError};
 pub use format::{Format, writer};
 pub use heading::{Form, Heading, Member};
 pub use json::{INFINITE, KNOWN, object, read, to_json};
-pub use kinds::{Cells, Column, Indices, Interactions, Kind, Predictions, Results, Values, Words};
+pub use kinds::{CategoryNames, Cells, Column, Indices, Interactions, Kind, Predictions, Results, Values};
 pub use medium::Medium;
 pub use student::{CONFIDENCE, IntervalFactors, interval_factor};
 pub use writer::Writer;

@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn what_commands_a_terminal_is_shown_by_its_code() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("age", "age"),
             ("naïve 😀 C:\\new", "naïve 😀 C:\\new"),
             ("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}"),
@@ -49,14 +49,14 @@ mod tests {
             ("\u{9b}31m\u{7f}\0", "\\u{9b}31m\\u{7f}\\u{0}"),
             ("abc\u{202e}fed\u{2066}", "abc\\u{202e}fed\\u{2066}"),
         ] {
-            assert_eq!(shown(text), wanted);
-            assert_eq!(shown(&shown(text)), wanted, "escaping is idempotent");
+            assert_eq!(shown(text), expected);
+            assert_eq!(shown(&shown(text)), expected, "escaping is idempotent");
         }
     }
 
     #[test]
     fn text_is_no_formula_and_numbers_stay_numbers() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),
             ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
@@ -72,7 +72,7 @@ mod tests {
             ("-", "'-"),
             ("", ""),
         ] {
-            assert_eq!(cell_of_text(text), wanted);
+            assert_eq!(cell_of_text(text), expected);
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn interval_factor(degrees_of_freedom: f64, confidence: f64) -> f64 {
 
 fn quantile(degrees_of_freedom: f64, confidence: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees_of_freedom)
-        .map_or(f64::NAN, |law| law.inverse_cdf(0.5 + 0.5 * confidence))
+        .map_or(f64::NAN, |distribution| distribution.inverse_cdf(0.5 + 0.5 * confidence))
 }
 
 /// Factors of 95% intervals for consecutive rows. Caches the last one, because most rows have the same

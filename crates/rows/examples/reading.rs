@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use apportion_rows::{Source, Wanted};
+use apportion_rows::{RowOptions, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
     for file in std::env::args().skip(1) {
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut bytes = 0;
         for _ in 0..7 {
             let started = Instant::now();
-            let table = Source::open(Path::new(&file))?.read(&Wanted::default())?;
+            let table = Source::open(Path::new(&file))?.read(&RowOptions::default())?;
             times.push(started.elapsed().as_secs_f64());
             bytes = 8 * table.values.len();
         }

@@ -66,12 +66,12 @@ fn add(number: &AtomicU64, more: u64) -> u64 {
 }
 
 /// Counts compressed bytes as they are read.
-pub(crate) struct Packed<R> {
+pub(crate) struct CompressedReader<R> {
     pub(crate) bytes: R,
     pub(crate) allowance: Allowance,
 }
 
-impl<R: BufRead> Read for Packed<R> {
+impl<R: BufRead> Read for CompressedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let read = self.bytes.read(into)?;
         self.allowance.read(read as u64);
@@ -79,7 +79,7 @@ impl<R: BufRead> Read for Packed<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Packed<R> {
+impl<R: BufRead> BufRead for CompressedReader<R> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         self.bytes.fill_buf()
     }
@@ -91,14 +91,14 @@ impl<R: BufRead> BufRead for Packed<R> {
 }
 
 /// Counts the bytes that a decompressor returns, and maps its errors to those of the file.
-pub(crate) struct Unpacked<R> {
+pub(crate) struct DecompressedReader<R> {
     pub(crate) bytes: R,
     pub(crate) allowance: Allowance,
     /// The message for corrupt data.
     pub(crate) damaged: &'static str,
 }
 
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for DecompressedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let read = self.bytes.read(into).map_err(|error| {
             std::io::Error::other(RowsError::damaged(format!("{}: {error}", self.damaged)))

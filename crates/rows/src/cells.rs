@@ -9,7 +9,7 @@
 //!
 //! A matrix without column names contains codes, which [`Feature::code`] reads.
 
-use apportion_models::{Category, UnknownWord, Words};
+use apportion_models::{Categories, Category, UnknownCategory};
 
 use crate::advice::{describe, mark_as_missing};
 use crate::cell_error::CellError;
@@ -17,9 +17,9 @@ use crate::error::{Result, RowsError};
 use crate::exact::{ALL_EXACT, exact};
 use crate::nearest::{nearest, shown};
 use crate::number::number;
+use crate::row_options::{RowOptions, Sentinel};
 use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
-use crate::wanted::{Sentinel, Wanted};
 
 /// The markers of missing values, unless they are categories: those of pandas, and `?`.
 const MISSING: [&str; 20] = [
@@ -38,7 +38,7 @@ fn refused(error: CellError) -> CellResult {
 /// Converts the cells of a feature to numbers: NaN for missing values, codes for categories.
 ///
 /// ```
-/// use apportion_models::{Category, UnknownWord, Words};
+/// use apportion_models::{Category, UnknownCategory, Categories};
 /// use apportion_rows::Feature;
 ///
 /// let mut size = Feature::new("size", None);
@@ -47,12 +47,12 @@ fn refused(error: CellError) -> CellResult {
 /// assert!(size.text("large").is_err() && size.whole((1 << 53) + 1).is_err());
 ///
 /// let colours = ["red", "blue"].map(|text| Category::Text(text.to_owned()));
-/// let colours = Words::new(colours.to_vec(), UnknownWord::Refused);
+/// let colours = Categories::new(colours.to_vec(), UnknownCategory::Refused);
 /// assert_eq!(Feature::new("colour", Some(&colours)).text("blue")?, 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Feature<'a> {
-    words: Option<&'a Words>,
+    words: Option<&'a Categories>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
     /// The store for strings that are not numbers, and the index of the feature in it.
@@ -67,7 +67,7 @@ pub struct Feature<'a> {
 
 impl<'a> Feature<'a> {
     /// Creates a feature of a model with a name, and with its categories, if it is categorical.
-    pub fn new(name: impl Into<String>, words: Option<&'a Words>) -> Self {
+    pub fn new(name: impl Into<String>, words: Option<&'a Categories>) -> Self {
         Self {
             words,
             sentinels: &[],
@@ -79,15 +79,15 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Creates the features of `wanted`, whose names in the file are `names`.
-    pub(crate) fn all(names: impl IntoIterator<Item = String>, wanted: &Wanted<'a>) -> Vec<Self> {
+    /// Creates the features of `options`, whose names in the file are `names`.
+    pub(crate) fn all(names: impl IntoIterator<Item = String>, options: &RowOptions<'a>) -> Vec<Self> {
         let feature = |(feature, name)| Self {
-            words: wanted.words_of(feature),
-            sentinels: wanted.missing,
-            decimal_comma: wanted.decimal_comma,
-            texts: wanted.texts.map(|texts| (texts, feature)),
+            words: options.categories_of(feature),
+            sentinels: options.missing,
+            decimal_comma: options.decimal_comma,
+            texts: options.texts.map(|texts| (texts, feature)),
             name,
-            is_of_a_model: wanted.count.is_some() || wanted.names.is_some(),
+            is_of_a_model: options.count.is_some() || options.names.is_some(),
             unknown: None,
         };
         names.into_iter().enumerate().map(feature).collect()
@@ -105,7 +105,7 @@ impl<'a> Feature<'a> {
             return self.word(cell, text);
         }
         if let Some((texts, feature)) = self.texts {
-            return self.kept(texts, feature, cell);
+            return self.text_code(texts, feature, cell);
         }
         match number(text, self.decimal_comma) {
             Some(value) if value.abs() < ALL_EXACT as f64 => Ok(self.code(value)),
@@ -135,7 +135,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Converts a cell whose text is stored.
-    fn kept(&self, texts: &Texts, feature: usize, cell: &str) -> CellResult {
+    fn text_code(&self, texts: &Texts, feature: usize, cell: &str) -> CellResult {
         let text = cell.trim();
         if text.is_empty() || self.is_sentinel(text) {
             return Ok(f64::NAN);
@@ -347,16 +347,16 @@ impl<'a> Feature<'a> {
     fn is_sentinel(&self, text: &str) -> bool {
         self.sentinels.iter().any(|sentinel| match sentinel {
             Sentinel::Text(word) => word == text,
-            Sentinel::Number(wanted) => number(text, self.decimal_comma) == Some(*wanted),
+            Sentinel::Number(options) => number(text, self.decimal_comma) == Some(*options),
         })
     }
 
     /// Handles a cell that is not a category of the model.
     #[cold]
-    fn unknown(&mut self, words: &Words, word: &str) -> CellResult {
+    fn unknown(&mut self, words: &Categories, word: &str) -> CellResult {
         let taken_for = match words.unknown() {
-            UnknownWord::Missing => Some(f64::NAN),
-            UnknownWord::NoCategory => Some(Words::NO_CATEGORY),
+            UnknownCategory::Missing => Some(f64::NAN),
+            UnknownCategory::NoCategory => Some(Categories::NO_CATEGORY),
             // Do not guess for variants added later.
             _ => None,
         };
@@ -378,8 +378,8 @@ impl<'a> Feature<'a> {
         } else {
             (format!("{cells} cells"), "unknown categories are")
         };
-        let taken = match self.words.map(Words::unknown) {
-            Some(UnknownWord::NoCategory) => "as not matching any category",
+        let taken = match self.words.map(Categories::unknown) {
+            Some(UnknownCategory::NoCategory) => "as not matching any category",
             _ => "as missing",
         };
         Some(format!(
@@ -452,9 +452,9 @@ fn boolean(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn words(unknown: UnknownWord) -> Words {
+    fn words(unknown: UnknownCategory) -> Categories {
         let text = |text: &str| Category::Text(text.to_owned());
-        Words::new(
+        Categories::new(
             vec![text("red"), text("NA"), text("3"), Category::Number(7.0), Category::Number(1.0)],
             unknown,
         )
@@ -464,7 +464,7 @@ mod tests {
         "row 4, column 2 \"colour\"".to_owned()
     }
 
-    fn feature<'a>(words: Option<&'a Words>, sentinels: &'a [Sentinel]) -> Feature<'a> {
+    fn feature<'a>(words: Option<&'a Categories>, sentinels: &'a [Sentinel]) -> Feature<'a> {
         Feature {
             words,
             sentinels,
@@ -488,7 +488,7 @@ mod tests {
     fn numbers_booleans_and_words_for_missing_are_understood_without_categories() {
         let mut plain = feature(None, &[]);
         let infinite = f64::INFINITY;
-        for (cell, wanted) in [
+        for (cell, options) in [
             ("1.5", 1.5),
             (" -2e3 ", -2000.0),
             ("TRUE", 1.0),
@@ -499,7 +499,7 @@ mod tests {
             ("+Infinity", infinite),
             ("-INF", -infinite),
         ] {
-            assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
+            assert_eq!(text(&mut plain, cell).unwrap(), options, "{cell}");
         }
         for cell in MISSING.iter().chain(&["", "  ", "NAN", "?"]) {
             assert_eq!(text(&mut plain, cell).unwrap(), -1.0, "{cell}");
@@ -568,10 +568,12 @@ mod tests {
     #[test]
     fn numbers_are_written_with_commas_where_that_is_said() {
         let sentinels = ["-9.5", "-999"].map(|text| text.parse().unwrap());
-        let known =
-            Words::new(vec![Category::Text("1.5".to_owned()), Category::Number(2.5)], UnknownWord::Refused);
+        let known = Categories::new(
+            vec![Category::Text("1.5".to_owned()), Category::Number(2.5)],
+            UnknownCategory::Refused,
+        );
         let mut plain = Feature { decimal_comma: true, ..feature(None, &sentinels) };
-        for (cell, wanted) in [
+        for (cell, options) in [
             ("1,5", 1.5),
             (" -2,5e3 ", -2500.0),
             (",5", 0.5),
@@ -584,7 +586,7 @@ mod tests {
             ("1.#IND", -1.0),
             ("9007199254740993,0", 9007199254740992.0),
         ] {
-            assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
+            assert_eq!(text(&mut plain, cell).unwrap(), options, "{cell}");
         }
         for (cell, says) in [
             ("1.5", "\"1.5\" uses a decimal point, but --decimal-comma is set; write \"1,5\""),
@@ -609,9 +611,9 @@ mod tests {
 
     #[test]
     fn whole_numbers_that_no_float_holds_are_refused_unless_they_are_words_or_missing() {
-        let known = Words::new(
+        let known = Categories::new(
             vec![Category::Text("9007199254740993".to_owned()), Category::Number(ALL_EXACT as f64)],
-            UnknownWord::Missing,
+            UnknownCategory::Missing,
         );
         let (mut plain, mut of_words) = (feature(None, &[]), feature(Some(&known), &[]));
         for cell in ["9007199254740995", "-9007199254740995", "+0009007199254740995", "18446744073709551615"]
@@ -621,7 +623,7 @@ mod tests {
                 assert!(message.contains("integers beyond 2^53"), "{message}");
             }
         }
-        for (cell, wanted) in [
+        for (cell, options) in [
             ("9007199254740991", 9007199254740991.0),
             ("-9007199254740992", -9007199254740992.0),
             ("009007199254740994", 9007199254740994.0),
@@ -631,7 +633,7 @@ mod tests {
             ("9007199254740993.0", 9007199254740992.0),
             ("9007199254740993e0", 9007199254740992.0),
         ] {
-            assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
+            assert_eq!(text(&mut plain, cell).unwrap(), options, "{cell}");
         }
         assert!(text(&mut plain, "9007199254740993").is_err());
         assert_eq!(text(&mut of_words, "9007199254740993").unwrap(), 0.0);
@@ -643,7 +645,7 @@ mod tests {
     #[test]
     fn sentinels_are_missing_as_numbers_or_words() {
         let sentinels = ["-999", "unknown"].map(|text| text.parse().unwrap());
-        let known = words(UnknownWord::Refused);
+        let known = words(UnknownCategory::Refused);
         for mut feature in [feature(None, &sentinels), feature(Some(&known), &sentinels)] {
             for cell in ["-999", "-999.0", " -9.99e2", "unknown"] {
                 assert_eq!(text(&mut feature, cell).unwrap(), -1.0, "{cell}");
@@ -657,9 +659,9 @@ mod tests {
 
     #[test]
     fn a_cell_of_categories_is_its_code_by_text_and_else_by_number() {
-        let known = words(UnknownWord::Refused);
+        let known = words(UnknownCategory::Refused);
         let mut feature = feature(Some(&known), &[]);
-        for (cell, wanted) in [
+        for (cell, options) in [
             ("red", 0.0),
             (" red", 0.0),
             ("NA", 1.0),
@@ -670,7 +672,7 @@ mod tests {
             ("", -1.0),
             ("null", -1.0),
         ] {
-            assert_eq!(text(&mut feature, cell).unwrap(), wanted, "{cell}");
+            assert_eq!(text(&mut feature, cell).unwrap(), options, "{cell}");
         }
         assert_eq!(feature.number(7.0).unwrap(), 3.0);
         assert_eq!(feature.number(3.0).unwrap(), 2.0);
@@ -696,7 +698,7 @@ mod tests {
 
     #[test]
     fn unknown_categories_are_missing_with_a_note_where_the_library_says_so() {
-        let known = words(UnknownWord::Missing);
+        let known = words(UnknownCategory::Missing);
         let mut feature = feature(Some(&known), &[]);
         assert_eq!((text(&mut feature, "red").unwrap(), feature.note()), (0.0, None));
         for cell in ["green", "0", "blue"] {
@@ -708,10 +710,10 @@ mod tests {
 
     #[test]
     fn unknown_categories_are_none_of_the_others_where_the_library_says_so() {
-        let known = words(UnknownWord::NoCategory);
+        let known = words(UnknownCategory::NoCategory);
         let mut feature = feature(Some(&known), &[]);
-        assert_eq!(feature.text("green").unwrap(), Words::NO_CATEGORY);
-        assert_eq!(feature.number(4.0).unwrap(), Words::NO_CATEGORY);
+        assert_eq!(feature.text("green").unwrap(), Categories::NO_CATEGORY);
+        assert_eq!(feature.number(4.0).unwrap(), Categories::NO_CATEGORY);
         let note = feature.note().unwrap();
         assert!(note.contains("2 cells with unknown") && note.contains("not matching any"), "{note}");
     }

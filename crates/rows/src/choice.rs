@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::choice_error::{ChoiceError, ColumnUse};
 use crate::nearest::nearest;
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
 
 /// The default name of the target column.
 const DEFAULT_TARGET: &str = "target";
@@ -48,12 +48,12 @@ pub struct Choice {
 /// Chooses the features among the columns of a table.
 ///
 /// ```
-/// use apportion_rows::{Header, Wanted, choose};
+/// use apportion_rows::{Header, RowOptions, choose};
 ///
 /// let header = ["id", "income ", "age"].map(String::from);
 /// let features = ["age", "income"].map(String::from);
-/// let wanted = Wanted { names: Some(&features), named_by: "the model", ..Wanted::default() };
-/// let choice = choose(Header::Names(&header), &wanted)?;
+/// let options = RowOptions { names: Some(&features), named_by: "the model", ..RowOptions::default() };
+/// let choice = choose(Header::Names(&header), &options)?;
 /// assert_eq!((choice.features, choice.left_out), (vec![2, 1], vec![0]));
 /// # Ok::<(), apportion_rows::ChoiceError>(())
 /// ```
@@ -61,25 +61,29 @@ pub struct Choice {
 /// # Errors
 ///
 /// See [`ChoiceError`].
-pub fn choose(header: Header<'_>, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+pub fn choose(header: Header<'_>, options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
     match header {
-        Header::Names(names) => by_name(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[], wanted),
+        Header::Names(names) => by_name(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[], options),
         Header::Spellings(spellings) => {
             let names = spellings.iter().map(|all| all.first().map_or("", String::as_str));
-            by_name(&names.collect::<Vec<_>>(), spellings, wanted)
+            by_name(&names.collect::<Vec<_>>(), spellings, options)
         }
-        Header::Count(count) => by_position(count, wanted),
+        Header::Count(count) => by_position(count, options),
     }
 }
 
 /// Chooses among columns with names.
-fn by_name(header: &[&str], spellings: &[Vec<String>], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+fn by_name(
+    header: &[&str],
+    spellings: &[Vec<String>],
+    options: &RowOptions<'_>,
+) -> Result<Choice, ChoiceError> {
     check_names(header)?;
     let is_feature =
-        |column: usize| wanted.names.is_some_and(|names| names.iter().any(|name| name == header[column]));
+        |column: usize| options.names.is_some_and(|names| names.iter().any(|name| name == header[column]));
     let find = |used_as: ColumnUse, given: &str| {
         let column = position(given, header);
-        match column.is_none() && wanted.named_columns_required {
+        match column.is_none() && options.named_columns_required {
             true => Err(ChoiceError::UnknownColumn {
                 used_as,
                 name: given.to_owned(),
@@ -90,58 +94,58 @@ fn by_name(header: &[&str], spellings: &[Vec<String>], wanted: &Wanted<'_>) -> R
         }
     };
     // Weights are optional: only background files need them.
-    let weight = wanted.weight.and_then(|given| position(given, header));
-    let target = match wanted.target {
+    let weight = options.weight.and_then(|given| position(given, header));
+    let target = match options.target {
         Some(given) => find(ColumnUse::Target, given)?,
-        None if wanted.keeps_all => None,
+        None if options.keeps_all => None,
         None => header.iter().position(|&name| name == DEFAULT_TARGET).filter(|&column| !is_feature(column)),
     };
-    let id = wanted.id.map(|given| find(ColumnUse::Id, given)).transpose()?.flatten();
+    let id = options.id.map(|given| find(ColumnUse::Id, given)).transpose()?.flatten();
     let mut aside: HashSet<usize> = target.into_iter().collect();
     aside.extend(id.into_iter().chain(weight).filter(|&column| !is_feature(column)));
-    for given in &wanted.ignored {
+    for given in &options.ignored {
         let column = find(ColumnUse::Ignored, given)?;
         if let Some(column) = column.filter(|&column| is_feature(column)) {
-            let (name, named_by) = (header[column].to_owned(), wanted.named_by.to_owned());
+            let (name, named_by) = (header[column].to_owned(), options.named_by.to_owned());
             return Err(ChoiceError::IgnoredFeature { name, named_by });
         }
         aside.extend(column);
     }
-    let is_aside = |&column: &usize| !wanted.keeps_all && is_index(header[column]) && !is_feature(column);
+    let is_aside = |&column: &usize| !options.keeps_all && is_index(header[column]) && !is_feature(column);
     aside.extend((0..header.len()).filter(is_aside));
     let rest: Vec<usize> = (0..header.len()).filter(|column| !aside.contains(column)).collect();
     let columns = Columns { header, spellings, rest, target };
-    let mut choice = match wanted.names {
-        Some(names) => columns.by_known_names(names, wanted)?,
-        None => columns.all(wanted)?,
+    let mut choice = match options.names {
+        Some(names) => columns.by_known_names(names, options)?,
+        None => columns.all(options)?,
     };
-    let absent = wanted.named_columns().filter(|given| position(given, header).is_none());
+    let absent = options.named_columns().filter(|given| position(given, header).is_none());
     choice.absent = absent.map(str::to_owned).collect();
     Ok(Choice { id, weight, ..choice })
 }
 
 /// Chooses among columns without names.
-fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+fn by_position(count: usize, options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
     let position = |given: &str| given.parse().ok().filter(|&index: &usize| index < count);
     let find = |used_as: ColumnUse, given: &str| match position(given) {
-        None if wanted.named_columns_required => {
+        None if options.named_columns_required => {
             Err(ChoiceError::InvalidIndex { used_as, index: given.to_owned(), columns: count })
         }
         index => Ok(index),
     };
-    let target = wanted.target.map(|given| find(ColumnUse::Target, given)).transpose()?.flatten();
-    let id = wanted.id.map(|given| find(ColumnUse::Id, given)).transpose()?.flatten();
-    let weight = wanted.weight.and_then(position);
+    let target = options.target.map(|given| find(ColumnUse::Target, given)).transpose()?.flatten();
+    let id = options.id.map(|given| find(ColumnUse::Id, given)).transpose()?.flatten();
+    let weight = options.weight.and_then(position);
     let mut aside: HashSet<usize> = target.into_iter().chain(id).chain(weight).collect();
-    for given in &wanted.ignored {
+    for given in &options.ignored {
         aside.extend(find(ColumnUse::Ignored, given)?);
     }
     let features: Vec<usize> = (0..count).filter(|column| !aside.contains(column)).collect();
-    if let Some(expected) = wanted.feature_count().filter(|&expected| features.len() != expected) {
+    if let Some(expected) = options.feature_count().filter(|&expected| features.len() != expected) {
         let target = target.map(|_| None);
         return Err(ChoiceError::Count { expected, found: features.len(), names: Vec::new(), target });
     }
-    let absent = wanted.named_columns().filter(|given| position(given).is_none());
+    let absent = options.named_columns().filter(|given| position(given).is_none());
     let absent = absent.map(str::to_owned).collect();
     Ok(Choice { features, id, weight, absent, ..Choice::default() })
 }
@@ -188,8 +192,8 @@ struct Columns<'a> {
 
 impl Columns<'_> {
     /// Chooses all available columns if their number is that of the features.
-    fn all(self, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
-        match wanted.feature_count() {
+    fn all(self, options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
+        match options.feature_count() {
             Some(expected) if expected != self.rest.len() => Err(ChoiceError::Count {
                 expected,
                 found: self.rest.len(),
@@ -202,12 +206,12 @@ impl Columns<'_> {
 
     /// Chooses the columns with the names of the features. Uses all columns in order if none has such a name
     /// and the names on either side are just numbers.
-    fn by_known_names(self, names: &[String], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+    fn by_known_names(self, names: &[String], options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
         let columns: Vec<&str> = self.rest.iter().map(|&column| self.header[column]).collect();
         let others = |place: usize| {
             self.spellings.get(self.rest[place]).and_then(|all| all.get(1..)).unwrap_or_default()
         };
-        let found = match_names(&columns, others, names, wanted.names_are_rewritten);
+        let found = match_names(&columns, others, names, options.names_are_rewritten);
         let chosen: HashSet<usize> = found.iter().copied().flatten().collect();
         let left_out: Vec<usize> = (0..columns.len()).filter(|place| !chosen.contains(place)).collect();
         let other_names = || left_out.iter().map(|&place| columns[place]);
@@ -222,7 +226,7 @@ impl Columns<'_> {
             let features = at(found.into_iter().flatten().collect());
             return Ok(Choice { features, left_out: at(left_out), ..Choice::default() });
         }
-        let named_by = wanted.named_by.to_owned();
+        let named_by = options.named_by.to_owned();
         if !chosen.is_empty() || columns.len() != names.len() {
             let misspelt = missing
                 .iter()
@@ -317,37 +321,38 @@ pub fn lightgbm_name(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
-        choose(Header::Names(header), wanted)
+    fn by_name(header: &[String], options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
+        choose(Header::Names(header), options)
     }
 
-    fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
-        choose(Header::Count(count), wanted)
+    fn by_position(count: usize, options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
+        choose(Header::Count(count), options)
     }
 
     fn strings(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()
     }
 
-    fn wanted<'a>(names: Option<&'a [String]>, count: usize, target: Option<&'a str>) -> Wanted<'a> {
-        Wanted {
+    fn row_options<'a>(names: Option<&'a [String]>, count: usize, target: Option<&'a str>) -> RowOptions<'a> {
+        RowOptions {
             names,
             named_by: "the model",
             count: Some(count),
             target,
             named_columns_required: true,
-            ..Wanted::default()
+            ..RowOptions::default()
         }
     }
 
-    fn refusal(header: &[&str], wanted: &Wanted<'_>) -> String {
-        by_name(&strings(header), wanted).unwrap_err().to_string()
+    fn refusal(header: &[&str], options: &RowOptions<'_>) -> String {
+        by_name(&strings(header), options).unwrap_err().to_string()
     }
 
     #[test]
     fn names_of_the_model_decide_the_order_and_leave_the_rest_out() {
         let names = strings(&["a", "b"]);
-        let chosen = by_name(&strings(&["id", "b", "target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
+        let chosen =
+            by_name(&strings(&["id", "b", "target", "a"]), &row_options(Some(&names), 2, None)).unwrap();
         assert_eq!(chosen.features, [3, 1]);
         assert_eq!(chosen.left_out, [0]);
     }
@@ -355,7 +360,7 @@ mod tests {
     #[test]
     fn a_feature_called_target_is_not_set_aside() {
         let names = strings(&["a", "target"]);
-        let chosen = by_name(&strings(&["target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
+        let chosen = by_name(&strings(&["target", "a"]), &row_options(Some(&names), 2, None)).unwrap();
         assert_eq!(chosen, Choice { features: vec![1, 0], ..Choice::default() });
     }
 
@@ -370,16 +375,17 @@ mod tests {
             assert!(!are_numbered(names), "{names:?}");
         }
         let names = strings(&["age", "bmi"]);
-        let message = refusal(&["height", "weight"], &wanted(Some(&names), 2, None));
+        let message = refusal(&["height", "weight"], &row_options(Some(&names), 2, None));
         assert!(message.contains("found \"height\", expected \"age\""), "{message}");
-        let chosen = by_name(&strings(&["0", "1"]), &wanted(Some(&names), 2, None)).unwrap();
+        let chosen = by_name(&strings(&["0", "1"]), &row_options(Some(&names), 2, None)).unwrap();
         assert_eq!((chosen.features, chosen.in_order), (vec![0, 1], true));
     }
 
     #[test]
     fn features_that_are_only_numbered_take_columns_in_order() {
         let names = strings(&["f0", "f1"]);
-        let chosen = by_name(&strings(&["age", "target", "bmi"]), &wanted(Some(&names), 2, None)).unwrap();
+        let chosen =
+            by_name(&strings(&["age", "target", "bmi"]), &row_options(Some(&names), 2, None)).unwrap();
         assert_eq!(chosen.features, [0, 2]);
         assert!(chosen.in_order);
     }
@@ -387,19 +393,19 @@ mod tests {
     #[test]
     fn a_header_with_some_of_the_names_is_refused_with_those_it_lacks() {
         let names = strings(&["a", "b", "c"]);
-        let message = refusal(&["a", "b", "d"], &wanted(Some(&names), 3, None));
+        let message = refusal(&["a", "b", "d"], &row_options(Some(&names), 3, None));
         assert!(message.contains("\"c\"") && message.contains("3 columns"), "{message}");
-        let message = refusal(&["x", "y"], &wanted(Some(&names), 3, None));
+        let message = refusal(&["x", "y"], &row_options(Some(&names), 3, None));
         assert!(message.contains("2 columns lack 3 of the 3 features"), "{message}");
     }
 
     #[test]
     fn without_names_the_count_decides() {
         assert_eq!(
-            by_name(&strings(&["x", "target", "y"]), &wanted(None, 2, None)).unwrap().features,
+            by_name(&strings(&["x", "target", "y"]), &row_options(None, 2, None)).unwrap().features,
             [0, 2]
         );
-        let message = refusal(&["x", "y", "target"], &wanted(None, 3, None));
+        let message = refusal(&["x", "y", "target"], &row_options(None, 3, None));
         assert!(
             message == "expected 3 feature columns, found 2 besides the target \"target\" (\"x\", \"y\")",
             "{message}"
@@ -409,16 +415,17 @@ mod tests {
     #[test]
     fn a_named_target_is_set_aside_by_name_or_index_and_must_be_there() {
         let header = strings(&["x", "label", "target"]);
-        assert_eq!(by_name(&header, &wanted(None, 2, Some("label"))).unwrap().features, [0, 2]);
-        assert_eq!(by_name(&header, &wanted(None, 2, Some("0"))).unwrap().features, [1, 2]);
+        assert_eq!(by_name(&header, &row_options(None, 2, Some("label"))).unwrap().features, [0, 2]);
+        assert_eq!(by_name(&header, &row_options(None, 2, Some("0"))).unwrap().features, [1, 2]);
         assert!(
-            refusal(&["x", "y"], &wanted(None, 2, Some("label")))
+            refusal(&["x", "y"], &row_options(None, 2, Some("label")))
                 .starts_with("unknown column \"label\" in the target")
         );
-        let kept = Wanted { keeps_all: true, ..wanted(None, 3, None) };
+        let kept = RowOptions { keeps_all: true, ..row_options(None, 3, None) };
         assert_eq!(by_name(&header, &kept).unwrap().features, [0, 1, 2]);
         let ignored = vec!["1", "z"];
-        let optional = Wanted { named_columns_required: false, ignored, ..wanted(None, 1, Some("label")) };
+        let optional =
+            RowOptions { named_columns_required: false, ignored, ..row_options(None, 1, Some("label")) };
         let chosen = by_name(&strings(&["x", "y"]), &optional).unwrap();
         assert_eq!((chosen.features, chosen.absent), (vec![0], strings(&["label", "z"])));
         let chosen = by_position(2, &optional).unwrap();
@@ -428,7 +435,7 @@ mod tests {
     #[test]
     fn names_that_are_wanted_tell_how_many_columns_there_must_be() {
         let names = strings(&["a", "b"]);
-        let named = Wanted { count: None, ..wanted(Some(&names), 2, None) };
+        let named = RowOptions { count: None, ..row_options(Some(&names), 2, None) };
         assert_eq!(by_position(2, &named).unwrap().features, [0, 1]);
         assert!(
             by_position(3, &named)
@@ -442,11 +449,14 @@ mod tests {
 
     #[test]
     fn a_matrix_is_taken_by_position() {
-        assert_eq!(by_position(3, &wanted(None, 3, None)).unwrap().features, [0, 1, 2]);
-        assert_eq!(by_position(4, &wanted(None, 3, Some("1"))).unwrap().features, [0, 2, 3]);
-        assert!(by_position(4, &wanted(None, 3, None)).unwrap_err().to_string().contains("found 4"));
+        assert_eq!(by_position(3, &row_options(None, 3, None)).unwrap().features, [0, 1, 2]);
+        assert_eq!(by_position(4, &row_options(None, 3, Some("1"))).unwrap().features, [0, 2, 3]);
+        assert!(by_position(4, &row_options(None, 3, None)).unwrap_err().to_string().contains("found 4"));
         assert!(
-            by_position(4, &wanted(None, 3, Some("y"))).unwrap_err().to_string().contains("index below 4")
+            by_position(4, &row_options(None, 3, Some("y")))
+                .unwrap_err()
+                .to_string()
+                .contains("index below 4")
         );
     }
 
@@ -455,27 +465,27 @@ mod tests {
         let header = strings(&["", "a", "b", "who", "__index_level_0__"]);
         let names = strings(&["b", "a"]);
         let ignored = vec!["who"];
-        let both = Wanted { id: Some(""), ignored, ..wanted(Some(&names), 2, None) };
+        let both = RowOptions { id: Some(""), ignored, ..row_options(Some(&names), 2, None) };
         let chosen = by_name(&header, &both).unwrap();
         assert_eq!(chosen, Choice { features: vec![2, 1], id: Some(0), ..Choice::default() });
-        let feature = Wanted { id: Some("a"), ..both.clone() };
+        let feature = RowOptions { id: Some("a"), ..both.clone() };
         let chosen = by_name(&header, &feature).unwrap();
         assert_eq!((chosen.features, chosen.id), (vec![2, 1], Some(1)));
-        let nameless = Wanted { names: None, ..both.clone() };
+        let nameless = RowOptions { names: None, ..both.clone() };
         assert_eq!(by_name(&header, &nameless).unwrap().features, [1, 2]);
         let message =
-            by_name(&header, &Wanted { ignored: vec!["hwo"], ..both.clone() }).unwrap_err().to_string();
+            by_name(&header, &RowOptions { ignored: vec!["hwo"], ..both.clone() }).unwrap_err().to_string();
         assert!(message.starts_with("unknown column \"hwo\" in the ignored columns; available"), "{message}");
-        let message = by_name(&header, &Wanted { ignored: vec!["a"], ..both }).unwrap_err().to_string();
+        let message = by_name(&header, &RowOptions { ignored: vec!["a"], ..both }).unwrap_err().to_string();
         assert!(message.contains("is a feature of the model"), "{message}");
-        let matrix = Wanted { id: Some("0"), ignored: vec!["3"], ..wanted(None, 2, None) };
+        let matrix = RowOptions { id: Some("0"), ignored: vec!["3"], ..row_options(None, 2, None) };
         assert_eq!(by_position(4, &matrix).unwrap().features, [1, 2]);
     }
 
     #[test]
     fn names_as_lightgbm_rewrites_them_are_found_where_one_column_fits() {
         let names = strings(&["Annual_Income_(k$)", "a_b"]);
-        let rewritten = Wanted { names_are_rewritten: true, ..wanted(Some(&names), 2, None) };
+        let rewritten = RowOptions { names_are_rewritten: true, ..row_options(Some(&names), 2, None) };
         let header = strings(&["a:b", "Annual Income (k$)", "rest"]);
         assert_eq!(by_name(&header, &rewritten).unwrap().features, [1, 0]);
         let exact = strings(&["a:b", "a_b", "Annual Income (k$)"]);
@@ -487,28 +497,28 @@ mod tests {
                 .to_string()
                 .contains("lack 1 of the 2 features of the model: \"a_b\"")
         );
-        let as_written = wanted(Some(&names), 2, None);
+        let as_written = row_options(Some(&names), 2, None);
         assert!(by_name(&header, &as_written).is_err());
     }
 
     #[test]
     fn blanks_around_names_do_not_matter_where_one_column_fits() {
         let names = strings(&["age", "size "]);
-        let wanted = wanted(Some(&names), 2, None);
-        assert_eq!(by_name(&strings(&["size", " age"]), &wanted).unwrap().features, [1, 0]);
-        assert_eq!(by_name(&strings(&["size", " age", "age"]), &wanted).unwrap().features, [2, 0]);
-        assert!(by_name(&strings(&["size", " age", "age "]), &wanted).is_err());
+        let options = row_options(Some(&names), 2, None);
+        assert_eq!(by_name(&strings(&["size", " age"]), &options).unwrap().features, [1, 0]);
+        assert_eq!(by_name(&strings(&["size", " age", "age"]), &options).unwrap().features, [2, 0]);
+        assert!(by_name(&strings(&["size", " age", "age "]), &options).is_err());
     }
 
     #[test]
     fn a_slip_is_refused_with_the_name_that_was_meant() {
         let names = strings(&["age", "blood pressure"]);
-        let message = refusal(&["age", "Blood presure", "x"], &wanted(Some(&names), 2, None));
+        let message = refusal(&["age", "Blood presure", "x"], &row_options(Some(&names), 2, None));
         assert!(
             message.contains("rename the column \"Blood presure\" if it is the feature \"blood pressure\""),
             "{message}"
         );
-        let error = by_name(&strings(&["x", "y", "z"]), &wanted(Some(&names), 2, None)).unwrap_err();
+        let error = by_name(&strings(&["x", "y", "z"]), &row_options(Some(&names), 2, None)).unwrap_err();
         assert!(!error.to_string().contains("list the others"), "{error}");
         let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
         assert!(
@@ -521,12 +531,12 @@ mod tests {
     fn another_spelling_finds_the_only_column_that_has_it() {
         let spellings = |columns: &[&[&str]]| columns.iter().map(|all| strings(all)).collect::<Vec<_>>();
         let names = strings(&["p mean", "3"]);
-        let wanted = wanted(Some(&names), 2, None);
+        let options = row_options(Some(&names), 2, None);
         let columns = spellings(&[&["3"], &["('p', 'mean')", "p mean"], &["rest"]]);
-        assert_eq!(choose(Header::Spellings(&columns), &wanted).unwrap().features, [1, 0]);
+        assert_eq!(choose(Header::Spellings(&columns), &options).unwrap().features, [1, 0]);
         let twice = spellings(&[&["3"], &["('p', 'mean')", "p mean"], &["p_mean", "p mean"]]);
-        assert!(choose(Header::Spellings(&twice), &wanted).is_err());
+        assert!(choose(Header::Spellings(&twice), &options).is_err());
         let own = spellings(&[&["3"], &["('p', 'mean')", "p mean"], &["p mean"]]);
-        assert_eq!(choose(Header::Spellings(&own), &wanted).unwrap().features, [2, 0]);
+        assert_eq!(choose(Header::Spellings(&own), &options).unwrap().features, [2, 0]);
     }
 }

@@ -61,7 +61,7 @@ pub enum ChoiceError {
     IgnoredFeature {
         /// The name.
         name: String,
-        /// The source of the features (see [`Wanted::named_by`](crate::Wanted::named_by)).
+        /// The source of the features (see [`RowOptions::named_by`](crate::RowOptions::named_by)).
         named_by: String,
     },
     /// The number of columns differs from the number of features.
@@ -108,11 +108,11 @@ impl ChoiceError {
     /// the option for a use, or `None` if there is none.
     ///
     /// ```
-    /// use apportion_rows::{ColumnUse, Header, Wanted, choose};
+    /// use apportion_rows::{ColumnUse, Header, RowOptions, choose};
     ///
     /// let header = ["age", "income", "notes"].map(String::from);
-    /// let wanted = Wanted { count: Some(2), ..Wanted::default() };
-    /// let error = choose(Header::Names(&header), &wanted).unwrap_err();
+    /// let options = RowOptions { count: Some(2), ..RowOptions::default() };
+    /// let error = choose(Header::Names(&header), &options).unwrap_err();
     /// assert_eq!(error.to_string(), "expected 2 feature columns, found 3 (\"age\", \"income\", \"notes\")");
     /// let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
     /// assert!(message.ends_with("; list the others in --ignore"));

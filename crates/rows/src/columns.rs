@@ -4,15 +4,15 @@ use crate::cells::Feature;
 use crate::choice::{Choice, Header, choose};
 use crate::error::Result;
 use crate::nearest::list;
+use crate::row_options::RowOptions;
 use crate::table::{Block, Read};
-use crate::wanted::Wanted;
 
 /// Maximum number of columns of a table.
 pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 
 /// The columns that were chosen.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenColumns {
     /// The index of each feature in the file.
     pub(crate) columns: Vec<usize>,
     /// The index of the ID column in the file.
@@ -25,17 +25,17 @@ pub(crate) struct Chosen {
     pub(crate) notes: Vec<String>,
 }
 
-impl Chosen {
+impl ChosenColumns {
     /// Chooses among columns with names.
-    pub(crate) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Self> {
-        let choice = choose(Header::Names(header), wanted)?;
-        let note = note(&choice, header, wanted);
+    pub(crate) fn by_name(header: &[String], options: &RowOptions<'_>) -> Result<Self> {
+        let choice = choose(Header::Names(header), options)?;
+        let note = note(&choice, header, options);
         Ok(Self { notes: note.into_iter().collect(), ..choice.into() })
     }
 
     /// Chooses among columns without names.
-    pub(crate) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Self> {
-        Ok(choose(Header::Count(count), wanted)?.into())
+    pub(crate) fn by_position(count: usize, options: &RowOptions<'_>) -> Result<Self> {
+        Ok(choose(Header::Count(count), options)?.into())
     }
 
     /// Creates an empty block for these columns; `names` are the column names of the file.
@@ -45,7 +45,7 @@ impl Chosen {
     }
 
     /// Returns the information about all rows once the `features` were read from columns with these `names`.
-    pub(crate) fn told(self, names: &[String], features: &[Feature<'_>]) -> Read {
+    pub(crate) fn summary(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();
         let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();
         Read {
@@ -58,7 +58,7 @@ impl Chosen {
     }
 }
 
-impl From<Choice> for Chosen {
+impl From<Choice> for ChosenColumns {
     fn from(choice: Choice) -> Self {
         let Choice { features, id, weight, absent, .. } = choice;
         Self { columns: features, id, weight, absent, notes: Vec::new() }
@@ -66,9 +66,10 @@ impl From<Choice> for Chosen {
 }
 
 /// Returns a note for the user about the choice.
-fn note(choice: &Choice, header: &[String], wanted: &Wanted<'_>) -> Option<String> {
-    let named_by = wanted.named_by;
-    if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], wanted.names) {
+fn note(choice: &Choice, header: &[String], options: &RowOptions<'_>) -> Option<String> {
+    let named_by = options.named_by;
+    if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], options.names)
+    {
         let first = &header[*first];
         return Some(format!(
             "no column has the name of a feature of {named_by}; using columns in order, {first:?} as \
@@ -89,8 +90,8 @@ mod tests {
         let note = |header: [&str; 3], names: &[&str]| {
             let strings = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
             let names = strings(names);
-            let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
-            Chosen::by_name(&strings(&header), &wanted).unwrap().notes.join("; ")
+            let options = RowOptions { names: Some(&names), named_by: "the model", ..RowOptions::default() };
+            ChosenColumns::by_name(&strings(&header), &options).unwrap().notes.join("; ")
         };
         let left_out = note(["id", "b", "target"], &["b"]);
         assert_eq!(left_out, "ignored columns that are not features of the model: \"id\"");

@@ -37,7 +37,7 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decode));
     IS_GUARDED.set(was_guarded);
-    result.unwrap_or_else(|panic| match panic.downcast::<OfTheReceiver>() {
+    result.unwrap_or_else(|panic| match panic.downcast::<ReceiverPanic>() {
         // The panic did not occur in a decoder.
         Ok(panic) => std::panic::resume_unwind(panic.0),
         Err(_) => Err(RowsError::damaged(format!("the {what} is corrupt"))),
@@ -45,7 +45,7 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
 }
 
 /// A panic of the receiver of rows.
-struct OfTheReceiver(Box<dyn std::any::Any + Send>);
+struct ReceiverPanic(Box<dyn std::any::Any + Send>);
 
 /// Runs code other than a decoder's inside [`guarded`]: its panics are reported and remain panics.
 pub(crate) fn unguarded<T>(receive: impl FnOnce() -> T) -> T {
@@ -54,7 +54,7 @@ pub(crate) fn unguarded<T>(receive: impl FnOnce() -> T) -> T {
     IS_GUARDED.set(was_guarded);
     match result {
         Ok(value) => value,
-        Err(panic) if was_guarded => panic_any(OfTheReceiver(panic)),
+        Err(panic) if was_guarded => panic_any(ReceiverPanic(panic)),
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -1,12 +1,12 @@
 //! Reads rows of features from files and encodes them as inputs of a model.
 //!
 //! ```
-//! use apportion_rows::{Source, Wanted};
+//! use apportion_rows::{Source, RowOptions};
 //!
 //! let names = ["age".to_owned(), "smoker".to_owned()];
-//! let wanted = Wanted { names: Some(&names), named_by: "the model", id: Some("who"), ..Wanted::default() };
+//! let options = RowOptions { names: Some(&names), named_by: "the model", id: Some("who"), ..RowOptions::default() };
 //! let file = "who;smoker;age\nann;True;41\nbob;False;NA\n";
-//! let table = Source::stream("patients.csv", file.as_bytes()).read(&wanted)?;
+//! let table = Source::stream("patients.csv", file.as_bytes()).read(&options)?;
 //! assert_eq!(table.row(0), [41.0, 1.0]); // in the order of the model
 //! assert!(table.row(1)[0].is_nan()); // missing
 //! assert_eq!(table.ids.unwrap().values, ["ann", "bob"]);
@@ -16,7 +16,7 @@
 //! | item | description |
 //! |---|---|
 //! | [`Source`] | a file or stream of rows, in any supported format |
-//! | [`Wanted`], [`Sentinel`] | which columns are the features, and how to interpret their cells |
+//! | [`RowOptions`], [`Sentinel`] | which columns are the features, and how to interpret their cells |
 //! | [`Table`], [`Ids`] | the rows as numbers, with their IDs |
 //! | [`Texts`] | cells as written in the file, for a program that predicts from strings |
 //! | [`Block`] | some of the rows, to process a file block by block |
@@ -25,8 +25,8 @@
 //! | [`is_guarded`] | whether a panic would be turned into an error, for panic hooks |
 //! | [`RowsError`] | errors: the problem, and what to do |
 //!
-//! In files with column names, the cell of a categorical feature (`apportion_models::Words`) contains the
-//! category: a text, a number or a boolean. A matrix without names contains codes.
+//! In files with column names, the cell of a categorical feature (`apportion_models::Categories`) contains
+//! the category: a text, a number or a boolean. A matrix without names contains codes.
 //!
 //! The feature `columnar` adds Parquet and Arrow, and `ArrowWriter` and `ParquetWriter`, which write them.
 
@@ -48,11 +48,11 @@ mod guard;
 mod nearest;
 mod npy;
 mod number;
+mod row_options;
 mod source;
 mod table;
 mod texts;
 mod thousands;
-mod wanted;
 mod zstd;
 
 pub use cell_error::CellError;
@@ -66,10 +66,10 @@ pub use columnar::parquet::{ParquetColumn, ParquetKind, ParquetWriter};
 pub use error::RowsError;
 pub use exact::exact;
 pub use guard::is_guarded;
+pub use row_options::{RowOptions, Sentinel};
 pub use source::Source;
 pub use table::{Block, Ids, Table};
 pub use texts::Texts;
-pub use wanted::{Sentinel, Wanted};
 
 /// Compiles and runs the example of the README as a test.
 #[cfg(doctest)]

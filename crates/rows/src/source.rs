@@ -6,15 +6,15 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::allowance::{Allowance, Packed, Unpacked};
+use crate::allowance::{Allowance, CompressedReader, DecompressedReader};
 #[cfg(feature = "columnar")]
 use crate::columnar::Content;
 use crate::encoding::Utf16;
 use crate::error::{Result, RowsError};
 use crate::format::{ARROW_ENOUGH, ENOUGH, Format, Packing, format, packing};
 use crate::guard::{guarded, unguarded};
-use crate::table::{self, Block, Ids, Receive, Table};
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
+use crate::table::{self, Block, Ids, RowReceiver, Table};
 use crate::zstd::Frames;
 use crate::{csv, npy};
 
@@ -62,19 +62,22 @@ impl<'a> Source<'a> {
     /// # Errors
     ///
     /// [`RowsError::In`] around the error itself. A corrupt file is an error, never a panic, and memory is
-    /// proportional to its size (see [`Wanted::unpacked_limit`]).
-    pub fn read(self, wanted: &Wanted<'_>) -> Result<Table> {
+    /// proportional to its size (see [`RowOptions::unpacked_limit`]).
+    pub fn read(self, options: &RowOptions<'_>) -> Result<Table> {
         let (mut values, mut ids, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        let read = self.hand_over(wanted, &mut |block| {
+        let read = self.hand_over(options, &mut |block| {
             append(&mut values, &mut block.values);
             append(&mut ids, &mut block.ids);
             append(&mut weights, &mut block.weights);
             true
         })?;
         let table::Read { names, id, columns, absent, notes } = read;
-        let ids =
-            wanted.id.is_some().then_some(Ids { name: id, values: ids }).filter(|ids| !ids.values.is_empty());
-        let weights = wanted.weight.is_some().then_some(weights).filter(|weights| !weights.is_empty());
+        let ids = options
+            .id
+            .is_some()
+            .then_some(Ids { name: id, values: ids })
+            .filter(|ids| !ids.values.is_empty());
+        let weights = options.weight.is_some().then_some(weights).filter(|weights| !weights.is_empty());
         Ok(Table { names, columns, values, ids, weights, absent, notes })
     }
 
@@ -91,11 +94,11 @@ impl<'a> Source<'a> {
     /// The same as [`Source::read`]. An error of `receive` stops the reading and is returned unchanged.
     pub fn each_block<E: From<RowsError>>(
         self,
-        wanted: &Wanted<'_>,
+        options: &RowOptions<'_>,
         mut receive: impl FnMut(&mut Block) -> std::result::Result<(), E>,
     ) -> std::result::Result<Vec<String>, E> {
         let mut failed = None;
-        let read = self.hand_over(wanted, &mut |block| {
+        let read = self.hand_over(options, &mut |block| {
             failed = receive(block).err();
             failed.is_none()
         });
@@ -105,11 +108,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn hand_over(self, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
+    fn hand_over(self, options: &RowOptions<'_>, receive: &mut RowReceiver<'_>) -> Result<table::Read> {
         let Self { name, bytes, file } = self;
         // The receiver is not one of the guarded decoders.
         let mut receive = |block: &mut Block| unguarded(|| receive(block));
-        unpack_and_read(bytes, file, wanted, &mut receive)
+        unpack_and_read(bytes, file, options, &mut receive)
             .map_err(|source| RowsError::In { name, source: Box::new(source) })
     }
 }
@@ -121,32 +124,40 @@ fn append<T>(all: &mut Vec<T>, more: &mut Vec<T>) {
 fn unpack_and_read(
     mut bytes: Box<dyn BufRead + '_>,
     file: Option<File>,
-    wanted: &Wanted<'_>,
-    receive: &mut Receive<'_>,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
 ) -> Result<table::Read> {
     let start = beginning(&mut bytes)?;
     let bytes = Cursor::new(start.clone()).chain(bytes);
-    let allowance = Allowance::new(wanted.unpacked_limit);
+    let allowance = Allowance::new(options.unpacked_limit);
     match packing(&start) {
-        None => read(bytes, file, &start, wanted, receive),
+        None => read(bytes, file, &start, options, receive),
         Some(Packing::Gzip) => {
-            let packed = Packed { bytes, allowance: allowance.clone() };
+            let packed = CompressedReader { bytes, allowance: allowance.clone() };
             let damaged = "the gzip data is truncated or corrupt";
-            let unpacked = Unpacked { bytes: MultiGzDecoder::new(packed), allowance, damaged };
-            read_unpacked(unpacked, wanted, receive)
+            let unpacked = DecompressedReader { bytes: MultiGzDecoder::new(packed), allowance, damaged };
+            read_unpacked(unpacked, options, receive)
         }
         Some(Packing::Zstd) => guarded("zstd data", || {
-            let packed = Packed { bytes, allowance: allowance.clone() };
+            let packed = CompressedReader { bytes, allowance: allowance.clone() };
             let damaged = "the zstd data is truncated or corrupt";
-            read_unpacked(Unpacked { bytes: Frames::new(packed), allowance, damaged }, wanted, receive)
+            read_unpacked(
+                DecompressedReader { bytes: Frames::new(packed), allowance, damaged },
+                options,
+                receive,
+            )
         }),
     }
 }
 
-fn read_unpacked(bytes: impl Read, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
+fn read_unpacked(
+    bytes: impl Read,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
+) -> Result<table::Read> {
     let mut bytes = BufReader::with_capacity(PIECE, bytes);
     let start = beginning(&mut bytes)?;
-    read(Cursor::new(start.clone()).chain(bytes), None, &start, wanted, receive)
+    read(Cursor::new(start.clone()).chain(bytes), None, &start, options, receive)
 }
 
 /// Reads the first bytes. For an Arrow stream, only reads as many as are needed to recognize it, because its
@@ -165,8 +176,8 @@ fn read(
     mut bytes: impl BufRead,
     file: Option<File>,
     start: &[u8],
-    wanted: &Wanted<'_>,
-    receive: &mut Receive<'_>,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
 ) -> Result<table::Read> {
     #[cfg(feature = "columnar")]
     let content = || match file {
@@ -176,20 +187,20 @@ fn read(
     #[cfg(not(feature = "columnar"))]
     drop(file);
     match format(start)? {
-        Format::Csv => csv::read(&mut bytes, wanted, receive),
+        Format::Csv => csv::read(&mut bytes, options, receive),
         Format::Utf16(endian) => {
             let mut text = BufReader::with_capacity(PIECE, Utf16::new(bytes, endian));
-            let mut read = csv::read(&mut text, wanted, receive)?;
+            let mut read = csv::read(&mut text, options, receive)?;
             read.notes.insert(0, endian.note());
             Ok(read)
         }
-        Format::Npy => npy::read(&mut bytes, wanted, receive),
+        Format::Npy => npy::read(&mut bytes, options, receive),
         #[cfg(feature = "columnar")]
-        Format::Parquet => crate::columnar::parquet::read(content()?, wanted, receive),
+        Format::Parquet => crate::columnar::parquet::read(content()?, options, receive),
         #[cfg(feature = "columnar")]
-        Format::ArrowFile => crate::columnar::arrow::read_file(content()?, wanted, receive),
+        Format::ArrowFile => crate::columnar::arrow::read_file(content()?, options, receive),
         #[cfg(feature = "columnar")]
-        Format::ArrowStream => crate::columnar::arrow::read_stream(&mut bytes, wanted, receive),
+        Format::ArrowStream => crate::columnar::arrow::read_stream(&mut bytes, options, receive),
         #[cfg(not(feature = "columnar"))]
         Format::Parquet => not_built("Parquet"),
         #[cfg(not(feature = "columnar"))]

@@ -75,7 +75,7 @@ impl Block {
 }
 
 /// Receives blocks of rows. Returns `false` to stop.
-pub(crate) type Receive<'a> = dyn FnMut(&mut Block) -> bool + 'a;
+pub(crate) type RowReceiver<'a> = dyn FnMut(&mut Block) -> bool + 'a;
 
 /// The information about all rows that a reader returns at the end.
 pub(crate) struct Read {

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Texts,
 }
 
-/// The strings in the features of all files of a run, for [`Wanted::texts`](crate::Wanted::texts).
+/// The strings in the features of all files of a run, for [`RowOptions::texts`](crate::RowOptions::texts).
 ///
 /// If some cell of the first rows is not a number, the column contains text, and its values are the codes 0,
 /// 1, 2, … of the strings in order of appearance. Any other column contains numbers, and the first spelling

@@ -53,9 +53,9 @@ mod tests {
             ("1’000", "1000"),
             ("1_000_000", "1000000"),
         ] {
-            let wanted = (!plain.is_empty()).then(|| plain.to_owned());
-            assert_eq!(without_marks(text, false), wanted, "{text}");
-            assert_eq!(without_marks(text, true), wanted.map(|plain| plain.replace('.', ",")), "{text}");
+            let options = (!plain.is_empty()).then(|| plain.to_owned());
+            assert_eq!(without_marks(text, false), options, "{text}");
+            assert_eq!(without_marks(text, true), options.map(|plain| plain.replace('.', ",")), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`SizeLaw`] | the distribution of the size of a coalition: leverage, kernel, binomial, custom |
+//! | [`SizeDistribution`] | the distribution of the size of a coalition: leverage, kernel, binomial, custom |
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | independent inclusion of each coalition or pair, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
@@ -30,9 +30,9 @@
 //! a sum over all 2^n coalitions.
 //!
 //! ```
-//! use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
+//! use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeDistribution};
 //!
-//! let sampler = FixedCounts { law: SizeLaw::leverage(12)?, pairing: Pairing::Paired, order: Order::Fixed };
+//! let sampler = FixedCounts { distribution: SizeDistribution::leverage(12)?, pairing: Pairing::Paired, order: Order::Fixed };
 //! let sample = sampler.sample(600, 42)?;
 //! let estimate: f64 = sample
 //!     .coalitions()
@@ -58,7 +58,7 @@ pub use apportion_games::{Coalition, CoalitionView, Coalitions, Hierarchy, Parti
 
 pub use designs::bernoulli::Bernoulli;
 pub use designs::fixed_counts::FixedCounts;
-pub use designs::sample::{Order, Sample, Sampler, SizeStratum, most_rows};
+pub use designs::sample::{Order, Sample, Sampler, SizeStratum, max_rows};
 pub use designs::two_blocks::{FirstUnits, TwoBlockSample, TwoBlocks};
 pub use designs::with_replacement::WithReplacement;
 pub use draw::discrete::Discrete;
@@ -72,7 +72,7 @@ pub use error::SamplerError;
 pub use size::choose::{choose, ln_choose};
 pub use size::combinadic::{rank, unrank};
 pub use size::pairing::Pairing;
-pub use size::size_law::SizeLaw;
+pub use size::size_distribution::SizeDistribution;
 pub use size::water_filling::water_fill;
 
 /// Runs the example of the README as a doctest.

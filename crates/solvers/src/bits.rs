@@ -40,7 +40,7 @@ impl BitRows {
 /// Returns `value` if the lowest bit is set, else zero. Uses a mask, which compilers vectorize, unlike a
 /// conditional.
 #[inline(always)]
-pub(crate) fn kept(bit: u64, value: f64) -> f64 {
+pub(crate) fn masked(bit: u64, value: f64) -> f64 {
     f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())
 }
 

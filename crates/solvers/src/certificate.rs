@@ -63,7 +63,7 @@ pub(crate) const SATURATED: f64 = 1e-9;
 
 /// How a row, or a pair of separate rows, was drawn into the design.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Drawn {
+pub(crate) struct RowDraw {
     /// The random fraction f: 0 if the row is certain to be in the design.
     pub(crate) free: f64,
     /// The number t of independent draws of the row.
@@ -79,11 +79,11 @@ struct Forms {
 }
 
 /// Returns the draws for rows or pairs that were drawn at most once, with the random fractions `free`.
-fn without_replacement(free: &[f64]) -> Result<Vec<Drawn>, SolverError> {
+fn without_replacement(free: &[f64]) -> Result<Vec<RowDraw>, SolverError> {
     if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
         return Err(SolverError::Free { index, value: free[index] });
     }
-    Ok(free.iter().map(|&free| Drawn { free, times: 1.0 }).collect())
+    Ok(free.iter().map(|&free| RowDraw { free, times: 1.0 }).collect())
 }
 
 impl LeastSquares {
@@ -185,13 +185,13 @@ impl LeastSquares {
     /// The same as [`certificate`](Self::certificate), with `times` instead of `free`. Rows that were drawn
     /// zero times are ignored.
     pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Certificate, SolverError> {
-        let drawn = |&times: &u32| Drawn { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
+        let drawn = |&times: &u32| RowDraw { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
     /// Computes `Σ (f/t) (t · contribution of one draw)²`; if `among` is given, for the deviations from the
     /// mean over these players.
-    fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
+    fn judge(&self, drawn: Vec<RowDraw>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { actual: drawn.len(), expected: self.rows.units() });
         }
@@ -230,7 +230,7 @@ impl LeastSquares {
         &self,
         variances: &[Vec<f64>],
         traces: &[Traces],
-        drawn: &[Drawn],
+        drawn: &[RowDraw],
         left: f64,
     ) -> Certificate {
         let by_player = |player: usize| variances.iter().map(move |variances| variances[player]);
@@ -254,7 +254,7 @@ impl LeastSquares {
         &self,
         images: &Images<'_>,
         hats: &[f64],
-        drawn: &[Drawn],
+        drawn: &[RowDraw],
         variances: &mut [Vec<f64>],
         covariances: &mut [Covariance],
     ) -> Result<(), SolverError> {
@@ -262,7 +262,7 @@ impl LeastSquares {
         let mut factors = vec![0.0; hats.len()];
         for (index, (factor, hat)) in factors.iter_mut().zip(hats).enumerate() {
             let row = range.start + index;
-            let (weight, Drawn { free, times }) = (self.rows.weights[row], drawn[row]);
+            let (weight, RowDraw { free, times }) = (self.rows.weights[row], drawn[row]);
             if free > 0.0 && weight > 0.0 {
                 let others = 1.0 - hat / times;
                 if others < SATURATED {
@@ -289,7 +289,7 @@ impl LeastSquares {
         images: &Images<'_>,
         hats: &[f64],
         forms: &Forms,
-        drawn: &[Drawn],
+        drawn: &[RowDraw],
         variances: &mut [Vec<f64>],
         covariances: &mut [Covariance],
     ) -> Result<(), SolverError> {
@@ -300,7 +300,7 @@ impl LeastSquares {
         let pairs = weights.iter().zip(hats.as_chunks::<2>().0).zip(&forms.between);
         for (index, (factors, ((&[w, v], &[h, k]), &between))) in factors.iter_mut().zip(pairs).enumerate() {
             let pair = range.start / 2 + index;
-            let Drawn { free, times } = drawn[pair];
+            let RowDraw { free, times } = drawn[pair];
             if free > 0.0 && w + v > 0.0 {
                 let (h, k) = (h / times, k / times);
                 let (beside_w, beside_v) = (w * between / times, v * between / times);

@@ -31,13 +31,13 @@
 
 use std::ops::Range;
 
-use crate::certificate::{Certificate, Drawn, SATURATED};
+use crate::certificate::{Certificate, RowDraw, SATURATED};
 use faer::Mat;
 
 use crate::covariance::{PROBES, Traces, random_signs};
 use crate::error::SolverError;
 use crate::least_squares::LeastSquares;
-use crate::matrix_free::{MOST_STEPS, Operator, norm};
+use crate::matrix_free::{MAX_STEPS, Operator, norm};
 use crate::passes::Side;
 use crate::rows::Form;
 
@@ -99,13 +99,13 @@ impl LeastSquares {
     /// `among`, if given.
     pub(crate) fn judge_by_probes(
         &self,
-        drawn: &[Drawn],
+        drawn: &[RowDraw],
         among: Option<Range<usize>>,
     ) -> Result<Certificate, SolverError> {
         let hats = self.hat_values();
         // The contribution of each row to the variances, except for its residual.
         let mut factors = Vec::with_capacity(hats.len());
-        for (row, ((hat, weight), &Drawn { free, times })) in
+        for (row, ((hat, weight), &RowDraw { free, times })) in
             hats.iter().zip(&self.rows.weights).zip(drawn).enumerate()
         {
             let others = 1.0 - hat / times;
@@ -167,7 +167,7 @@ impl LeastSquares {
         }
         let signs = solutions.clone();
         let mut goals: Vec<f64> = signs.chunks_exact(n).map(|signs| GOAL * norm(signs)).collect();
-        self.operator().solve(&mut solutions, &mut goals, MOST_STEPS);
+        self.operator().solve(&mut solutions, &mut goals, MAX_STEPS);
         let repeats = if are_units { 1 } else { PROBES };
         let dimension = (repeats * (among.len() - usize::from(less_mean)).max(1)) as f64;
         let mean = signs.iter().zip(&solutions).map(|(sign, entry)| sign * entry).sum::<f64>() / dimension;
@@ -484,12 +484,12 @@ mod tests {
             let (fit, n, m) = (&dense.fit, dense.players(), dense.rows.len());
             let free: Vec<f64> = (0..m).map(|row| (row % 7) as f64 / 6.0).collect();
             let times: Vec<u32> = (0..m).map(|row| [1, 3, 2, 0][row % 4]).collect();
-            let once: Vec<Drawn> = free.iter().map(|&free| Drawn { free, times: 1.0 }).collect();
-            let of_draws = |&times: &u32| Drawn {
+            let once: Vec<RowDraw> = free.iter().map(|&free| RowDraw { free, times: 1.0 }).collect();
+            let of_draws = |&times: &u32| RowDraw {
                 free: if times > 0 { 1.0 } else { 0.0 },
                 times: f64::from(times.max(1)),
             };
-            let draws: Vec<Drawn> = times.iter().map(of_draws).collect();
+            let draws: Vec<RowDraw> = times.iter().map(of_draws).collect();
             for (got, drawn, among) in [
                 (fit.certificate(&free), &once, None),
                 (fit.certificate_of_draws(&times), &draws, None),
@@ -506,7 +506,7 @@ mod tests {
     fn assert_formula(
         dense: &Dense,
         got: &Certificate,
-        drawn: &[Drawn],
+        drawn: &[RowDraw],
         among: Option<Range<usize>>,
         name: &str,
     ) {
@@ -532,7 +532,7 @@ mod tests {
             let unit = fit.units[output].powi(2);
             // The contribution of row k to the squared images, and to those without the row.
             let of_row = |row: usize| {
-                let Drawn { free, times } = drawn[row];
+                let RowDraw { free, times } = drawn[row];
                 let change = fit.rows.weights[row] * fit.errors[output][row];
                 free / times / (1.0 - hats[row] / times) * change.powi(2)
             };

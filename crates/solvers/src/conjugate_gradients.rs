@@ -25,7 +25,7 @@ use crate::factor::largest_of_tridiagonal;
 const FLAT: f64 = 1e-14;
 
 /// The results of the iteration.
-pub(crate) struct Found<const L: usize> {
+pub(crate) struct CgSolution<const L: usize> {
     pub(crate) solutions: Vec<[f64; L]>,
     /// `‖b − G x‖`, from the recurrence.
     pub(crate) remaining: [f64; L],
@@ -35,13 +35,13 @@ pub(crate) struct Found<const L: usize> {
 }
 
 /// Solves `G x = b` for `L` right-hand sides, each until the norm of the residual is at most its goal, in at
-/// most `most_steps` steps. `apply` writes `G p` for all `L` directions.
+/// most `max_steps` steps. `apply` writes `G p` for all `L` directions.
 pub(crate) fn conjugate_gradients<const L: usize>(
     right: Vec<[f64; L]>,
     goals: [f64; L],
-    most_steps: usize,
+    max_steps: usize,
     mut apply: impl FnMut(&[[f64; L]], &mut [[f64; L]]),
-) -> Found<L> {
+) -> CgSolution<L> {
     let mut residuals = right;
     let mut solutions = vec![[0.0; L]; residuals.len()];
     let mut directions = residuals.clone();
@@ -50,7 +50,7 @@ pub(crate) fn conjugate_gradients<const L: usize>(
     let mut is_done: [bool; L] = std::array::from_fn(|lane| !is_above(squares[lane], goals[lane]));
     let mut steepest = [0.0_f64; L];
     let mut lanczos = Lanczos::default();
-    for _ in 0..most_steps {
+    for _ in 0..max_steps {
         if is_done.iter().all(|&is_done| is_done) {
             break;
         }
@@ -95,7 +95,7 @@ pub(crate) fn conjugate_gradients<const L: usize>(
             }
         }
     }
-    Found { solutions, remaining: squares.map(f64::sqrt), spectrum: lanczos.spectrum() }
+    CgSolution { solutions, remaining: squares.map(f64::sqrt), spectrum: lanczos.spectrum() }
 }
 
 /// Returns whether a norm, given its square, is above its goal.
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     /// Solves a diagonal system for two right-hand sides.
-    fn solve(eigenvalues: &[f64], right: &[[f64; 2]], goal: f64) -> Found<2> {
+    fn solve(eigenvalues: &[f64], right: &[[f64; 2]], goal: f64) -> CgSolution<2> {
         conjugate_gradients(right.to_vec(), [goal; 2], 100, |directions, images| {
             for ((image, direction), value) in images.iter_mut().zip(directions).zip(eigenvalues) {
                 *image = direction.map(|entry| entry * value);

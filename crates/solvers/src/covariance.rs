@@ -18,7 +18,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use rand::Rng;
 
 /// The maximum number of players for which Σ̂ is computed.
-const MOST_EXACT: usize = 32;
+const MAX_EXACT_PLAYERS: usize = 32;
 /// The number of random directions for more players.
 pub(crate) const PROBES: usize = 16;
 
@@ -41,7 +41,7 @@ impl Covariance {
     /// Creates the accumulator for the errors of `players`.
     pub(crate) fn new(players: Range<usize>) -> Self {
         let count = players.len();
-        let probes = (count > MOST_EXACT).then(|| random_signs(count));
+        let probes = (count > MAX_EXACT_PLAYERS).then(|| random_signs(count));
         let products = Mat::zeros(count, if probes.is_some() { PROBES } else { count });
         Self { players, probes, products, squares: 0.0, fourths: 0.0 }
     }
@@ -189,9 +189,9 @@ mod tests {
             for block in all.chunks(17 * players) {
                 covariance.add(block, std::iter::repeat(1.0));
             }
-            let (got, wanted) =
+            let (got, expected) =
                 (covariance.traces().directions(), by_pairs(&all, players).clamp(1.0, players as f64));
-            assert!((got / wanted - 1.0).abs() < tolerance, "{players}: {got}, {wanted}");
+            assert!((got / expected - 1.0).abs() < tolerance, "{players}: {got}, {expected}");
         }
     }
 

@@ -44,12 +44,12 @@ pub enum PriorCovariance<'a> {
 #[derive(Debug, Clone)]
 pub struct DualRidge {
     /// Shared with the threads of long computations.
-    solved: Arc<Solved>,
+    solved: Arc<DecomposedSystem>,
 }
 
 /// The decomposed regression.
 #[derive(Debug)]
-struct Solved {
+struct DecomposedSystem {
     roots: Vec<f64>,
     /// U, m × r.
     basis: Mat<f64>,
@@ -154,7 +154,8 @@ impl DualRidge {
         for (j, root) in roots.iter().enumerate() {
             plain_of_prior.col_as_slice_mut(j).iter_mut().for_each(|entry| *entry /= root);
         }
-        let solved = Solved { roots, basis, eigenvalues, is_complete, flat, targets, plain, plain_of_prior };
+        let solved =
+            DecomposedSystem { roots, basis, eigenvalues, is_complete, flat, targets, plain, plain_of_prior };
         Ok(Self { solved: Arc::new(solved) })
     }
 
@@ -217,7 +218,7 @@ impl DualRidge {
     }
 }
 
-impl Solved {
+impl DecomposedSystem {
     /// Returns the number of rows m.
     fn rows(&self) -> usize {
         self.roots.len()
@@ -702,20 +703,20 @@ mod tests {
                 for (output, targets) in [&case.targets, &other].into_iter().enumerate() {
                     let alone = new(targets, 1);
                     assert_eq!(alone.outputs(), 1);
-                    let wanted = alone.estimate(&functionals, 0.5);
-                    assert_eq!(wanted.influences.len(), rows * rows);
+                    let expected = alone.estimate(&functionals, 0.5);
+                    assert_eq!(expected.influences.len(), rows * rows);
                     let of_output = |numbers: &[f64]| -> Vec<f64> {
                         numbers.iter().skip(output).step_by(2).copied().collect()
                     };
-                    for (got, wanted) in [
-                        (of_output(&estimate.values), &wanted.values),
-                        (of_output(&predicted), &wanted.values),
+                    for (got, expected) in [
+                        (of_output(&estimate.values), &expected.values),
+                        (of_output(&predicted), &expected.values),
                         (of_output(&left), &alone.left_out(0.5)),
-                        (estimate.influences.clone(), &wanted.influences),
+                        (estimate.influences.clone(), &expected.influences),
                     ] {
-                        assert_eq!(got.len(), wanted.len());
-                        for (got, wanted) in got.iter().zip(wanted) {
-                            assert!((got - wanted).abs() < 1e-10, "output {output}: {got} {wanted}");
+                        assert_eq!(got.len(), expected.len());
+                        for (got, expected) in got.iter().zip(expected) {
+                            assert!((got - expected).abs() < 1e-10, "output {output}: {got} {expected}");
                         }
                     }
                 }
@@ -740,9 +741,12 @@ mod tests {
                 // For a large strength λ, the prior explains Σ e / λ of the free rows.
                 let free = (rows - columns) as f64;
                 let explained = free - ridge.degrees_of_freedom(1e6);
-                let wanted = 1e6 * explained / free;
+                let expected = 1e6 * explained / free;
                 let got = ridge.mean_eigenvalue();
-                assert!((got - wanted).abs() < 1e-3 * wanted.max(1e-3), "{rows} {is_gram}: {got} {wanted}");
+                assert!(
+                    (got - expected).abs() < 1e-3 * expected.max(1e-3),
+                    "{rows} {is_gram}: {got} {expected}"
+                );
             }
         }
     }

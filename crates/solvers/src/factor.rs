@@ -40,7 +40,7 @@ const WINDOW: usize = 5;
 /// change.
 const CHANGE: f64 = 1e-3;
 /// The maximum number of steps of Lanczos's method, for each end of the spectrum.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// The factorization of the Gram matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -273,7 +273,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
     let mut vector: Vec<f64> = (0..n as u64).map(scattered).collect();
     let (mut diagonal, mut beside) = (Vec::new(), Vec::new());
     let mut size = 0.0_f64;
-    for step in 0..MOST_STEPS.min(n - usize::from(centred)) {
+    for step in 0..MAX_STEPS.min(n - usize::from(centred)) {
         Cancellation::check();
         if centred {
             remove_mean(&mut vector);

@@ -13,7 +13,7 @@ use std::ops::Range;
 use apportion_games::Cancellation;
 use faer::Mat;
 
-use crate::bits::{BitRows, kept, multiversioned};
+use crate::bits::{BitRows, masked, multiversioned};
 
 /// The number of columns of `Q` in a table, and of players that it covers.
 pub(crate) const SIDE: usize = 32;
@@ -226,7 +226,7 @@ multiversioned! {
             let mut eighths = [0.0; 8];
             for part in 0..SIDE / 8 {
                 for lane in 0..8 {
-                    eighths[lane] += kept(bits >> (8 * part + lane), image.0[8 * part + lane]);
+                    eighths[lane] += masked(bits >> (8 * part + lane), image.0[8 * part + lane]);
                 }
             }
             let [a, b, c, d, e, f, g, h] = eighths;
@@ -283,7 +283,7 @@ mod tests {
                     Ok::<(), Infallible>(())
                 })
                 .unwrap();
-                let (mut wanted, mut wanted_pairs) = (vec![0.0; players], vec![0.0; players]);
+                let (mut expected, mut wanted_pairs) = (vec![0.0; players], vec![0.0; players]);
                 let mut last: Option<(Vec<usize>, Vec<f64>)> = None;
                 for row in 0..rows {
                     let members: Vec<usize> =
@@ -292,21 +292,21 @@ mod tests {
                         (0..players).map(|j| shift[j] + members.iter().map(|&i| matrix[(i, j)]).sum::<f64>());
                     let image: Vec<f64> = image.collect();
                     assert_eq!(forms[row], members.iter().map(|&i| image[i]).sum::<f64>());
-                    for (wanted, value) in wanted.iter_mut().zip(&image) {
-                        *wanted += factors[row] * value * value;
+                    for (expected, value) in expected.iter_mut().zip(&image) {
+                        *expected += factors[row] * value * value;
                     }
                     match last.take() {
                         None => last = Some((members, image)),
                         Some((before, image_before)) => {
                             assert_eq!(neighbours[row / 2], before.iter().map(|&i| image[i]).sum::<f64>());
-                            for (i, wanted) in wanted_pairs.iter_mut().enumerate() {
-                                *wanted +=
+                            for (i, expected) in wanted_pairs.iter_mut().enumerate() {
+                                *expected +=
                                     (factors[row - 1] * image_before[i] + factors[row] * image[i]).powi(2);
                             }
                         }
                     }
                 }
-                for (got, want) in squares.iter().chain(&pairs).zip(wanted.iter().chain(&wanted_pairs)) {
+                for (got, want) in squares.iter().chain(&pairs).zip(expected.iter().chain(&wanted_pairs)) {
                     assert!((got - want).abs() <= 1e-12 * want, "{players} players, {rows} rows");
                 }
             }

@@ -19,7 +19,7 @@ use crate::rows::{Form, Rows};
 
 /// The maximum number of steps for one right-hand side. Enough if the numbers of rows and unknowns differ by
 /// a tenth; with closer numbers, the error of the regression peaks as well.
-pub(crate) const MOST_STEPS: usize = 500;
+pub(crate) const MAX_STEPS: usize = 500;
 
 /// The relative residual at which a probe has converged.
 const PROBE_GOAL: f64 = 1e-6;
@@ -34,7 +34,7 @@ pub(crate) struct Operator<'a> {
 
 /// The results of a probe of the operator.
 #[derive(Debug, Clone)]
-pub(crate) struct Probed {
+pub(crate) struct ProbeResult {
     /// `None` if the rank is not known.
     pub(crate) rank: Option<usize>,
     /// An estimate from below.
@@ -51,20 +51,15 @@ impl Operator<'_> {
     /// Solves `G x = b` for columns of n numbers one after the other, each until the residual norm is at most
     /// its goal. Overwrites `right` with the solutions and `goals` with the residual norms; returns the ends
     /// of the spectrum as estimated from the first column.
-    pub(crate) fn solve(
-        &self,
-        right: &mut [f64],
-        goals: &mut [f64],
-        most_steps: usize,
-    ) -> Option<(f64, f64)> {
+    pub(crate) fn solve(&self, right: &mut [f64], goals: &mut [f64], max_steps: usize) -> Option<(f64, f64)> {
         let mut spectrum = None;
         let n = self.rows.bits.players;
         for (right, goals) in right.chunks_mut(8 * n).zip(goals.chunks_mut(8)) {
             let found = match goals.len() {
-                1 => self.solve_side_by_side::<1>(right, goals, most_steps),
-                2 => self.solve_side_by_side::<2>(right, goals, most_steps),
-                3 | 4 => self.solve_side_by_side::<4>(right, goals, most_steps),
-                _ => self.solve_side_by_side::<8>(right, goals, most_steps),
+                1 => self.solve_side_by_side::<1>(right, goals, max_steps),
+                2 => self.solve_side_by_side::<2>(right, goals, max_steps),
+                3 | 4 => self.solve_side_by_side::<4>(right, goals, max_steps),
+                _ => self.solve_side_by_side::<8>(right, goals, max_steps),
             };
             spectrum = spectrum.or(found);
         }
@@ -75,7 +70,7 @@ impl Operator<'_> {
         &self,
         right: &mut [f64],
         goals: &mut [f64],
-        most_steps: usize,
+        max_steps: usize,
     ) -> Option<(f64, f64)>
     where
         [f64; L]: Side,
@@ -89,7 +84,7 @@ impl Operator<'_> {
         let side_by_side =
             (0..n).map(|player| std::array::from_fn(|lane| entry(right, player, lane))).collect();
         let goals_of_lanes = std::array::from_fn(|lane| goals.get(lane).copied().unwrap_or(0.0));
-        let found = conjugate_gradients(side_by_side, goals_of_lanes, most_steps, |directions, images| {
+        let found = conjugate_gradients(side_by_side, goals_of_lanes, max_steps, |directions, images| {
             self.apply(directions, images, &mut memory);
         });
         for (player, solution) in found.solutions.iter().enumerate() {
@@ -143,11 +138,11 @@ impl Operator<'_> {
 
     /// Determines rank and condition number, as far as a probe allows. `independent` is the maximum number of
     /// independent rows.
-    pub(crate) fn probe(&self, independent: usize) -> Probed {
+    pub(crate) fn probe(&self, independent: usize) -> ProbeResult {
         let n = self.rows.bits.players;
         let full = n - usize::from(self.rows.form == Form::Projected);
         if full == 0 || (self.penalty == 0.0 && (independent == 0 || self.trace() <= 0.0)) {
-            return Probed { rank: Some(0), condition: 1.0 };
+            return ProbeResult { rank: Some(0), condition: 1.0 };
         }
         let is_square = self.penalty > 0.0 || independent >= full;
         let targets = (!is_square).then(|| self.random_targets());
@@ -163,7 +158,7 @@ impl Operator<'_> {
         }
         let goal = PROBE_GOAL * norm(&right);
         let mut remaining = [goal];
-        let spectrum = self.solve(&mut right, &mut remaining, MOST_STEPS);
+        let spectrum = self.solve(&mut right, &mut remaining, MAX_STEPS);
         let is_settled = remaining[0] <= goal;
         let is_met = |targets: &Vec<f64>| {
             let squares = |values: &mut dyn Iterator<Item = f64>| -> f64 {
@@ -181,7 +176,7 @@ impl Operator<'_> {
                     if least > 0.0 { (largest / least).max(1.0) } else { f64::INFINITY }
                 },
             );
-        Probed { rank: is_known.then_some(if is_square { full } else { independent }), condition }
+        ProbeResult { rank: is_known.then_some(if is_square { full } else { independent }), condition }
     }
 
     /// Returns targets `γ_k / √w_k` in general position, minus their mean if the rows have mean zero.

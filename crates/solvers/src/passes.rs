@@ -258,19 +258,19 @@ mod tests {
                     Side::times(&bits, &vectors, &mut products, &mut tables);
                     Side::transposed_times(&bits, &values, &mut transposed, &mut tables);
                 }
-                let mut wanted = vec![[0.0; L]; players];
+                let mut expected = vec![[0.0; L]; players];
                 for row in 0..rows {
                     let mut product = [0.0; L];
                     let is_member = |i: &usize| bits.row(row)[i / 64] >> (i % 64) & 1 == 1;
                     for i in (0..players).filter(is_member) {
                         for lane in 0..L {
                             product[lane] += vectors[i][lane];
-                            wanted[i][lane] += values[row][lane];
+                            expected[i][lane] += values[row][lane];
                         }
                     }
                     assert_eq!(products[row], product, "{players} players, row {row}");
                 }
-                assert_eq!(transposed, wanted, "{players} players, {rows} rows");
+                assert_eq!(transposed, expected, "{players} players, {rows} rows");
             }
         }
     }

@@ -264,7 +264,7 @@ pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Ve
         targets.fold(sum.abs(), |largest, target| largest.max(target.abs()))
     };
     // Reciprocals of units are also normal numbers.
-    let unit = |largest: f64| power_of_two_below(largest).clamp(2.0 * f64::MIN_POSITIVE, MOST_UNIT);
+    let unit = |largest: f64| power_of_two_below(largest).clamp(2.0 * f64::MIN_POSITIVE, MAX_UNIT);
     (0..outputs)
         .map(|output| match largest(output) {
             0.0 => 1.0,
@@ -274,7 +274,7 @@ pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Ve
 }
 
 /// 2^1022.
-pub(crate) const MOST_UNIT: f64 = 1.0 / f64::MIN_POSITIVE;
+pub(crate) const MAX_UNIT: f64 = 1.0 / f64::MIN_POSITIVE;
 
 /// Returns the largest power of two up to a positive number (for a subnormal number: the smallest normal
 /// power).

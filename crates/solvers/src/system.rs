@@ -6,7 +6,7 @@ use crate::design::Design;
 use crate::error::SolverError;
 use crate::factor::{Factor, Factorization, dot, remove_mean};
 use crate::gram::{Groups, Kernel, centre, gram, move_origin};
-use crate::matrix_free::{MOST_STEPS, Operator, Probed, norm};
+use crate::matrix_free::{MAX_STEPS, Operator, ProbeResult, norm};
 use crate::rows::{Form, Rows, Targets};
 
 /// The maximum number of players for which the matrix is always factored.
@@ -20,7 +20,7 @@ const FACTORED_UP_TO: usize = 2000;
 
 /// The maximum number of players for which the matrix is factored if conjugate gradients do not converge, or
 /// do not determine the rank. It takes 200 MB.
-const FACTORED_AT_MOST: usize = 5000;
+const MAX_FACTORED_PLAYERS: usize = 5000;
 
 /// The goal of conjugate gradients relative to `‖Aᵀ W b‖`, the gradient at zero.
 const GOAL: f64 = 1e-14;
@@ -36,7 +36,7 @@ const ROUNDS: usize = 3;
 pub(crate) enum Inverse {
     Factored(Factor),
     /// Conjugate gradients, for each right-hand side.
-    Iterated(Probed),
+    Iterated(ProbeResult),
 }
 
 impl Inverse {
@@ -102,7 +102,7 @@ impl System {
         if (is_large || kernel == Kernel::MatrixFree) && !rows.pairs_apart {
             let system = Self::matrix_free(rows, &groups, penalty);
             let is_settled = system.inverse.rank().is_some();
-            if is_settled || kernel == Kernel::MatrixFree || system.rows.bits.players > FACTORED_AT_MOST {
+            if is_settled || kernel == Kernel::MatrixFree || system.rows.bits.players > MAX_FACTORED_PLAYERS {
                 return Ok(system);
             }
             return Self::factored(system.rows, &groups, kernel, penalty);
@@ -190,7 +190,7 @@ impl System {
                 break;
             }
             let mut left = goals_of_round.clone();
-            self.operator().solve(&mut step, &mut left, MOST_STEPS);
+            self.operator().solve(&mut step, &mut left, MAX_STEPS);
             self.take(&step, remaining, &mut solution);
             // Another round would not improve the result.
             if left.iter().zip(&goals_of_round).any(|(left, goal)| left > goal) {

@@ -15,7 +15,7 @@
 //! | [`PathDependentGame`] | the path-dependent game: the expected output of the trees given the present features, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or set by the caller |
 //! | [`TreeError`] | errors for invalid models, rows and requests |
-//! | [`Ensemble`], [`ReadOptions`], [`Rounds`], [`Words`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | models and their files, re-exported from the crate [`apportion-models`](apportion_models) |
+//! | [`Ensemble`], [`ReadOptions`], [`Rounds`], [`Categories`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | models and their files, re-exported from the crate [`apportion-models`](apportion_models) |
 //!
 //! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see
 //! [`Ensemble::from_bytes`]. Any number of outputs, missing values, categorical splits and linear leaves are
@@ -79,7 +79,8 @@ pub use apportion_values::{
 };
 
 pub use apportion_models::{
-    Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds, UnknownWord, Words,
+    Categories, Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds,
+    UnknownCategory,
 };
 pub use background::{BackgroundCompiler, CompiledBackground, CompiledHead};
 pub use engine::interactions::Diagonal;

@@ -56,21 +56,26 @@ impl Attributions {
     /// # Panics
     ///
     /// If the lengths do not match.
-    pub fn of_players(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
-        Self::of(&[(Axis::Player, players)], values, base, predictions)
+    pub fn for_players(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
+        Self::from_parts(&[(Axis::Player, players)], values, base, predictions)
     }
 
-    /// Creates values of all pairs of players, like [`of_players`](Self::of_players), but with rows × players
-    /// × players × outputs values.
+    /// Creates values of all pairs of players, like [`for_players`](Self::for_players), but with rows ×
+    /// players × players × outputs values.
     ///
     /// # Panics
     ///
     /// If the lengths do not match.
-    pub fn of_pairs(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
-        Self::of(&[(Axis::Player, players), (Axis::OtherPlayer, players)], values, base, predictions)
+    pub fn for_pairs(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
+        Self::from_parts(&[(Axis::Player, players), (Axis::OtherPlayer, players)], values, base, predictions)
     }
 
-    fn of(players: &[(Axis, usize)], values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
+    fn from_parts(
+        players: &[(Axis, usize)],
+        values: Vec<f64>,
+        base: Vec<f64>,
+        predictions: Vec<f64>,
+    ) -> Self {
         let (rows, outputs) = (predictions.len() / base.len().max(1), base.len());
         assert_eq!(predictions.len(), rows * outputs, "predictions of {outputs} outputs");
         let axes = [&[(Axis::Row, rows)], players, &[(Axis::Output, outputs)]].concat();
@@ -177,13 +182,13 @@ mod tests {
     /// r + 10 i + o.
     fn players() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 100.0, 101.0, 110.0, 111.0, 120.0, 121.0];
-        Attributions::of_players(3, values.to_vec(), vec![0.5, 0.25], vec![1.0, 2.0, 3.0, 4.0])
+        Attributions::for_players(3, values.to_vec(), vec![0.5, 0.25], vec![1.0, 2.0, 3.0, 4.0])
     }
 
     /// Returns two rows, two players and one output.
     fn pairs() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 100.0, 101.0, 110.0, 111.0];
-        Attributions::of_pairs(2, values.to_vec(), vec![0.5], vec![1.0, 2.0])
+        Attributions::for_pairs(2, values.to_vec(), vec![0.5], vec![1.0, 2.0])
     }
 
     #[test]
@@ -211,7 +216,7 @@ mod tests {
         assert_eq!((row.base, row.predictions), (vec![0.5, 0.25], vec![3.0, 4.0]));
         assert_eq!(pairs().of_row(1).values, [100.0, 101.0, 110.0, 111.0]);
         assert_eq!(
-            Attributions::of_players(0, vec![], vec![0.0], vec![7.0, 8.0]).of_row(1).predictions,
+            Attributions::for_players(0, vec![], vec![0.0], vec![7.0, 8.0]).of_row(1).predictions,
             [8.0]
         );
     }
@@ -220,9 +225,9 @@ mod tests {
     fn lengths_places_and_kinds_that_do_not_fit_panic() {
         let (one, two) = (|| vec![0.0], || vec![0.0; 2]);
         let wrong: [&(dyn Fn() + std::panic::RefUnwindSafe); 8] = [
-            &|| drop(Attributions::of_players(3, two(), one(), one())),
-            &|| drop(Attributions::of_pairs(2, two(), one(), one())),
-            &|| drop(Attributions::of_players(1, one(), two(), one())),
+            &|| drop(Attributions::for_players(3, two(), one(), one())),
+            &|| drop(Attributions::for_pairs(2, two(), one(), one())),
+            &|| drop(Attributions::for_players(1, one(), two(), one())),
             &|| drop(players().value(0, 3).to_vec()),
             &|| drop(players().value(2, 0).to_vec()),
             &|| drop(players().pair(0, 0, 0).to_vec()),
@@ -232,7 +237,7 @@ mod tests {
         for (index, wrong) in wrong.into_iter().enumerate() {
             assert!(std::panic::catch_unwind(wrong).is_err(), "{index}");
         }
-        let nothing = Attributions::of_pairs(5, vec![], one(), vec![]);
+        let nothing = Attributions::for_pairs(5, vec![], one(), vec![]);
         assert_eq!((nothing.rows(), nothing.players()), (0, 5));
     }
 

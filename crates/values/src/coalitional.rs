@@ -28,7 +28,7 @@
 use apportion_games::{Coalitions, Game, GameError, Hierarchy, Partition, QuotientGame, SubGame};
 
 use crate::attributions::Attributions;
-use crate::enumeration::{MOST_PLAYERS, enumerate};
+use crate::enumeration::{MAX_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
@@ -141,7 +141,7 @@ pub fn two_step_shapley(
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;
     if players == 0 || outputs == 0 {
-        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MAX_PLAYERS });
     }
     let (base, full) = ends(game)?;
     check_structure(partition, partition.len().max(partition.largest()))?;
@@ -157,15 +157,15 @@ pub fn two_step_shapley(
             }
         }
     }
-    Attributions::of_players(players, values, base, full).finite()
+    Attributions::for_players(players, values, base, full).finite()
 }
 
 /// Rejects groups that need 2^`players` coalitions if this exceeds the limit of enumeration.
 fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueError> {
-    if players <= MOST_PLAYERS {
+    if players <= MAX_PLAYERS {
         return Ok(());
     }
-    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), max: MOST_PLAYERS })
+    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), max: MAX_PLAYERS })
 }
 
 /// Returns v(∅) and v(N).

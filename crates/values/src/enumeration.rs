@@ -35,7 +35,7 @@ use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
 /// Maximum number of players for enumeration: 2^25 coalitions.
-pub const MOST_PLAYERS: usize = 25;
+pub const MAX_PLAYERS: usize = 25;
 
 /// Number of mask bits of a block: 4096 coalitions are evaluated at once.
 pub(crate) const BLOCK_BITS: usize = 12;
@@ -100,8 +100,8 @@ pub fn enumerate_many(
 /// Implements [`enumerate_many`], compiled once for all games.
 fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
-    if !(1..=MOST_PLAYERS).contains(&players) {
-        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
+    if !(1..=MAX_PLAYERS).contains(&players) {
+        return Err(ValueError::Players { actual: players, max: MAX_PLAYERS });
     }
     if outputs == 0 {
         return Err(GameError::Parameter { what: "a game must have at least one output".to_owned() }.into());
@@ -116,24 +116,26 @@ fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributio
     let block_bits = players.min(BLOCK_BITS);
     let first = match game.table() {
         Some(_) => Vec::new(),
-        None => ask(game, 0, block_bits)?,
+        None => evaluate_masks(game, 0, block_bits)?,
     };
     let base = match game.table() {
         Some(table) => &table[..outputs],
         None => &first[..outputs],
     };
-    let weights: Vec<Weights> = values.iter().map(|value| Weights::of(value, players, block_bits)).collect();
+    let weights: Vec<Weights> =
+        values.iter().map(|value| Weights::for_value(value, players, block_bits)).collect();
     let pass = Pass { game, block_bits, first: &first, base, weights: &weights };
     let folded = pass.fold(0, players)?;
 
     let of_sums = |sums| {
         let values = values_of(sums, players, outputs);
-        Attributions::of_players(players, values, base.to_vec(), folded.last.clone()).finite()
+        Attributions::for_players(players, values, base.to_vec(), folded.last.clone()).finite()
     };
     folded.sums.into_iter().map(of_sums).collect()
 }
 
-/// Returns the values of all players, from the [sums](Folded::sums) over all coalitions for one semivalue.
+/// Returns the values of all players, from the [sums](FoldedSums::sums) over all coalitions for one
+/// semivalue.
 fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     let (halves, totals) = sums.split_at_mut(players * outputs);
     let without = &totals[outputs..];
@@ -154,7 +156,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(value: &Semivalue, players: usize, block_bits: usize) -> Self {
+    fn for_value(value: &Semivalue, players: usize, block_bits: usize) -> Self {
         let joined = |size: usize| if size < players { value.coefficient(players, size) } else { 0.0 };
         let left = |size: usize| if size > 0 { value.coefficient(players, size - 1) } else { 0.0 };
         let laid_out = |by_size: Vec<f64>| {
@@ -171,7 +173,7 @@ impl Weights {
 }
 
 /// The result of folding 2^d consecutive masks.
-struct Folded {
+struct FoldedSums {
     /// For each semivalue, d + 2 rows of k numbers: the half of each bit and the total of a(s) v(S), then the
     /// total of b(s) v(S).
     sums: Vec<Vec<f64>>,
@@ -191,7 +193,7 @@ struct Pass<'a> {
 
 impl Pass<'_> {
     /// Folds the 2^`bits` masks from `start` on.
-    fn fold(&self, start: usize, bits: usize) -> Result<Folded, ValueError> {
+    fn fold(&self, start: usize, bits: usize) -> Result<FoldedSums, ValueError> {
         if bits <= self.block_bits {
             return self.fold_block(start);
         }
@@ -207,7 +209,7 @@ impl Pass<'_> {
     }
 
     /// Folds the block of masks from `start` on.
-    fn fold_block(&self, start: usize) -> Result<Folded, ValueError> {
+    fn fold_block(&self, start: usize) -> Result<FoldedSums, ValueError> {
         let outputs = self.base.len();
         let asked;
         let values = if let Some(table) = self.game.table() {
@@ -215,7 +217,7 @@ impl Pass<'_> {
         } else if start == 0 {
             self.first
         } else {
-            asked = ask(self.game, start, self.block_bits)?;
+            asked = evaluate_masks(self.game, start, self.block_bits)?;
             &asked
         };
         let above = start.count_ones() as usize;
@@ -237,11 +239,11 @@ impl Pass<'_> {
         if sums.iter().flatten().any(|sum| !sum.is_finite()) {
             check_finite(self.game.players(), outputs, start, values)?;
         }
-        Ok(Folded { sums, last: values[values.len() - outputs..].to_vec() })
+        Ok(FoldedSums { sums, last: values[values.len() - outputs..].to_vec() })
     }
 }
 
-impl Folded {
+impl FoldedSums {
     /// Merges two folds, where the masks of `right` follow those of `self`; the result has one more bit.
     fn merge(mut self, right: Self, outputs: usize) -> Self {
         for (left, right) in self.sums.iter_mut().zip(&right.sums) {
@@ -256,7 +258,7 @@ impl Folded {
 }
 
 /// Returns the values of the 2^`bits` masks from `start` on.
-pub(crate) fn ask(game: &dyn Game, start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
+pub(crate) fn evaluate_masks(game: &dyn Game, start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
     let batch = Coalitions::from_masks(game.players(), start as u64..(start + (1 << bits)) as u64);
     let mut values = vec![0.0; game.outputs() << bits];
     game.values(&batch, &mut values)?;

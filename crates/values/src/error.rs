@@ -62,20 +62,20 @@ pub enum ValueError {
     },
     /// The coalition distribution of a player in a linear value is invalid.
     #[error("invalid coalition distribution of player {player}: {problem}")]
-    Law {
+    Distribution {
         /// The player.
         player: usize,
         /// The reason.
-        problem: LawProblem,
+        problem: DistributionProblem,
     },
     /// The number of coalition distributions does not match the number of players of the game.
     #[error(
-        "the value has coalition distributions for {laws} players, but the game has {players}; expected one \
+        "the value has coalition distributions for {distributions} players, but the game has {players}; expected one \
          per player"
     )]
-    LawsForOtherPlayers {
+    DistributionsForOtherPlayers {
         /// Number of distributions.
-        laws: usize,
+        distributions: usize,
         /// Number of players of the game.
         players: usize,
     },
@@ -267,7 +267,7 @@ pub enum WeightsProblem {
 /// Why the coalition distribution of a player is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum LawProblem {
+pub enum DistributionProblem {
     /// There are no coalitions, or the numbers of coalitions and weights differ.
     #[error(
         "got {coalitions} coalitions and {weights} weights, expected the same number of both, at least one"

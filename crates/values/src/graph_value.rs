@@ -21,7 +21,7 @@ use std::str::FromStr;
 use apportion_games::{Coalition, CoalitionView, Game, Graph, GraphRestrictedGame, SubGame, TabulatedGame};
 
 use crate::attributions::Attributions;
-use crate::enumeration::{MOST_PLAYERS, enumerate};
+use crate::enumeration::{MAX_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
@@ -153,7 +153,7 @@ impl GraphValue {
     }
 
     /// Replaces the semivalue.
-    pub fn of(mut self, semivalue: Semivalue) -> Self {
+    pub fn with_semivalue(mut self, semivalue: Semivalue) -> Self {
         self.semivalue = semivalue;
         self
     }
@@ -176,7 +176,7 @@ impl GraphValue {
 
     /// Returns the same value with its semivalue in canonical form.
     pub(crate) fn simplified(&self) -> Self {
-        self.clone().of(self.semivalue.simplified())
+        self.clone().with_semivalue(self.semivalue.simplified())
     }
 
     /// Returns the order k of the neighbourhoods; `None` for the Myerson value.
@@ -215,14 +215,14 @@ impl GraphValue {
     /// # Errors
     ///
     /// Same as [`check`](Self::check); [`ValueError::Players`] without players or for more than
-    /// [`MOST_PLAYERS`]; any error of the game.
+    /// [`MAX_PLAYERS`]; any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<Attributions, ValueError> {
         // Use dynamic dispatch to compile the rest once for all games.
         let game: &dyn Game = &game;
         let players = game.players();
         self.check(players, graph)?;
-        if players == 0 || players > MOST_PLAYERS {
-            return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
+        if players == 0 || players > MAX_PLAYERS {
+            return Err(ValueError::Players { actual: players, max: MAX_PLAYERS });
         }
         let table = TabulatedGame::from_game(&game)?;
         let k = table.outputs();
@@ -252,7 +252,7 @@ impl GraphValue {
                 })
                 .collect(),
         };
-        Attributions::of_players(players, values, base, full).finite()
+        Attributions::for_players(players, values, base, full).finite()
     }
 
     /// Returns the values by Definition 2, testing the coalitions of the neighbourhood `around` one by one.
@@ -356,11 +356,11 @@ impl FromStr for GraphValue {
         let unknown = || ValueError::UnknownValue { actual: name.to_owned() };
         match name {
             "myerson" => return Ok(Self::myerson()),
-            "myerson-banzhaf" => return Ok(Self::myerson().of(Semivalue::Banzhaf)),
+            "myerson-banzhaf" => return Ok(Self::myerson().with_semivalue(Semivalue::Banzhaf)),
             _ => {}
         }
         if let Some(semivalue) = name.strip_prefix("graph-restricted/") {
-            return Ok(Self::myerson().of(semivalue.parse()?));
+            return Ok(Self::myerson().with_semivalue(semivalue.parse()?));
         }
         let (head, rest) = name.split_once('=').ok_or_else(unknown)?;
         let (choices, semivalue) = match (head, rest.split_once('/')) {
@@ -372,7 +372,8 @@ impl FromStr for GraphValue {
         let mut choices = choices.split(',');
         let order = choices.next().and_then(|order| order.parse().ok()).ok_or_else(unknown)?;
         let is_local = head.starts_with('l');
-        let mut value = if is_local { Self::l_shapley(order) } else { Self::c_shapley(order) }.of(semivalue);
+        let mut value =
+            if is_local { Self::l_shapley(order) } else { Self::c_shapley(order) }.with_semivalue(semivalue);
         for choice in choices {
             value = match choice {
                 "present" => value.with_outside(Outside::Present),

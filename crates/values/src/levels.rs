@@ -38,7 +38,7 @@ use apportion_games::{Coalitions, Game, GameError, Hierarchy};
 
 use crate::attributions::Attributions;
 use crate::coalitional::{CoalitionalValue, ends};
-use crate::enumeration::{MOST_PLAYERS, enumerate, sum_rows};
+use crate::enumeration::{MAX_PLAYERS, enumerate, sum_rows};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
@@ -98,12 +98,12 @@ impl CoalitionalValue {
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
         if players == 0 || outputs == 0 {
-            return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: players, max: MAX_PLAYERS });
         }
         self.check_over(hierarchy)?;
         let widest = groups_of_players(hierarchy).map(|group| players_of_games(hierarchy, group)).max();
-        if let Some(needed) = widest.filter(|&needed| needed > MOST_PLAYERS) {
-            return Err(ValueError::Levels { needed, max: MOST_PLAYERS });
+        if let Some(needed) = widest.filter(|&needed| needed > MAX_PLAYERS) {
+            return Err(ValueError::Levels { needed, max: MAX_PLAYERS });
         }
         let (base, full) = ends(game)?;
         let coalitions = hierarchy.try_coalitions().map_err(GameError::from)?;
@@ -117,7 +117,7 @@ impl CoalitionalValue {
                 }
             }
         }
-        Attributions::of_players(players, values, base, full).finite()
+        Attributions::for_players(players, values, base, full).finite()
     }
 
     /// Returns the number of distinct coalitions that [`enumerate_over`](Self::enumerate_over) evaluates, or
@@ -136,7 +136,7 @@ impl CoalitionalValue {
         let mut parts = vec![0usize; hierarchy.nodes()];
         for group in hierarchy.groups().rev() {
             let members = hierarchy.children(group);
-            if members.len() > MOST_PLAYERS || players_of_games(hierarchy, group) > MOST_PLAYERS {
+            if members.len() > MAX_PLAYERS || players_of_games(hierarchy, group) > MAX_PLAYERS {
                 return None;
             }
             let unions = 1usize << members.len();

@@ -26,7 +26,7 @@
 //! | [`enumerate()`], [`enumerate_many`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
 //! | [`CoalitionalValue`], [`two_step_shapley`] | exact values for players in groups: Owen, Banzhaf-Owen, any pair of semivalues, with groups or a hierarchy of groups; two-step Shapley |
 //! | [`GraphValue`] | values for players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue |
-//! | [`LinearValue`], [`CoalitionLaw`] | values by custom distributions over coalitions; weighted Shapley |
+//! | [`LinearValue`], [`CoalitionDistribution`] | values by custom distributions over coalitions; weighted Shapley |
 //! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of every order, by name: Shapley, Banzhaf and any other semivalue, k-Shapley, Shapley-Taylor, faithful indices, chaining, Möbius, generalized values; their weights for differences, Möbius and Walsh coefficients |
 //! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, or of any number of players from a few Möbius coefficients; the sparse result |
 //! | [`SolutionConcept`] | all of these by name, and quotient values |
@@ -65,17 +65,17 @@ pub use apportion_games::{
 pub use attributions::{Attributions, Axis};
 pub use axioms::Violation;
 pub use coalitional::{CoalitionalValue, two_step_shapley};
-pub use enumeration::{MOST_PLAYERS, enumerate, enumerate_many};
-pub use error::{LawProblem, ValueError, WeightsProblem};
+pub use enumeration::{MAX_PLAYERS, enumerate, enumerate_many};
+pub use error::{DistributionProblem, ValueError, WeightsProblem};
 pub use graph_value::{Coefficients, GraphForm, GraphValue, Outside};
 pub use interactions::{
     IndexWeights, InteractionIndex, Interactions, MoebiusTransform, enumerate_interactions,
     enumerate_interactions_many,
 };
 pub use least_squares::LeastSquaresForm;
-pub use linear::{CoalitionLaw, LinearValue};
+pub use linear::{CoalitionDistribution, LinearValue};
 pub use quadrature::Rule;
-pub use semivalue::{BetaLaw, Mixture, Presence, Semivalue, SizeWeights};
+pub use semivalue::{BetaDistribution, Mixture, Presence, Semivalue, SizeWeights};
 pub use solution_concept::SolutionConcept;
 pub use value::Value;
 

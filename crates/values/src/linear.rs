@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::attributions::Attributions;
 use crate::coalitional::ends;
-use crate::enumeration::MOST_PLAYERS;
-use crate::error::{LawProblem, ValueError};
+use crate::enumeration::MAX_PLAYERS;
+use crate::error::{DistributionProblem, ValueError};
 
 /// Maximum number of players for tabulating distributions from a function of all coalitions.
-const MOST_TABULATED: usize = 20;
+const MAX_TABULATED_PLAYERS: usize = 20;
 
 /// Tolerance for the sum of the weights of a distribution.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -48,18 +48,18 @@ const CHUNK: usize = 2048;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Tables", into = "Tables")]
 pub struct LinearValue {
-    laws: Arc<[CoalitionLaw]>,
+    distributions: Arc<[CoalitionDistribution]>,
 }
 
 /// The distribution `P_i` of the coalition that a player joins: coalitions of the others with their
 /// probabilities.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CoalitionLaw {
+pub struct CoalitionDistribution {
     coalitions: Coalitions,
     probabilities: Vec<f64>,
 }
 
-impl CoalitionLaw {
+impl CoalitionDistribution {
     /// Creates the distribution in which each row of `coalitions` has the corresponding probability.
     /// Coalitions may be repeated.
     ///
@@ -79,43 +79,48 @@ impl CoalitionLaw {
     }
 
     /// Checks that this is a valid distribution for `player` of `players`.
-    fn check(&self, player: usize, players: usize) -> Result<(), LawProblem> {
+    fn check(&self, player: usize, players: usize) -> Result<(), DistributionProblem> {
         let (given, wanted) = (self.probabilities.len(), self.coalitions.len());
         if given != wanted || wanted == 0 {
-            return Err(LawProblem::Lengths { coalitions: wanted, weights: given });
+            return Err(DistributionProblem::Lengths { coalitions: wanted, weights: given });
         }
         if self.coalitions.players() != players {
-            return Err(LawProblem::OtherPlayers { actual: self.coalitions.players(), expected: players });
+            return Err(DistributionProblem::OtherPlayers {
+                actual: self.coalitions.players(),
+                expected: players,
+            });
         }
         for (coalition, &weight) in self.coalitions.iter().zip(&self.probabilities) {
             if coalition.contains(player) {
-                return Err(LawProblem::Member { coalition: coalition.to_coalition() });
+                return Err(DistributionProblem::Member { coalition: coalition.to_coalition() });
             }
             if !(weight.is_finite() && weight >= 0.0) {
-                return Err(LawProblem::Weight { coalition: coalition.to_coalition(), weight });
+                return Err(DistributionProblem::Weight { coalition: coalition.to_coalition(), weight });
             }
         }
         let sum: f64 = self.probabilities.iter().sum();
-        if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(LawProblem::Sum { sum }) }
+        if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(DistributionProblem::Sum { sum }) }
     }
 }
 
 impl LinearValue {
-    /// Creates the value with the distribution `laws[i]` for player i.
+    /// Creates the value with the distribution `distributions[i]` for player i.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Law`] for the first invalid distribution, whose weights violate (A1) or (A2), with the
-    /// coalition or the difference; [`ValueError::Players`] without distributions.
-    pub fn from_laws(laws: Vec<CoalitionLaw>) -> Result<Self, ValueError> {
-        let players = laws.len();
+    /// [`ValueError::Distribution`] for the first invalid distribution, whose weights violate (A1) or (A2),
+    /// with the coalition or the difference; [`ValueError::Players`] without distributions.
+    pub fn from_distributions(distributions: Vec<CoalitionDistribution>) -> Result<Self, ValueError> {
+        let players = distributions.len();
         if players == 0 {
-            return Err(ValueError::Players { actual: 0, max: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: 0, max: MAX_PLAYERS });
         }
-        for (player, law) in laws.iter().enumerate() {
-            law.check(player, players).map_err(|problem| ValueError::Law { player, problem })?;
+        for (player, distribution) in distributions.iter().enumerate() {
+            distribution
+                .check(player, players)
+                .map_err(|problem| ValueError::Distribution { player, problem })?;
         }
-        Ok(Self { laws: laws.into() })
+        Ok(Self { distributions: distributions.into() })
     }
 
     /// Creates the value with the weight `weight(i, S)` for every player i and coalition S of the others;
@@ -125,14 +130,14 @@ impl LinearValue {
     ///
     /// # Errors
     ///
-    /// Same as [`from_laws`](Self::from_laws); [`ValueError::Players`] for more than 20 players: pass
-    /// distributions over few coalitions instead.
+    /// Same as [`from_distributions`](Self::from_distributions); [`ValueError::Players`] for more than 20
+    /// players: pass distributions over few coalitions instead.
     pub fn from_weights(
         players: usize,
         weight: impl Fn(usize, CoalitionView<'_>) -> f64,
     ) -> Result<Self, ValueError> {
         check_tabulated(players)?;
-        let law = |player: usize| {
+        let distribution = |player: usize| {
             let (below, mut coalitions) = ((1u64 << player) - 1, Coalitions::new(players));
             let mut probabilities = Vec::new();
             for others in 0..1u64 << (players - 1) {
@@ -142,14 +147,15 @@ impl LinearValue {
                 probabilities.push(weight);
             }
             let kept: Vec<usize> = (0..probabilities.len()).filter(|&at| probabilities[at] != 0.0).collect();
-            let mut law = CoalitionLaw::new(Coalitions::with_capacity(players, kept.len()), Vec::new());
+            let mut distribution =
+                CoalitionDistribution::new(Coalitions::with_capacity(players, kept.len()), Vec::new());
             for at in kept {
-                law.coalitions.push(coalitions.row(at));
-                law.probabilities.push(probabilities[at]);
+                distribution.coalitions.push(coalitions.row(at));
+                distribution.probabilities.push(probabilities[at]);
             }
-            law
+            distribution
         };
-        Self::from_laws((0..players).map(law).collect())
+        Self::from_distributions((0..players).map(distribution).collect())
     }
 
     /// Creates the weighted Shapley value (Shapley 1953; Kalai and Samet, *On weighted Shapley values*,
@@ -193,7 +199,7 @@ impl LinearValue {
 
     /// Returns the number of players n.
     pub fn players(&self) -> usize {
-        self.laws.len()
+        self.distributions.len()
     }
 
     /// Returns the distribution of the coalitions that `player` joins.
@@ -201,8 +207,8 @@ impl LinearValue {
     /// # Panics
     ///
     /// If the player does not exist.
-    pub fn law(&self, player: usize) -> &CoalitionLaw {
-        &self.laws[player]
+    pub fn distribution(&self, player: usize) -> &CoalitionDistribution {
+        &self.distributions[player]
     }
 
     /// Computes the exact values of all players of `game`, by definition. Evaluates each coalition in the
@@ -210,8 +216,8 @@ impl LinearValue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::LawsForOtherPlayers`] if the number of players of the game differs; any error of the
-    /// game; [`ValueError::Overflow`].
+    /// [`ValueError::DistributionsForOtherPlayers`] if the number of players of the game differs; any error
+    /// of the game; [`ValueError::Overflow`].
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
         self.check_players(game.players())?;
         let outputs = game.outputs();
@@ -221,7 +227,7 @@ impl LinearValue {
         for (player, value) in values.chunks_exact_mut(outputs).enumerate() {
             self.add_contributions(&game, player, value)?;
         }
-        Attributions::of_players(self.players(), values, base, full).finite()
+        Attributions::for_players(self.players(), values, base, full).finite()
     }
 
     /// Rejects a game with a different number of players.
@@ -229,23 +235,25 @@ impl LinearValue {
         if players == self.players() {
             return Ok(());
         }
-        Err(ValueError::LawsForOtherPlayers { laws: self.players(), players })
+        Err(ValueError::DistributionsForOtherPlayers { distributions: self.players(), players })
     }
 
     fn add_contributions(&self, game: &dyn Game, player: usize, value: &mut [f64]) -> Result<(), GameError> {
-        let (law, outputs) = (self.law(player), value.len());
-        for start in (0..law.coalitions.len()).step_by(CHUNK) {
-            let end = law.coalitions.len().min(start + CHUNK);
+        let (distribution, outputs) = (self.distribution(player), value.len());
+        for start in (0..distribution.coalitions.len()).step_by(CHUNK) {
+            let end = distribution.coalitions.len().min(start + CHUNK);
             let mut batch = Coalitions::with_capacity(self.players(), 2 * (end - start));
             for row in start..end {
-                let mut joined = law.coalitions.row(row).to_coalition();
+                let mut joined = distribution.coalitions.row(row).to_coalition();
                 joined.insert(player);
-                batch.push(law.coalitions.row(row));
+                batch.push(distribution.coalitions.row(row));
                 batch.push(joined.view());
             }
             let mut worth = vec![0.0; batch.len() * outputs];
             game.values(&batch, &mut worth)?;
-            for (pair, probability) in worth.chunks_exact(2 * outputs).zip(&law.probabilities[start..end]) {
+            for (pair, probability) in
+                worth.chunks_exact(2 * outputs).zip(&distribution.probabilities[start..end])
+            {
                 for (output, value) in value.iter_mut().enumerate() {
                     *value += probability * (pair[outputs + output] - pair[output]);
                 }
@@ -256,10 +264,10 @@ impl LinearValue {
 }
 
 fn check_tabulated(players: usize) -> Result<(), ValueError> {
-    if (1..=MOST_TABULATED).contains(&players) {
+    if (1..=MAX_TABULATED_PLAYERS).contains(&players) {
         Ok(())
     } else {
-        Err(ValueError::Players { actual: players, max: MOST_TABULATED })
+        Err(ValueError::Players { actual: players, max: MAX_TABULATED_PLAYERS })
     }
 }
 
@@ -269,11 +277,11 @@ struct Tables(Vec<Vec<(Vec<usize>, f64)>>);
 
 impl From<LinearValue> for Tables {
     fn from(value: LinearValue) -> Self {
-        let table = |law: &CoalitionLaw| {
-            let members = law.coalitions.iter().map(|coalition| coalition.members().collect());
-            members.zip(law.probabilities.iter().copied()).collect()
+        let table = |distribution: &CoalitionDistribution| {
+            let members = distribution.coalitions.iter().map(|coalition| coalition.members().collect());
+            members.zip(distribution.probabilities.iter().copied()).collect()
         };
-        Self(value.laws.iter().map(table).collect())
+        Self(value.distributions.iter().map(table).collect())
     }
 }
 
@@ -282,18 +290,19 @@ impl TryFrom<Tables> for LinearValue {
 
     fn try_from(Tables(tables): Tables) -> Result<Self, ValueError> {
         let players = tables.len();
-        let law = |(player, table): (usize, Vec<(Vec<usize>, f64)>)| {
-            let mut law = CoalitionLaw::new(Coalitions::new(players), Vec::new());
+        let distribution = |(player, table): (usize, Vec<(Vec<usize>, f64)>)| {
+            let mut distribution = CoalitionDistribution::new(Coalitions::new(players), Vec::new());
             for (members, probability) in table {
                 if let Some(&unknown) = members.iter().find(|&&member| member >= players) {
-                    let problem = LawProblem::OtherPlayers { actual: unknown + 1, expected: players };
-                    return Err(ValueError::Law { player, problem });
+                    let problem =
+                        DistributionProblem::OtherPlayers { actual: unknown + 1, expected: players };
+                    return Err(ValueError::Distribution { player, problem });
                 }
-                law.coalitions.push_members(members);
-                law.probabilities.push(probability);
+                distribution.coalitions.push_members(members);
+                distribution.probabilities.push(probability);
             }
-            Ok(law)
+            Ok(distribution)
         };
-        Self::from_laws(tables.into_iter().enumerate().map(law).collect::<Result<_, _>>()?)
+        Self::from_distributions(tables.into_iter().enumerate().map(distribution).collect::<Result<_, _>>()?)
     }
 }

@@ -26,7 +26,7 @@ use crate::semivalue::Semivalue;
 /// // One left glove, two right ones; the right ones form a group.
 /// let partition = Partition::new(3, vec![vec![0], vec![1, 2]])?;
 /// let quotient: SolutionConcept = "quotient-shapley".parse()?;
-/// let value = Value::of(quotient, Some(partition), None)?;
+/// let value = Value::from_concept(quotient, Some(partition), None)?;
 /// assert_eq!(value.enumerate(&Glove::new(1, 2)?)?.values, [0.5, 0.5]);
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
@@ -192,13 +192,13 @@ impl FromStr for SolutionConcept {
 #[serde(untagged)]
 enum Form {
     Name(String),
-    Laws(LinearValue),
+    Distributions(LinearValue),
 }
 
 impl From<SolutionConcept> for Form {
     fn from(value: SolutionConcept) -> Self {
         match value {
-            SolutionConcept::Linear(value) => Self::Laws(value),
+            SolutionConcept::Linear(value) => Self::Distributions(value),
             named => Self::Name(named.to_string()),
         }
     }
@@ -210,7 +210,7 @@ impl TryFrom<Form> for SolutionConcept {
     fn try_from(form: Form) -> Result<Self, ValueError> {
         match form {
             Form::Name(name) => name.parse(),
-            Form::Laws(value) => Ok(Self::Linear(value)),
+            Form::Distributions(value) => Ok(Self::Linear(value)),
         }
     }
 }

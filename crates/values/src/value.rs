@@ -4,7 +4,7 @@ use apportion_games::{Game, Graph, Hierarchy, Partition, QuotientGame};
 
 use crate::attributions::Attributions;
 use crate::coalitional::{CoalitionalValue, two_step_shapley};
-use crate::enumeration::{MOST_PLAYERS, enumerate};
+use crate::enumeration::{MAX_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::graph_value::GraphValue;
 use crate::linear::LinearValue;
@@ -106,7 +106,7 @@ impl Value {
     ///
     /// [`ValueError::NoPartition`] and [`ValueError::NoGraph`] if the required structure is missing,
     /// [`ValueError::NeedlessGroups`] and [`ValueError::NeedlessGraph`] if it does not apply.
-    pub fn of(
+    pub fn from_concept(
         concept: SolutionConcept,
         groups: Option<Partition>,
         graph: Option<Graph>,
@@ -136,7 +136,7 @@ impl Value {
     /// # Errors
     ///
     /// [`ValueError::NoLevels`] if the concept is not coalitional.
-    pub fn over(concept: SolutionConcept, hierarchy: Hierarchy) -> Result<Self, ValueError> {
+    pub fn over_hierarchy(concept: SolutionConcept, hierarchy: Hierarchy) -> Result<Self, ValueError> {
         match concept {
             SolutionConcept::Coalitional(value) => Ok(Self::OverHierarchy(value, hierarchy)),
             other => Err(ValueError::NoLevels { value: other.to_string() }),
@@ -204,8 +204,8 @@ impl Value {
     /// # Errors
     ///
     /// [`ValueError::Game`] if the number of players of the groups differs;
-    /// [`ValueError::WeightsForOtherPlayers`] and [`ValueError::LawsForOtherPlayers`] for weights that do not
-    /// match the number of players, of groups, or of members of some group; the errors of
+    /// [`ValueError::WeightsForOtherPlayers`] and [`ValueError::DistributionsForOtherPlayers`] for weights
+    /// that do not match the number of players, of groups, or of members of some group; the errors of
     /// [`CoalitionalValue::check_over`] and [`GraphValue::check`].
     pub fn check(&self, players: usize) -> Result<usize, ValueError> {
         match self {
@@ -260,21 +260,22 @@ impl Value {
     /// bound for linear values), or `None` if it exceeds the limit. Also returns `None` for values on graphs,
     /// for which it depends on the graph.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
-        let all = |players: usize| (players <= MOST_PLAYERS).then(|| 1usize << players);
+        let all = |players: usize| (players <= MAX_PLAYERS).then(|| 1usize << players);
         let parts = |groups: &Partition| -> Option<usize> {
             groups.groups().iter().map(|members| all(members.len()).map(|all| all - 2)).sum()
         };
         match self {
             Self::Semivalue(_) => all(players),
             Self::Linear(value) => {
-                let joined: usize = (0..players).map(|player| 2 * value.law(player).coalitions().len()).sum();
+                let joined: usize =
+                    (0..players).map(|player| 2 * value.distribution(player).coalitions().len()).sum();
                 Some(all(players).map_or(joined + 2, |all| all.min(joined + 2)))
             }
             Self::Quotient(_, groups) => all(groups.len()),
             Self::TwoStepShapley(groups) => Some(all(groups.len())? + parts(groups)?),
             // All unions of groups, and the unions in which one group is replaced by a part of it.
             Self::Coalitional(_, groups) => {
-                if groups.len() - 1 + groups.largest() > MOST_PLAYERS {
+                if groups.len() - 1 + groups.largest() > MAX_PLAYERS {
                     return None;
                 }
                 let unions = all(groups.len())?;

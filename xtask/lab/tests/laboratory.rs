@@ -271,13 +271,13 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
         .collect();
     found.sort();
     let found: Vec<(&str, usize)> = found.iter().map(|(label, count)| (label.as_str(), *count)).collect();
-    let wanted = [
+    let expected = [
         ("mine-kernel-banzhaf-fig2", 4),
         ("mine-leverage-shap-fig3", 3),
         ("mine-leverage-shap-fig8", 7),
         ("mine-projected-sgd-fig2", 3),
     ];
-    assert_eq!(found, wanted);
+    assert_eq!(found, expected);
     // The numbers equal those of the laboratory.
     let folder = bench.done(&[
         "--dataset",
@@ -294,7 +294,7 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
     let mut figures = std::fs::read_dir(bench.out()).unwrap().map(|entry| entry.unwrap().path());
     let figure = figures.find(|path| path.to_string_lossy().contains("mine-kernel-banzhaf")).unwrap();
     assert_eq!(without_seconds(&figure), without_seconds(&folder));
-    for (arguments, wanted) in [
+    for (arguments, expected) in [
         (&["leverage-shap/fig1", "--dataset", IRIS][..], "supported: leverage-shap/fig3"),
         (&["fig3", "--dataset", "iris"], "invalid dataset"),
         (&["fig3", "--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
@@ -304,7 +304,7 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
     ] {
         let output = reproduce(arguments);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains(wanted), "{said}");
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{said}");
     }
 }
 
@@ -403,7 +403,7 @@ fn numbers_may_be_written_with_commas() {
 fn what_is_wrong_with_a_dataset_is_said() {
     let bench = Bench::new();
     let missing_model = format!("x={},nowhere.json", bench.file("a.csv", "a,b\n1,2\n3,4\n"));
-    for (dataset, wanted) in [
+    for (dataset, expected) in [
         (bench.tiny("a,b\n1,9\n"), vec!["\"tiny\"", "a single row", "--background FILE"]),
         (bench.tiny("a,b\n1,9\n"), vec!["would be its own background"]),
         (missing_model, vec!["cannot read nowhere.json"]),
@@ -412,7 +412,7 @@ fn what_is_wrong_with_a_dataset_is_said() {
     ] {
         let said =
             bench.refused(&["--dataset", &dataset, "--estimators", "leverage-shap", "--budgets", "4"], 1);
-        assert!(wanted.iter().all(|part| said.contains(part)), "{said}");
+        assert!(expected.iter().all(|part| said.contains(part)), "{said}");
     }
     let words = bench.tiny("a,b\n1,9\n2,high\n");
     let said = bench.refused(&["--dataset", &words, "--estimators", "leverage-shap"], 1);
@@ -514,7 +514,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
 fn slips_on_the_command_line_are_told_what_is_near() {
     let bench = Bench::new();
     let both = ["--dataset", IRIS, "--dataset", DIABETES, "--output", "0", "--estimators", "msr"];
-    for (arguments, wanted) in [
+    for (arguments, expected) in [
         (vec!["--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
         (vec!["--dataset", IRIS, "--estimators", "tree"], "invalid value 'tree'"),
         (vec!["--dataset", "iris.csv", "--estimators", "msr"], "expected NAME=ROWS,MODEL"),
@@ -531,7 +531,7 @@ fn slips_on_the_command_line_are_told_what_is_near() {
         ),
     ] {
         let said = bench.refused(&arguments, 2);
-        assert!(said.contains(wanted), "{said}");
+        assert!(said.contains(expected), "{said}");
     }
     assert!(!bench.out().exists());
 }
@@ -676,14 +676,14 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
         "1",
     ]);
     let (folder, said) = compare(&old, &new, &bench.out(), &[]).unwrap();
-    for wanted in [
+    for expected in [
         "only A has the dataset iris",
         "only A has the estimator kernel-shap",
         "only A has the budget 5n",
         "only A has the seed 0",
         "only B has the seeds 8, 9, 10, 11",
     ] {
-        assert!(said.contains(wanted), "{said}");
+        assert!(said.contains(expected), "{said}");
     }
     // The same estimator with the same seeds gives identical results.
     assert_eq!(column(&folder, "pairs"), ["7"]);
@@ -721,7 +721,7 @@ fn runs_with_nothing_in_common_are_refused_with_what_differs() {
         bench.done(&[&["--estimators", "leverage-shap", "--budgets", "5n", "--runs", "2"], more].concat())
     };
     let one = run(&["--dataset", DIABETES]);
-    for (other, wanted) in [
+    for (other, expected) in [
         (run(&["--dataset", IRIS]), "only A has the dataset diabetes"),
         (
             run(&["--dataset", DIABETES, "--background", "9"]),
@@ -738,7 +738,7 @@ fn runs_with_nothing_in_common_are_refused_with_what_differs() {
         ),
     ] {
         let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
-        assert!(error.contains("cannot be compared") && error.contains(wanted), "{error}");
+        assert!(error.contains("cannot be compared") && error.contains(expected), "{error}");
     }
 }
 
@@ -913,14 +913,14 @@ fn a_column_or_an_output_may_be_of_a_dataset_that_is_not_there() {
     let data = workspace().join("xtask/lab/data").display().to_string();
     let diabetes = DIABETES.replace("xtask/lab/data", &data);
     let two = one.replacen("dataset = [", &format!("dataset = [\"{diabetes}\", "), 1);
-    for (text, wanted) in [
+    for (text, expected) in [
         (&one, "unknown column \"region\" in the ignored columns"),
         (&two, "invalid value 3 for --output"),
         (&two.replace("output = 3\n", ""), "unknown column \"region\" in --target or --ignore"),
     ] {
         let output = bench.make(&bench.paper(text), &[]);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains(wanted), "{said}");
+        assert!(!output.status.success() && said.contains(expected), "{said}");
         let missing = "dataset-if-there = [\"elsewhere=nowhere.csv,nowhere.json\"]\n";
         let output = bench.make(&bench.paper(&format!("{text}{missing}")), &[]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -933,7 +933,7 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
     let claim = |statement: &str| {
         paper(&format!("[[artefact.claims]]\nclaim = \"it\"\nsource = \"s\"\n{statement}\n"))
     };
-    for (text, only, wanted) in [
+    for (text, only, expected) in [
         ("name = ".to_owned(), "fig1", "is not a valid description of a paper"),
         ("name = \"a\"\ncitation = \"b\"\nbibtex = \"c\"\n".to_owned(), "fig1", "unknown artefact \"fig1\""),
         (paper(""), "fig2", "unknown artefact \"fig2\"; paper.toml contains fig1"),
@@ -978,7 +978,7 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         let only = ["--only", only];
         let output = bench.make(&folder, if only[1].is_empty() { &[] } else { &only });
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains(wanted), "{wanted}: {said}");
+        assert!(!output.status.success() && said.contains(expected), "{expected}: {said}");
     }
     assert!(!bench.out().exists());
     let said = String::from_utf8_lossy(&bench.make("nowhere", &[]).stderr).into_owned();

@@ -37,7 +37,7 @@ const PAPERS: [&str; 6] =
     ["leverage-shap", "kernel-banzhaf", "group-explainers", "projected-sgd", "l-c-shapley", "estimators"];
 
 /// Generates a paper once, with two threads, and returns its directory.
-fn made(paper: &str) -> &'static Path {
+fn artefacts_of(paper: &str) -> &'static Path {
     static OUT: OnceLock<TempDir> = OnceLock::new();
     static MADE: [OnceLock<()>; PAPERS.len()] = [const { OnceLock::new() }; PAPERS.len()];
     let out = OUT.get_or_init(|| tempfile::tempdir().unwrap()).path();
@@ -48,7 +48,7 @@ fn made(paper: &str) -> &'static Path {
 
 /// Generates everything once, with two threads.
 fn everything() -> &'static Path {
-    PAPERS.map(made)[0]
+    PAPERS.map(artefacts_of)[0]
 }
 
 /// The artefact that consists of measured times, which are not reproducible.
@@ -83,7 +83,7 @@ fn results(out: &Path, paper: &str) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Asserts that `out` contains the same results of a paper as [`made`].
 fn assert_as_made(out: &Path, paper: &str) {
-    assert_same(&results(out, paper), &results(made(paper), paper));
+    assert_same(&results(out, paper), &results(artefacts_of(paper), paper));
 }
 
 fn assert_same(one: &BTreeMap<PathBuf, Vec<u8>>, other: &BTreeMap<PathBuf, Vec<u8>>) {
@@ -177,7 +177,7 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_bytes_of_one_that_was_not() {
     let bytes = std::fs::read(&store).unwrap();
     assert!(bytes.len() > 10_000, "nothing was remembered");
     assert!(
-        bytes.len() < std::fs::read(checkpoints(made(paper), paper)).unwrap().len(),
+        bytes.len() < std::fs::read(checkpoints(artefacts_of(paper), paper)).unwrap().len(),
         "the run was over before the kill"
     );
     assert!(output(&arguments).status.success());
@@ -189,7 +189,7 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_bytes_of_one_that_was_not() {
 fn go_on_from_half(paper: &str) {
     let out = tempfile::tempdir().unwrap();
     let store = checkpoints(out.path(), paper);
-    let whole = std::fs::read_to_string(checkpoints(made(paper), paper)).unwrap();
+    let whole = std::fs::read_to_string(checkpoints(artefacts_of(paper), paper)).unwrap();
     let mut half: String = whole.split_inclusive('\n').step_by(2).collect();
     half.truncate(half.len() - 7);
     std::fs::create_dir_all(store.parent().unwrap()).unwrap();
@@ -299,7 +299,7 @@ fn all_tables_are_there_without_a_data_directory() {
 
 #[test]
 fn figure_1_explains_the_individual_of_the_paper() {
-    let report = report(made("projected-sgd"), "projected-sgd/fig1");
+    let report = report(artefacts_of("projected-sgd"), "projected-sgd/fig1");
     let names: Vec<&Value> =
         report["datasets"].as_array().unwrap().iter().map(|dataset| &dataset["name"]).collect();
     assert_eq!(names, ["compas", "diabetes"]);
@@ -314,7 +314,7 @@ fn without_data_texts_and_images_are_skipped_by_name_and_the_embedded_ones_expla
     for (artefact, embedded, missing) in
         [("fig2", "sentences", ["imdb", "ag_news"]), ("fig3", "digits38", ["mnist38", "cifar_deer_horse"])]
     {
-        let folder = made("l-c-shapley").join("l-c-shapley").join(artefact);
+        let folder = artefacts_of("l-c-shapley").join("l-c-shapley").join(artefact);
         let report = std::fs::read_to_string(folder.join("report.md")).unwrap();
         for name in missing {
             assert!(report.contains(&format!("- {name}: skipped; ")), "{report}");
@@ -326,16 +326,17 @@ fn without_data_texts_and_images_are_skipped_by_name_and_the_embedded_ones_expla
 
 #[test]
 fn sentences_are_left_as_html_and_masked_digits_as_pictures() {
-    let html = made("l-c-shapley").join("l-c-shapley/table2/sentences-l-shapley.html");
+    let html = artefacts_of("l-c-shapley").join("l-c-shapley/table2/sentences-l-shapley.html");
     let html = std::fs::read_to_string(html).unwrap();
     assert!(html.starts_with("<div") && html.contains(">heartwarming</span>"), "{html}");
-    let pictures = std::fs::read_dir(made("l-c-shapley").join("l-c-shapley/fig4")).unwrap();
+    let pictures = std::fs::read_dir(artefacts_of("l-c-shapley").join("l-c-shapley/fig4")).unwrap();
     let names: Vec<String> =
         pictures.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     let of = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
     assert!(of("-original.png") >= 2 && of("-c-shapley-20.png") == of("-original.png"), "{names:?}");
     // The SVG contains the same pictures as the PNG.
-    let svg = std::fs::read_to_string(made("l-c-shapley").join("l-c-shapley/fig4/figure.svg")).unwrap();
+    let svg =
+        std::fs::read_to_string(artefacts_of("l-c-shapley").join("l-c-shapley/fig4/figure.svg")).unwrap();
     assert_eq!(svg.matches("data:image/png;base64,").count(), 2 * 5 * of("-original.png"));
 }
 
@@ -355,7 +356,7 @@ fn rounded(value: &Value) -> Value {
 
 /// Returns the verdicts and rounded tables of a report.
 fn numbers(paper: &str, artefact: &str) -> Value {
-    let report = report(made(paper), &format!("{paper}/{artefact}"));
+    let report = report(artefacts_of(paper), &format!("{paper}/{artefact}"));
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let claims: Vec<Value> =
         list(&report["claims"]).iter().map(|claim| json!([claim["claim"], claim["verdict"]])).collect();
@@ -453,7 +454,7 @@ fn too_few_runs_are_not_tested_and_say_how_many_are_needed() {
 
 #[test]
 fn claims_are_judged_on_the_datasets_of_their_paper_and_rules_are_versioned() {
-    let report = report(made("kernel-banzhaf"), "kernel-banzhaf/fig2");
+    let report = report(artefacts_of("kernel-banzhaf"), "kernel-banzhaf/fig2");
     assert!(report["rules"].as_u64().unwrap() > 0);
     assert_eq!(report["datasets"].as_array().unwrap().len(), 8);
     let claims = report["claims"].as_array().unwrap();
@@ -465,7 +466,8 @@ fn claims_are_judged_on_the_datasets_of_their_paper_and_rules_are_versioned() {
 fn every_rule_says_what_chance_gives() {
     for paper in PAPERS {
         for name in artefacts(paper) {
-            for claim in report(made(paper), &format!("{paper}/{name}"))["claims"].as_array().unwrap() {
+            for claim in report(artefacts_of(paper), &format!("{paper}/{name}"))["claims"].as_array().unwrap()
+            {
                 let rule = claim["rule"].as_str().unwrap();
                 let says = rule.contains("chance") || rule.starts_with("no verdict: ") || rule == "none";
                 assert!(says, "{paper}/{name}: {rule}");

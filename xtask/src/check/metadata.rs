@@ -90,7 +90,7 @@ impl Metadata {
     /// # Errors
     ///
     /// If Cargo cannot be run or fails.
-    pub(crate) fn of(root: &Path) -> Result<Self> {
+    pub(crate) fn read(root: &Path) -> Result<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let said = Command::new(cargo)
             .args(["metadata", "--format-version", "1", "--locked"])

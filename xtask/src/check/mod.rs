@@ -82,8 +82,8 @@ pub(crate) fn run(args: &Check) -> Result<()> {
 pub(crate) fn rules() -> Result<()> {
     let root = workspace();
     let files = files_under(&root)?;
-    let metadata = Metadata::of(&root)?;
-    let policy = Policy::of(&root)?;
+    let metadata = Metadata::read(&root)?;
+    let policy = Policy::read(&root)?;
     let list = root.join(phrases::LIST);
     let phrases =
         std::fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;

@@ -47,7 +47,7 @@ impl Policy {
     /// # Errors
     ///
     /// If the file cannot be read, or one of the lists is missing.
-    pub(crate) fn of(root: &Path) -> Result<Self> {
+    pub(crate) fn read(root: &Path) -> Result<Self> {
         let text =
             std::fs::read_to_string(root.join(POLICY)).with_context(|| format!("cannot read {POLICY}"))?;
         Self::parse(&text)
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_policy_of_the_repository_can_be_read() {
-        let policy = Policy::of(&workspace()).unwrap();
+        let policy = Policy::read(&workspace()).unwrap();
         assert!(policy.licences_of("any").contains(&"MIT"));
         let of_fonts = |package: &str| policy.licences_of(package).contains(&"OFL-1.1");
         assert!(of_fonts("epaint_default_fonts") && !of_fonts("any"));

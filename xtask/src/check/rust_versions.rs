@@ -43,7 +43,7 @@ fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) ->
         let member = members.iter().find(|member| file.path.starts_with(&format!("{}/", member.folder)));
         let of_crate = member.and_then(|member| member.rust_version);
         let Some(wanted) = of_crate.or(clone.map(|needed| needed.version)) else { continue };
-        for said in file.text.lines().filter_map(said).filter(|said| *said != wanted) {
+        for said in file.text.lines().filter_map(rust_version).filter(|said| *said != wanted) {
             let wrong = format!("mentions Rust {said}, but {wanted} is required");
             findings.push(Finding::new(&file.path, wrong, format!("write {wanted}")));
         }
@@ -52,7 +52,7 @@ fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) ->
 }
 
 /// Parses the version in "Rust 1.89", "rustc 1.89" and "Rust toolchain (1.89 or newer)".
-fn said(line: &str) -> Option<RustVersion> {
+fn rust_version(line: &str) -> Option<RustVersion> {
     let (_, after) = line.split_once("Rust").or_else(|| line.split_once("rustc"))?;
     let after = after.trim_start_matches(" toolchain").trim_start().trim_start_matches('(');
     let version: String =

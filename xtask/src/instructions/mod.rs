@@ -12,10 +12,10 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use xtask::command::{is_there, line, run as run_program};
 use xtask::files::write_atomically;
 use xtask::row;
 use xtask::table::{Entry, Table};
-use xtask::told::{is_there, line, run as run_program};
 use xtask::workspace;
 
 /// Count instructions of the hot kernels, and fail if one exceeds its record by more than 3%
@@ -98,7 +98,7 @@ fn rustc() -> Result<String> {
 
 /// One line of the output of gungraun, with the fields that are used.
 #[derive(Deserialize)]
-struct Told {
+struct BenchmarkLine {
     function_name: String,
     profiles: Vec<Profile>,
 }
@@ -137,7 +137,7 @@ struct Values {
 /// Parses the output of gungraun, which has one line of JSON per kernel.
 fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     let read = |line: &str| {
-        let told: Told = serde_json::from_str(line)
+        let told: BenchmarkLine = serde_json::from_str(line)
             .with_context(|| format!("unexpected output of gungraun: {line:.200}"))?;
         let profile = told
             .profiles
@@ -212,20 +212,21 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn of(rustc: &str, counts: &[(&str, u64)]) -> Counts {
+    fn counts_of(rustc: &str, counts: &[(&str, u64)]) -> Counts {
         let counts = counts.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
         Counts { rustc: rustc.to_owned(), counts }
     }
 
     #[test]
     fn three_percent_more_is_a_regression_and_less_is_none() {
-        let recorded = of("1.95.0", &[("a", 1000), ("b", 1000)]);
-        assert!(judge(&recorded, &of("1.95.0", &[("a", 1030), ("b", 500)])).is_ok());
-        let error = judge(&recorded, &of("1.95.0", &[("a", 1031), ("b", 1000)])).unwrap_err().to_string();
+        let recorded = counts_of("1.95.0", &[("a", 1000), ("b", 1000)]);
+        assert!(judge(&recorded, &counts_of("1.95.0", &[("a", 1030), ("b", 500)])).is_ok());
+        let error =
+            judge(&recorded, &counts_of("1.95.0", &[("a", 1031), ("b", 1000)])).unwrap_err().to_string();
         assert!(error.contains("a by 3.1%") && error.contains("--record"), "{error}");
-        let other = judge(&recorded, &of("1.96.0", &[("a", 9000), ("b", 1000)])).unwrap();
+        let other = judge(&recorded, &counts_of("1.96.0", &[("a", 9000), ("b", 1000)])).unwrap();
         assert!(other.starts_with("not judged"), "{other}");
-        let error = judge(&recorded, &of("1.95.0", &[("a", 1000)])).unwrap_err().to_string();
+        let error = judge(&recorded, &counts_of("1.95.0", &[("a", 1000)])).unwrap_err().to_string();
         assert!(error.contains("counts are recorded for a, b"), "{error}");
     }
 
@@ -237,7 +238,8 @@ mod tests {
         );
         let counts = counts(&format!("{line}\n\n")).unwrap();
         assert_eq!(counts, BTreeMap::from([("a".to_owned(), 1100)]));
-        let table = table(&of("1", &[("a", 1000)]), &Counts { rustc: "1".to_owned(), counts }).markdown();
+        let table =
+            table(&counts_of("1", &[("a", 1000)]), &Counts { rustc: "1".to_owned(), counts }).markdown();
         assert!(table.contains("| a | 1000 | 1100 | +10.00 |"), "{table}");
         assert!(super::counts("nothing").is_err() && super::counts("{}").is_err());
     }

@@ -21,10 +21,10 @@ use clap::Args;
 
 use number::Number;
 use steps::{Planned, STEPS, Step};
+use xtask::command::{self, git};
 use xtask::files::write_atomically;
 use xtask::row;
 use xtask::table::Table;
-use xtask::told::{self, git};
 use xtask::{Usage, workspace};
 
 /// Check everything that a release needs; without --dry-run, also write the version and change log, commit
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     let root = workspace();
     let current = number::of_workspace(&root)?;
     let planned = Planned { version: arguments.version.clone().unwrap_or_else(|| current.clone()), root };
-    let wanted = wanted(&arguments.only)?;
+    let wanted = selected_steps(&arguments.only)?;
     if arguments.dry_run {
         return all(&planned, &wanted);
     }
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     Ok(())
 }
 
-fn wanted(only: &[String]) -> Result<Vec<Step>> {
+fn selected_steps(only: &[String]) -> Result<Vec<Step>> {
     let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
         bail!(Usage(format!("unknown step {unknown:?}; expected one of: {}", names.join(", "))));
@@ -124,7 +124,7 @@ struct Written {
 impl Written {
     /// Writes the version and the heading of the change log; on failure, restores all files.
     fn make(planned: &Planned, current: &Number) -> Result<Self> {
-        let today = told::line("date", &["+%Y-%m-%d"])?;
+        let today = command::line("date", &["+%Y-%m-%d"])?;
         let mut new = Vec::new();
         for path in number::files(&planned.root)? {
             let bytes = number::with_version(&path, current, &planned.version)?;
@@ -133,7 +133,7 @@ impl Written {
         let log = planned.root.join(changes::FILE);
         let text = std::fs::read_to_string(&log).with_context(|| format!("cannot read {}", log.display()))?;
         new.push((log, changes::released(&text, &planned.version, &today)?.into_bytes()));
-        let before = told::line_in(&planned.root, "git", &["rev-parse", "HEAD"])?;
+        let before = command::line_in(&planned.root, "git", &["rev-parse", "HEAD"])?;
         let mut written = Self { before, files: Vec::new() };
         for (path, bytes) in new {
             let old = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()));
@@ -179,7 +179,7 @@ mod tests {
         git(&root, &["add", "."]).unwrap();
         // `undo` must not identify the commit of the release by its message.
         git(&root, &["commit", "--quiet", "--message", "Release 0.2.0"]).unwrap();
-        let head = || told::line_in(&root, "git", &["rev-parse", "HEAD"]).unwrap();
+        let head = || command::line_in(&root, "git", &["rev-parse", "HEAD"]).unwrap();
         let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
         let (first, planned) = (head(), Planned { root: root.clone(), version: "0.2.0".parse().unwrap() });
         for is_committed in [false, true] {
@@ -192,7 +192,7 @@ mod tests {
             written.undo(&planned).unwrap();
             assert_eq!((read("Cargo.toml").as_str(), read(changes::FILE).as_str()), (manifest, log));
             assert_eq!(head(), first);
-            assert_eq!(told::line_in(&root, "git", &["status", "--porcelain"]).unwrap(), "");
+            assert_eq!(command::line_in(&root, "git", &["status", "--porcelain"]).unwrap(), "");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use xtask::told;
+use xtask::command;
 
 /// `MAJOR.MINOR.PATCH`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ pub(super) fn of_workspace(root: &Path) -> Result<Number> {
 
 /// Returns the tracked files that state our version: manifests, lock files and the citation.
 pub(super) fn files(root: &Path) -> Result<Vec<PathBuf>> {
-    let listed = told::line_in(root, "git", &["ls-files", "*Cargo.toml", "*Cargo.lock", "CITATION.cff"])?;
+    let listed = command::line_in(root, "git", &["ls-files", "*Cargo.toml", "*Cargo.lock", "CITATION.cff"])?;
     Ok(listed.lines().map(|path| root.join(path)).collect())
 }
 

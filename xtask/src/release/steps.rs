@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::number::Number;
 use super::{changes, number};
 use crate::{check, instructions};
-use xtask::told::{is_there, line_in, run};
+use xtask::command::{is_there, line_in, run};
 
 /// Input of the steps.
 pub(super) struct Planned {

@@ -4,10 +4,10 @@ use apportion_estimators::Explanation;
 use apportion_games::{Coalitions, Game, SubGame};
 use apportion_values::Attributions;
 
-use super::left::Left;
+use super::reduced_problem::ReducedProblem;
 use super::{Explainer, NullPlayers};
 use crate::error::ExplainError;
-use crate::game_explainer::Followed;
+use crate::game_explainer::ObservedRun;
 use crate::method::Method;
 #[cfg(feature = "conditional")]
 use crate::source::Source;
@@ -16,11 +16,11 @@ impl Explainer<'_> {
     pub(super) fn explain_by_game(
         &self,
         explicand: &[f64],
-        followed: Option<&Followed<'_>>,
+        followed: Option<&ObservedRun<'_>>,
     ) -> Result<Explanation, ExplainError> {
         #[cfg(feature = "conditional")]
-        if let Source::Conditional(model, law) = &self.source {
-            return self.explain_conditional(&**model, &**law, explicand, followed);
+        if let Source::Conditional(model, distribution) = &self.source {
+            return self.explain_conditional(&**model, &**distribution, explicand, followed);
         }
         let (game, null_players) = self.source.game(explicand)?;
         let game = &*game;
@@ -33,7 +33,7 @@ impl Explainer<'_> {
         if contributing.players() == 0 {
             return self.explain_unchanged(game, results);
         }
-        let Some(left) = Left::of(&self.asked.value, contributing.keep()) else {
+        let Some(left) = ReducedProblem::keeping(&self.asked.value, contributing.keep()) else {
             return self.asked.explain_all(game, extent, followed);
         };
         let mut explanation = self.asked.explain_game(&contributing, &left.value, extent, followed)?;
@@ -56,7 +56,7 @@ impl Explainer<'_> {
         let mut prediction = vec![0.0; game.outputs()];
         game.values(&batch, &mut prediction)?;
         let zeros = vec![0.0; results * game.outputs()];
-        let found = Attributions::of_players(results, zeros, prediction.clone(), prediction);
+        let found = Attributions::for_players(results, zeros, prediction.clone(), prediction);
         let (value, costs) = (self.asked.value.concept(), (1, game.rows_per_coalition()));
         Ok(self.asked.certified(Explanation::exact(Method::Exact.name(), value, found, costs)))
     }

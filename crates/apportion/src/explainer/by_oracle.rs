@@ -64,7 +64,12 @@ impl Explainer<'_> {
         if let (true, Source::Trees(trees)) = (self.asks_oracle(), &self.source) {
             let plan = trees.exact()?.plan_of(&self.asked.value, count, sample)?;
             let (least, most) = (Some(0), Some(0));
-            return Ok(Plan { method: Method::Tree, least, most, seconds: Some(plan.seconds) });
+            return Ok(Plan {
+                method: Method::Tree,
+                min_evaluations: least,
+                max_evaluations: most,
+                seconds: Some(plan.seconds),
+            });
         }
         self.asked.plan(sample.columns())
     }

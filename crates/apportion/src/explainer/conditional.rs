@@ -18,13 +18,13 @@
 //! If the draws alone exceeded the tolerance, a run could not have reached it, and spends no error
 //! probability. All other runs spend that of their interim checks, and leave the rest to the next run.
 
-use apportion_estimators::{Explanation, Look, StopRule, Until, methods};
-use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model, Shared};
+use apportion_estimators::{Explanation, InterimCheck, StopRule, Until, methods};
+use apportion_games::{ConditionalDistribution, ConditionalGame, Game, Model, Shared};
 
 use super::Explainer;
-use crate::draws::{ErrorOfDraws, ToldBy, independent_draws};
+use crate::draws::{ErrorOfDraws, ErrorSource, independent_draws};
 use crate::error::ExplainError;
-use crate::game_explainer::{Extent, Followed, GameExplainer};
+use crate::game_explainer::{Extent, GameExplainer, ObservedRun};
 use crate::method::Method;
 use crate::source::{Conditional, Source};
 
@@ -36,7 +36,7 @@ const WORTHWHILE: f64 = 0.9;
 
 /// Maximum factor by which draws are increased at once, a power of two: few draws predict the error with many
 /// draws only roughly.
-const MOST_MORE: usize = 8;
+const MAX_GROWTH: usize = 8;
 
 /// The factor by which the tolerance for the coalitions is reduced if a run left too little of it for the
 /// draws.
@@ -49,23 +49,23 @@ const TIGHTEST: f64 = 0.2;
 const MANY_PLAYERS: usize = 30;
 
 /// Minimum evaluations per player for estimating the errors of the draws with a different method.
-const LEAST_TIMES: usize = 10;
+const MIN_EVALUATIONS_PER_PLAYER: usize = 10;
 
 impl<'a> Explainer<'a> {
     /// Creates an explainer of any model with its conditional game: absent features follow the distribution
-    /// `law`, given the present ones.
+    /// `distribution`, given the present ones.
     ///
     /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
-    /// means](ConditionalLaw::mean), like a Gaussian. If the distribution draws rows, standard errors include
-    /// the sampling error of the draws, for exact values as well as for estimates; this doubles the number of
-    /// predictions. They do not include the error of a distribution that was fitted on finitely many rows or
-    /// is misspecified
+    /// means](ConditionalDistribution::mean), like a Gaussian. If the distribution draws rows, standard
+    /// errors include the sampling error of the draws, for exact values as well as for estimates; this
+    /// doubles the number of predictions. They do not include the error of a distribution that was fitted on
+    /// finitely many rows or is misspecified
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(
         model: impl Into<Shared<'a, dyn Model + 'a>>,
-        law: impl Into<Shared<'a, dyn ConditionalLaw + 'a>>,
+        distribution: impl Into<Shared<'a, dyn ConditionalDistribution + 'a>>,
     ) -> Self {
-        let mut explainer = Self::of(Source::Conditional(model.into(), law.into()));
+        let mut explainer = Self::from_source(Source::Conditional(model.into(), distribution.into()));
         // The errors of draws can only be estimated for methods that are linear in the game.
         explainer.asked.is_linear = true;
         explainer
@@ -76,15 +76,15 @@ impl Explainer<'_> {
     pub(super) fn explain_conditional(
         &self,
         model: &dyn Model,
-        law: &dyn ConditionalLaw,
+        distribution: &dyn ConditionalDistribution,
         explicand: &[f64],
-        followed: Option<&Followed<'_>>,
+        followed: Option<&ObservedRun<'_>>,
     ) -> Result<Explanation, ExplainError> {
-        let game = ConditionalGame::new(model, explicand, law)?;
+        let game = ConditionalGame::new(model, explicand, distribution)?;
         self.asked.results(game.players())?;
         match self.asked.extent(game.players()) {
             Extent::Until(until) if independent_draws(&game).is_some() => {
-                self.explain_with_more_draws(model, law, explicand, &until, followed)
+                self.explain_with_more_draws(model, distribution, explicand, &until, followed)
             }
             extent => {
                 let (explanation, _) = self.explain_with_draws(&game, extent, followed)?;
@@ -97,23 +97,23 @@ impl Explainer<'_> {
     fn explain_with_more_draws(
         &self,
         model: &dyn Model,
-        law: &dyn ConditionalLaw,
+        distribution: &dyn ConditionalDistribution,
         explicand: &[f64],
         until: &Until,
-        followed: Option<&Followed<'_>>,
+        followed: Option<&ObservedRun<'_>>,
     ) -> Result<Explanation, ExplainError> {
-        let most = until.most_evaluations(law.columns());
-        let mut left = until.most_evaluations(law.columns().max(MANY_PLAYERS));
+        let most = until.max_evaluations(distribution.columns());
+        let mut left = until.max_evaluations(distribution.columns().max(MANY_PLAYERS));
         let mut wrong = 1.0 - until.confidence;
-        let (mut looks, mut model_rows) = (Vec::<Look>::new(), 0);
+        let (mut interim_checks, mut model_rows) = (Vec::<InterimCheck>::new(), 0);
         let (mut times, mut raised) = (1, None);
         // The tolerance for the error of the coalitions, as a fraction of the whole tolerance.
         let mut share = 1.0;
         loop {
-            let now = raised.as_deref().unwrap_or(law);
+            let now = raised.as_deref().unwrap_or(distribution);
             let game = ConditionalGame::new(model, explicand, now)?;
             let asked = until.with_confidence(1.0 - wrong).with_budget(Some(most.min(left / times)));
-            let followed = followed.map(|followed| Followed { draws: Some(now.draws()), ..*followed });
+            let followed = followed.map(|followed| ObservedRun { draws: Some(now.draws()), ..*followed });
             let of_coalitions = asked.with_tolerance(share * asked.tolerance);
             let (mut explanation, of_draws) =
                 self.explain_with_draws(&game, Extent::Until(of_coalitions), followed.as_ref())?;
@@ -121,11 +121,17 @@ impl Explainer<'_> {
             model_rows += explanation.model_rows;
             explanation.model_rows = model_rows;
             let before = explanation.certificate.as_ref().map_or(0.0, |certificate| {
-                certificate.looks.iter().rev().skip(1).map(|look| look.spent).sum::<f64>()
+                certificate
+                    .interim_checks
+                    .iter()
+                    .rev()
+                    .skip(1)
+                    .map(|interim_check| interim_check.spent)
+                    .sum::<f64>()
             });
             if explanation.diagnostics.exact
                 && let Some(certificate) = &mut explanation.certificate
-                && let Some(last) = certificate.looks.last_mut()
+                && let Some(last) = certificate.interim_checks.last_mut()
             {
                 // The run could not know that it would evaluate all coalitions, which leaves only the draws
                 // to check. Let this check spend the share of a last one.
@@ -137,12 +143,14 @@ impl Explainer<'_> {
             let draws_allow =
                 |draws: &ErrorOfDraws| ratio(draws.alone().written(1.0, &explanation), &asked) <= 1.0;
             let could_stop = is_reached || of_draws.as_ref().is_some_and(draws_allow);
-            let begins = looks.len();
-            looks.extend(certificate.looks.iter().copied());
+            let begins = interim_checks.len();
+            interim_checks.extend(certificate.interim_checks.iter().copied());
             if !could_stop {
-                looks[begins..].iter_mut().for_each(|look| look.spent = 0.0);
+                interim_checks[begins..].iter_mut().for_each(|interim_check| interim_check.spent = 0.0);
             }
-            wrong = 1.0 - until.confidence - looks.iter().map(|look| look.spent).sum::<f64>();
+            wrong = 1.0
+                - until.confidence
+                - interim_checks.iter().map(|interim_check| interim_check.spent).sum::<f64>();
             let affordable = left / times / explanation.evaluations.max(1);
             let more = match &of_draws {
                 _ if is_reached => None,
@@ -162,9 +170,9 @@ impl Explainer<'_> {
                         times.find(|&more| 2 * more <= affordable && tighter(more))
                     };
                     match enough {
-                        Some(more) => Some((more.min(MOST_MORE), 1.0)),
+                        Some(more) => Some((more.min(MAX_GROWTH), 1.0)),
                         None if share * TIGHTER >= TIGHTEST && !explanation.diagnostics.exact => {
-                            further().map(|more| (more.min(MOST_MORE), TIGHTER))
+                            further().map(|more| (more.min(MAX_GROWTH), TIGHTER))
                         }
                         None => None,
                     }
@@ -176,16 +184,16 @@ impl Explainer<'_> {
                 None => None,
             };
             let more_draws = |(more, tighter): (usize, f64)| {
-                Some((more, tighter, law.with_draws(law.draws() * times * more)?))
+                Some((more, tighter, distribution.with_draws(distribution.draws() * times * more)?))
             };
-            let Some((more, tighter, law)) = more.and_then(more_draws) else {
-                (certificate.looks, certificate.confidence) = (looks, until.confidence);
+            let Some((more, tighter, distribution)) = more.and_then(more_draws) else {
+                (certificate.interim_checks, certificate.confidence) = (interim_checks, until.confidence);
                 explanation.certificate = Some(certificate);
                 return Ok(explanation);
             };
             share *= tighter;
             times *= more;
-            raised = Some(law);
+            raised = Some(distribution);
         }
     }
 
@@ -195,13 +203,17 @@ impl Explainer<'_> {
         &self,
         game: &Conditional<'_>,
         extent: Extent,
-        followed: Option<&Followed<'_>>,
+        followed: Option<&ObservedRun<'_>>,
     ) -> Result<(Explanation, Option<ErrorOfDraws>), ExplainError> {
         let mut explanation = self.asked.explain_all(game, extent, followed)?;
         let Some(independent) = independent_draws(game) else { return Ok((explanation, None)) };
-        explanation.diagnostics.draws = Some(game.law().draws());
+        explanation.diagnostics.draws = Some(game.distribution().draws());
         // The sample of coalitions on which the explanation is based.
-        let extent = match explanation.certificate.as_ref().and_then(|certificate| certificate.looks.last()) {
+        let extent = match explanation
+            .certificate
+            .as_ref()
+            .and_then(|certificate| certificate.interim_checks.last())
+        {
             Some(last) => Extent::Grown(last.budget),
             None => extent,
         };
@@ -211,22 +223,23 @@ impl Explainer<'_> {
             // draws.
             return Ok((explanation, None));
         }
-        let told_by = if method.draws_scenarios() { ToldBy::OtherMethod } else { ToldBy::Method };
+        let told_by = if method.draws_scenarios() { ErrorSource::OtherMethod } else { ErrorSource::Method };
         let explain = |copies: &dyn Game| match told_by {
-            ToldBy::Method => self.asked.explain_all(copies, extent, None),
-            ToldBy::OtherMethod => {
-                let evaluations = extent.evaluations(game.players()).max(LEAST_TIMES * game.players());
+            ErrorSource::Method => self.asked.explain_all(copies, extent, None),
+            ErrorSource::OtherMethod => {
+                let evaluations =
+                    extent.evaluations(game.players()).max(MIN_EVALUATIONS_PER_PLAYER * game.players());
                 let asked = GameExplainer { method: Method::Auto, until: None, ..self.asked.clone() };
                 asked.explain_all(copies, Extent::Sample(evaluations), None)
             }
         };
         let of_draws =
-            ErrorOfDraws::of(game, independent, self.asked.seed, &mut explanation, told_by, explain)?;
+            ErrorOfDraws::estimate(game, independent, self.asked.seed, &mut explanation, told_by, explain)?;
         match &of_draws {
             Some(of_draws) => explanation = of_draws.written(1.0, &explanation),
             None => {
                 explanation.std_errors = None;
-                explanation.diagnostics.error_law = None;
+                explanation.diagnostics.error_distribution = None;
             }
         }
         Ok((explanation, of_draws))

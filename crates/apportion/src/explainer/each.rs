@@ -7,7 +7,7 @@ use apportion_games::Rows;
 
 use super::Explainer;
 use crate::error::ExplainError;
-use crate::follow::CountRows;
+use crate::observer::CountRows;
 
 /// Rows per thread in a block. At the end of a block, a thread idles for a fraction of a row's time until the
 /// others have finished, unless it can help them.

@@ -1,7 +1,7 @@
 //! Interaction indices of coalitions of features.
 
 use apportion_games::{Game, Partition, QuotientGame, Rows, parallel};
-use apportion_values::{InteractionIndex, Interactions, MOST_PLAYERS};
+use apportion_values::{InteractionIndex, Interactions, MAX_PLAYERS};
 
 use super::Explainer;
 use crate::error::ExplainError;
@@ -58,7 +58,7 @@ impl Explainer<'_> {
                 // For few players, enumeration is an alternative.
                 Err(TreeError::Unsupported { .. })
                     if self.asked.method == Method::Auto
-                        && groups.map_or(trees.features(), Partition::len) <= MOST_PLAYERS => {}
+                        && groups.map_or(trees.features(), Partition::len) <= MAX_PLAYERS => {}
                 answer => return Ok(answer?),
             }
         }

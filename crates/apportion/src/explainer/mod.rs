@@ -6,10 +6,10 @@ mod by_oracle;
 mod conditional;
 mod each;
 mod ends;
-mod indices;
-mod left;
 #[cfg(feature = "trees")]
-mod of_trees;
+mod for_trees;
+mod indices;
+mod reduced_problem;
 
 pub use ends::Ends;
 
@@ -19,9 +19,9 @@ use apportion_values::Value;
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
-use crate::follow::{CountRows, Follow};
-use crate::game_explainer::{Followed, GameExplainer};
+use crate::game_explainer::{GameExplainer, ObservedRun};
 use crate::method::Method;
+use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
 
 /// The treatment of null players: features whose value in the explicand equals that in every background row,
@@ -37,13 +37,13 @@ pub enum NullPlayers {
 
 /// Explains the predictions of one model in one game.
 ///
-/// In the marginal game ([`new`](Self::new), [`of_trees`](Self::of_trees)), v(S) is the mean prediction if
+/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction if
 /// the features in S have the values of the explicand and the others those of a background row. In the
 /// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
 /// expects, by its training cover, if only the features in S are known. In a conditional game
 /// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
 /// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
-/// created with [`of_outputs`](Self::of_outputs)).
+/// created with [`for_outputs`](Self::for_outputs)).
 ///
 /// With B background rows or B draws, an evaluation requires B predictions of the model; in the
 /// path-dependent game, about one. The number of evaluations per explicand is limited by the budget. It is
@@ -108,10 +108,10 @@ impl<'a> Explainer<'a> {
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
     pub fn new(model: impl Into<Shared<'a, dyn Model + 'a>>, background: Background) -> Self {
-        Self::of(Source::Model(model.into(), background))
+        Self::from_source(Source::Model(model.into(), background))
     }
 
-    fn of(source: Source<'a>) -> Self {
+    fn from_source(source: Source<'a>) -> Self {
         Self { source, asked: GameExplainer::new(), null_players: NullPlayers::default() }
     }
 
@@ -163,7 +163,7 @@ impl<'a> Explainer<'a> {
     /// the error bound and its justification. Exact methods are certified as exact. If a conditional game
     /// draws rows, the bound includes their sampling error, which more evaluations do not reduce. If that
     /// error exceeds the tolerance, more draws are requested from the distribution
-    /// ([`ConditionalLaw::with_draws`](apportion_games::ConditionalLaw::with_draws)), and
+    /// ([`ConditionalDistribution::with_draws`](apportion_games::ConditionalDistribution::with_draws)), and
     /// [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) contains their final number. The
     /// budget covers all of these runs; an evaluation with g times the distribution's draws counts as g
     /// evaluations. The explanation contains the number of evaluations on which it is based, but the model
@@ -257,25 +257,28 @@ impl<'a> Explainer<'a> {
     pub fn explain_rows_followed(
         &self,
         explicands: Rows<'_>,
-        follow: &dyn Follow,
+        observer: &dyn RunObserver,
     ) -> Result<Vec<Explanation>, ExplainError> {
-        self.explain_with(explicands, follow, true)
+        self.explain_with(explicands, observer, true)
     }
 
-    /// Explains all rows and reports finished rows to `follow`; if `follows_runs`, also every chunk of
+    /// Explains all rows and reports finished rows to `observer`; if `follows_runs`, also every chunk of
     /// evaluations.
     fn explain_with(
         &self,
         explicands: Rows<'_>,
-        follow: &dyn Follow,
+        observer: &dyn RunObserver,
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
         if let Some(explanations) = self.explain_by_oracle(explicands)? {
-            explanations.iter().enumerate().for_each(|(row, explanation)| follow.done(row, explanation));
+            explanations
+                .iter()
+                .enumerate()
+                .for_each(|(row, explanation)| observer.on_row_done(row, explanation));
             return Ok(explanations);
         }
-        self.explain_rows_by_game(explicands, follow, follows_runs).into_iter().collect()
+        self.explain_rows_by_game(explicands, observer, follows_runs).into_iter().collect()
     }
 
     /// Explains each row by its game: in parallel if the model allows it, otherwise up to the first that
@@ -283,21 +286,21 @@ impl<'a> Explainer<'a> {
     fn explain_rows_by_game(
         &self,
         explicands: Rows<'_>,
-        follow: &dyn Follow,
+        observer: &dyn RunObserver,
         follows_runs: bool,
     ) -> Vec<Result<Explanation, ExplainError>> {
         let explain = |row: usize| {
-            if follow.begin(row).is_break() {
+            if observer.on_row_start(row).is_break() {
                 return Err(GameError::Interrupted { evaluations: 0 }.into());
             }
-            let explanation = match follow.finished(row) {
+            let explanation = match observer.load_result(row) {
                 Some(explanation) => explanation,
                 None => {
-                    let followed = follows_runs.then_some(Followed { row, follow, draws: None });
+                    let followed = follows_runs.then_some(ObservedRun { row, observer, draws: None });
                     self.explain_by_game(explicands.row(row), followed.as_ref())?
                 }
             };
-            follow.done(row, &explanation);
+            observer.on_row_done(row, &explanation);
             Ok(explanation)
         };
         if self.source.parallel() {

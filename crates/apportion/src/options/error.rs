@@ -25,7 +25,7 @@ pub enum OptionError {
         /// The option.
         option: &'static str,
         /// The given value.
-        given: String,
+        actual: String,
         /// The known names.
         expected: Vec<&'static str>,
     },
@@ -34,7 +34,7 @@ pub enum OptionError {
         /// The option.
         option: &'static str,
         /// The given value.
-        given: String,
+        actual: String,
         /// The expected form.
         expected: String,
     },
@@ -86,7 +86,7 @@ pub enum OptionError {
     /// The edge does not consist of two features.
     Edge {
         /// The given edge.
-        given: String,
+        actual: String,
     },
     /// The graph does not match the features.
     Graph(GameError),
@@ -119,15 +119,15 @@ impl OptionError {
                 let known = NAMES.map(&option).join(", ");
                 format!("unknown option {}; expected one of: {known}", option(name))
             }
-            Self::Word { option: name, given, expected } => {
+            Self::Word { option: name, actual, expected } => {
                 format!(
-                    "unknown value {given:?} for {}; expected one of: {}",
+                    "unknown value {actual:?} for {}; expected one of: {}",
                     option(name),
                     expected.join(", ")
                 )
             }
-            Self::Form { option: name, given, expected } => {
-                format!("invalid value {given:?} for {}; expected {expected}", option(name))
+            Self::Form { option: name, actual, expected } => {
+                format!("invalid value {actual:?} for {}; expected {expected}", option(name))
             }
             Self::Invalid { problem, .. } => problem.clone(),
             Self::Requires { option: name, other } => format!("{} requires {}", option(name), option(other)),
@@ -150,17 +150,17 @@ impl OptionError {
                 option("bandwidth")
             ),
             Self::Feature { option: name, name: feature, features } => {
-                let given = match feature.as_str() {
+                let actual = match feature.as_str() {
                     "" => "empty feature name or empty group".to_owned(),
                     feature => format!("unknown feature {feature:?}"),
                 };
-                format!("{given} in {}; available features: {}", option(name), listed(features))
+                format!("{actual} in {}; available features: {}", option(name), listed(features))
             }
             Self::Groups { source, features } => {
                 format!("{}: {source}; available features: {}", option("groups"), listed(features))
             }
-            Self::Edge { given } => {
-                format!("invalid edge {given:?} in {}; expected two features, e.g. age,sex", option("graph"))
+            Self::Edge { actual } => {
+                format!("invalid edge {actual:?} in {}; expected two features, e.g. age,sex", option("graph"))
             }
             Self::Graph(error) => format!("{}: {error}", option("graph")),
             Self::Value(error) => error.to_string(),

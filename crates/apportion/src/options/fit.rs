@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use apportion_games::{
-    Background, ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw, GameError, GaussianLaw, Model, Rows,
-    Shared,
+    Background, ConditionalDistribution, CopulaDistribution, EmpiricalDistribution, FrequencyDistribution,
+    GameError, GaussianDistribution, Model, Rows, Shared,
 };
 
 use super::distribution::{Bandwidth, Distribution, Variant};
@@ -15,7 +15,7 @@ use super::game_name::GameName;
 const DRAWS: usize = 500;
 
 /// A shared distribution.
-type Law<'a> = Shared<'a, dyn ConditionalLaw + 'a>;
+type SharedDistribution<'a> = Shared<'a, dyn ConditionalDistribution + 'a>;
 
 impl Distribution {
     /// Fits the distribution of a game to rows, with weights if given; `None` for games without a
@@ -33,7 +33,7 @@ impl Distribution {
         weights: Option<&[f64]>,
         seed: u64,
         model: Option<impl FnOnce() -> Shared<'a, dyn Model + 'a>>,
-    ) -> Result<Option<Law<'a>>, OptionError> {
+    ) -> Result<Option<SharedDistribution<'a>>, OptionError> {
         let is_shapr = self.variant == Some(Variant::Shapr);
         if game == GameName::Empirical && is_shapr && weights.is_some() {
             return Err(OptionError::Weights);
@@ -47,13 +47,13 @@ impl Distribution {
         let draws = self.draws.unwrap_or(DRAWS);
         let fitted = match (game, weights) {
             (GameName::Marginal | GameName::PathDependent, _) => return Ok(None),
-            (GameName::Gaussian, None) => GaussianLaw::fit(rows, draws, seed).map(shared),
+            (GameName::Gaussian, None) => GaussianDistribution::fit(rows, draws, seed).map(shared),
             (GameName::Gaussian, Some(weights)) => {
-                GaussianLaw::fit_weighted(rows, weights, draws, seed).map(shared)
+                GaussianDistribution::fit_weighted(rows, weights, draws, seed).map(shared)
             }
-            (GameName::Copula, None) => CopulaLaw::fit(rows, draws, seed).map(shared),
+            (GameName::Copula, None) => CopulaDistribution::fit(rows, draws, seed).map(shared),
             (GameName::Copula, Some(weights)) => {
-                CopulaLaw::fit_weighted(rows, weights, draws, seed).map(shared)
+                CopulaDistribution::fit_weighted(rows, weights, draws, seed).map(shared)
             }
             (GameName::Empirical, _) => self.empirical(rows, weights, draws, model),
             (GameName::Frequency, _) => self.frequency(rows, weights).map(shared),
@@ -67,35 +67,35 @@ impl Distribution {
         weights: Option<&[f64]>,
         max_rows: usize,
         model: Option<Shared<'a, dyn Model + 'a>>,
-    ) -> Result<Law<'a>, GameError> {
-        let law = match weights {
-            _ if self.variant == Some(Variant::Shapr) => EmpiricalLaw::as_in_shapr(rows)?,
-            None => EmpiricalLaw::fit(rows)?,
-            Some(weights) => EmpiricalLaw::fit_weighted(rows, weights)?,
+    ) -> Result<SharedDistribution<'a>, GameError> {
+        let distribution = match weights {
+            _ if self.variant == Some(Variant::Shapr) => EmpiricalDistribution::as_in_shapr(rows)?,
+            None => EmpiricalDistribution::fit(rows)?,
+            Some(weights) => EmpiricalDistribution::fit_weighted(rows, weights)?,
         };
-        let law = match self.share {
-            None => law,
-            Some(share) => law.with_share(share)?,
+        let distribution = match self.share {
+            None => distribution,
+            Some(share) => distribution.with_share(share)?,
         };
-        let law = law.with_most_rows(max_rows)?;
+        let distribution = distribution.with_max_rows(max_rows)?;
         Ok(match (self.bandwidth, model) {
-            (Some(Bandwidth::Given(bandwidth)), _) => shared(law.with_bandwidth(bandwidth)?),
-            (Some(Bandwidth::Aicc), Some(model)) => shared(law.with_bandwidths_by_aicc(model)?),
-            _ => shared(law),
+            (Some(Bandwidth::Given(bandwidth)), _) => shared(distribution.with_bandwidth(bandwidth)?),
+            (Some(Bandwidth::Aicc), Some(model)) => shared(distribution.with_bandwidths_by_aicc(model)?),
+            _ => shared(distribution),
         })
     }
 
-    fn frequency(&self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<FrequencyLaw, GameError> {
-        let law = match weights {
-            None => FrequencyLaw::fit(rows)?,
-            Some(weights) => FrequencyLaw::of_table(
+    fn frequency(&self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<FrequencyDistribution, GameError> {
+        let distribution = match weights {
+            None => FrequencyDistribution::fit(rows)?,
+            Some(weights) => FrequencyDistribution::from_table(
                 &Background::rows(rows.values(), rows.columns())?.with_weights(weights)?,
             ),
         };
-        Ok(law.with_fallback(self.fallback.unwrap_or_default()))
+        Ok(distribution.with_fallback(self.fallback.unwrap_or_default()))
     }
 }
 
-fn shared<'a>(law: impl ConditionalLaw + 'a) -> Law<'a> {
-    Arc::new(law).into()
+fn shared<'a>(distribution: impl ConditionalDistribution + 'a) -> SharedDistribution<'a> {
+    Arc::new(distribution).into()
 }

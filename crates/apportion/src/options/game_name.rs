@@ -51,10 +51,10 @@ impl fmt::Display for GameName {
 
 /// The error for a name that is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown game {given:?}; expected one of: {}", GameName::ALL.map(GameName::name).join(", "))]
+#[error("unknown game {actual:?}; expected one of: {}", GameName::ALL.map(GameName::name).join(", "))]
 pub struct UnknownGame {
     /// The given name.
-    pub given: String,
+    pub actual: String,
 }
 
 impl FromStr for GameName {
@@ -64,6 +64,6 @@ impl FromStr for GameName {
         // shapr's name for the marginal game.
         let name_of = |name| if name == "independence" { "marginal" } else { name };
         let found = Self::ALL.into_iter().find(|game| game.name() == name_of(name));
-        found.ok_or_else(|| UnknownGame { given: name.to_owned() })
+        found.ok_or_else(|| UnknownGame { actual: name.to_owned() })
     }
 }

@@ -79,7 +79,7 @@ impl GraphOption {
             Self::Grid { rows, columns, .. } => {
                 return Err(OptionError::Form {
                     option: "graph",
-                    given: format!("grid={rows}x{columns}"),
+                    actual: format!("grid={rows}x{columns}"),
                     expected: format!("a grid of the {players} features"),
                 });
             }
@@ -121,7 +121,7 @@ impl GraphOption {
 fn ends(edge: &str, names: &[String]) -> Result<(usize, usize), OptionError> {
     match edge.split(',').map(str::trim).collect::<Vec<_>>()[..] {
         [a, b] => Ok((feature("graph", a, names)?, feature("graph", b, names)?)),
-        _ => Err(OptionError::Edge { given: edge.to_owned() }),
+        _ => Err(OptionError::Edge { actual: edge.to_owned() }),
     }
 }
 

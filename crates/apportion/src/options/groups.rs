@@ -102,16 +102,16 @@ impl Structure {
     ///
     /// # Errors
     ///
-    /// The errors of [`Value::of`] and [`Value::over`].
+    /// The errors of [`Value::from_concept`] and [`Value::over_hierarchy`].
     pub fn value(
         concept: SolutionConcept,
         groups: Option<Self>,
         graph: Option<Graph>,
     ) -> Result<Value, ValueError> {
         match groups {
-            Some(Self::Levels(hierarchy)) => Value::over(concept, hierarchy),
-            Some(Self::Groups(partition)) => Value::of(concept, Some(partition), graph),
-            None => Value::of(concept, None, graph),
+            Some(Self::Levels(hierarchy)) => Value::over_hierarchy(concept, hierarchy),
+            Some(Self::Groups(partition)) => Value::from_concept(concept, Some(partition), graph),
+            None => Value::from_concept(concept, None, graph),
         }
     }
 }
@@ -134,7 +134,7 @@ impl Groups {
     }
 
     /// Returns the groups of a value; `None` for values without groups.
-    pub fn of_value(value: &Value) -> Option<Self> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         let groups = value.groups().map(|partition| Structure::Groups(partition.clone()));
         let levels = || value.hierarchy().map(|hierarchy| Structure::Levels(hierarchy.clone()));
         groups.or_else(levels).map(Self::Structure)
@@ -210,7 +210,7 @@ pub(super) fn feature(option: &'static str, name: &str, names: &[String]) -> Res
 
 /// Returns the text that is [parsed](Groups) as these groups. Features are listed by name, or by index if the
 /// name is empty or not unique.
-pub fn words_of_groups(groups: &[Vec<usize>], names: &[String]) -> String {
+pub fn format_groups(groups: &[Vec<usize>], names: &[String]) -> String {
     let feature = |&feature: &usize| {
         let name = &names[feature];
         let is_unique = names.iter().filter(|other| *other == name).count() == 1;
@@ -245,14 +245,14 @@ mod tests {
 
     #[test]
     fn features_are_meant_by_name_first_and_by_number_where_none_has_it() {
-        let wanted = [vec![3, 1], vec![0], vec![2]];
-        assert_eq!(partition("bmi, sex;age;0", &NAMES).unwrap(), wanted);
-        assert_eq!(partition("3,1; age ;2;", &NAMES).unwrap(), wanted);
+        let expected = [vec![3, 1], vec![0], vec![2]];
+        assert_eq!(partition("bmi, sex;age;0", &NAMES).unwrap(), expected);
+        assert_eq!(partition("3,1; age ;2;", &NAMES).unwrap(), expected);
     }
 
     #[test]
     fn what_is_no_partition_is_refused_with_the_features() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("age,sex;bmi", "1 of 4 players are in no group, the first being 2"),
             ("age,sex,0;bmi,age", "player 0 is in both group 0 and group 1"),
             ("age,sex,0;;bmi", "empty feature name or empty group"),
@@ -260,13 +260,13 @@ mod tests {
             ("age,sex,0;4", "unknown feature \"4\""),
         ] {
             let message = partition(text, &NAMES).unwrap_err().to_string();
-            assert!(message.contains(wanted) && message.contains("bmi"), "{message}");
+            assert!(message.contains(expected) && message.contains("bmi"), "{message}");
         }
     }
 
     #[test]
     fn what_was_found_can_be_typed() {
-        let wanted = vec![vec![3, 1], vec![0], vec![2]];
+        let expected = vec![vec![3, 1], vec![0], vec![2]];
         for names in [
             ["age", "sex", "0", "bmi"],
             ["a;b", "c,d", "\"e\"", "x y "],
@@ -275,10 +275,10 @@ mod tests {
             ["(a", "(b)", "c)", "d(e)"],
         ] {
             let texts = names.map(str::to_owned);
-            assert_eq!(partition(&words_of_groups(&wanted, &texts), &names).unwrap(), wanted, "{names:?}");
+            assert_eq!(partition(&format_groups(&expected, &texts), &names).unwrap(), expected, "{names:?}");
         }
         let names = ["age", "sex", "bmi"].map(str::to_owned);
-        assert_eq!(words_of_groups(&[vec![0, 2], vec![1]], &names), "age,bmi;sex");
+        assert_eq!(format_groups(&[vec![0, 2], vec![1]], &names), "age,bmi;sex");
     }
 
     #[test]
@@ -301,14 +301,14 @@ mod tests {
         use Member::{Group as G, Player as P};
         let names = ["age", "sex", "bmi", "f(x)", "a;b"];
         let three = G(vec![G(vec![P(0), P(1)]), P(2)]);
-        let wanted = [three, P(3), P(4)];
+        let expected = [three, P(3), P(4)];
         for text in ["(age,sex;bmi);f(x);\"a;b\"", " ( 0 , 1 ; bmi ) ; f(x);4", "(age,sex),bmi;f(x);\"a;b\""]
         {
-            assert_eq!(nested(text, &names).unwrap(), wanted, "{text}");
+            assert_eq!(nested(text, &names).unwrap(), expected, "{text}");
         }
         let deep = "((age,\"a;b\";sex);bmi);f(x)";
-        let wanted = [G(vec![G(vec![G(vec![P(0), P(4)]), P(1)]), P(2)]), P(3)];
-        assert_eq!(nested(deep, &names).unwrap(), wanted);
+        let expected = [G(vec![G(vec![G(vec![P(0), P(4)]), P(1)]), P(2)]), P(3)];
+        assert_eq!(nested(deep, &names).unwrap(), expected);
         // Two levels are plain groups, regardless of extra parentheses.
         assert_eq!(nested("((age,sex));bmi;f(x);4", &names).unwrap().len(), 4);
         // Parentheses within names belong to the names.
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         let names = ["age", "sex", "bmi"];
-        for (text, wanted) in [
+        for (text, expected) in [
             ("(age,sex;bmi", "missing closing parenthesis"),
             ("(age,sex)bmi", "expected a comma or semicolon, found \"bmi\""),
             ("(\"age,sex);bmi", "missing closing quote"),
@@ -329,7 +329,7 @@ mod tests {
             ("((age,sex),());bmi", "empty feature name or empty group"),
         ] {
             let message = nested(text, &names).unwrap_err().to_string();
-            assert!(message.contains(wanted), "{text}: {message}");
+            assert!(message.contains(expected), "{text}: {message}");
         }
         let message = nested("((0,2);3);1", &["a", "b", "c", "d", "e"]).unwrap_err().to_string();
         assert!(message.contains("1 of 5 players are not listed, the first being 4"), "{message}");
@@ -341,7 +341,7 @@ mod tests {
             let names = ["age", "sex", "bmi", "bp"].map(str::to_owned);
             let groups = text.parse::<Groups>().unwrap().structure(&names).unwrap();
             let value = Structure::value(SolutionConcept::owen(), groups, None).unwrap();
-            Groups::of_value(&value).unwrap().words()
+            Groups::from_value(&value).unwrap().words()
         };
         assert_eq!(words("bmi;sex,age;bp"), "2;1,0;3");
         assert_eq!(words("(age,sex;bmi);bp"), r#"[[["0","1"],"2"],["3"]]"#);

@@ -31,7 +31,7 @@ pub use engine::Engine;
 pub use error::OptionError;
 pub use game_name::{GameName, UnknownGame};
 pub use graph::GraphOption;
-pub use groups::{FindGroups, Groups, Structure, members, words_of_groups};
+pub use groups::{FindGroups, Groups, Structure, format_groups, members};
 pub use output::{OutputName, UnknownOutput};
 
 use accuracy::{MEASURES, SCALES};
@@ -203,7 +203,7 @@ impl Options {
             None => None,
             Some(groups) => Some(groups.structure(names)?.ok_or_else(|| OptionError::Form {
                 option: "groups",
-                given: groups.words(),
+                actual: groups.words(),
                 expected: "explicit groups, e.g. age,sex;bmi".to_owned(),
             })?),
         };
@@ -262,7 +262,7 @@ fn parse<T: FromStr<Err: ToString>>(option: &'static str, words: &str) -> Result
 fn form(option: &'static str, words: &str, error: impl ToString) -> OptionError {
     let text = error.to_string();
     let expected = text.strip_prefix("expected ").unwrap_or(&text).to_owned();
-    OptionError::Form { option, given: words.to_owned(), expected }
+    OptionError::Form { option, actual: words.to_owned(), expected }
 }
 
 fn number(option: &'static str, words: &str) -> Result<f64, OptionError> {
@@ -278,7 +278,7 @@ fn word<T: Clone>(option: &'static str, words: &str, known: &[(&'static str, T)]
     let found = known.iter().find(|(name, _)| *name == words).map(|(_, value)| value.clone());
     found.ok_or_else(|| OptionError::Word {
         option,
-        given: words.to_owned(),
+        actual: words.to_owned(),
         expected: known.iter().map(|(name, _)| *name).collect(),
     })
 }

@@ -7,18 +7,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use apportion::estimators::StopRule;
 use apportion::estimators::methods;
 use apportion::games::{
-    CoalitionView, ConditionalLaw, EmpiricalLaw, GameError, GaussianLaw, Sampling, SyntheticRows, parallel,
+    CoalitionView, ConditionalDistribution, EmpiricalDistribution, GameError, GaussianDistribution, Sampling,
+    SyntheticRows, parallel,
 };
 use apportion::{
-    Budget, Checkpoint, Explainer, Explanation, Follow, Method, Partition, Progress, Rows, Semivalue, Until,
+    Budget, Checkpoint, Explainer, Explanation, Method, Partition, Progress, Rows, RunObserver, Semivalue,
+    Until,
 };
 
-use crate::common::gaussian::{Asked, Setting, methods, ratio};
+use crate::common::gaussian::{Request, Setting, methods, ratio};
 
 /// A distribution whose number of draws cannot be changed.
-struct Fixed(GaussianLaw);
+struct Fixed(GaussianDistribution);
 
-impl ConditionalLaw for Fixed {
+impl ConditionalDistribution for Fixed {
     fn columns(&self) -> usize {
         self.0.columns()
     }
@@ -28,12 +30,12 @@ impl ConditionalLaw for Fixed {
     fn sampling(&self) -> Sampling {
         self.0.sampling()
     }
-    fn given<'a>(
+    fn condition<'a>(
         &'a self,
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
-        self.0.given(explicand, coalition)
+        self.0.condition(explicand, coalition)
     }
 }
 
@@ -57,11 +59,11 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
     let is_quick = |method: Method| !["learned-spectrum", "proxy-residual"].contains(&method.name());
     let quick = methods(&partition).into_iter().filter(|(method, _)| is_quick(*method));
     let cases = quick.flat_map(|(method, value)| {
-        [5, 10, 20].map(|times| Asked { method, value: value.clone(), budget: Budget::PerPlayer(times) })
+        [5, 10, 20].map(|times| Request { method, value: value.clone(), budget: Budget::PerPlayer(times) })
     });
     let judged = parallel::map(cases, |asked| {
         let Some(got) = ratio(&setting, &asked, 3, 30, Some(20)) else { return 0 };
-        let Asked { method, value, budget } = asked;
+        let Request { method, value, budget } = asked;
         assert!(got > 0.8 && got < 1.3, "{method} {} {budget:?}: {got}", value.concept());
         1
     });
@@ -80,9 +82,10 @@ fn draws_are_raised_until_the_accuracy_is_reached() {
         Method::By(&methods::PERMUTATION),
     ] {
         for seed in 0..4 {
-            let (explicand, law) = (setting.explicand(seed), setting.law(50, seed as u64));
+            let (explicand, distribution) = (setting.explicand(seed), setting.distribution(50, seed as u64));
             let explain = |tolerance| {
-                let explainer = Explainer::conditional(&setting, &law).method(method).seed(seed as u64);
+                let explainer =
+                    Explainer::conditional(&setting, &distribution).method(method).seed(seed as u64);
                 explainer.until(Until::relative(tolerance)).explain(&explicand).unwrap()
             };
             for tolerance in [0.1, 0.03] {
@@ -90,7 +93,10 @@ fn draws_are_raised_until_the_accuracy_is_reached() {
                 let certificate = explanation.certificate.as_ref().unwrap();
                 assert_eq!(certificate.stopped_by, StopRule::Tolerance, "{method} {seed} {tolerance}");
                 assert_eq!(certificate.confidence, 0.95);
-                assert!(certificate.looks.iter().map(|look| look.spent).sum::<f64>() <= 0.05 + 1e-12);
+                assert!(
+                    certificate.interim_checks.iter().map(|interim_check| interim_check.spent).sum::<f64>()
+                        <= 0.05 + 1e-12
+                );
                 let draws = explanation.diagnostics.draws.unwrap();
                 assert!((draws / 50).is_power_of_two(), "{draws}");
                 raised += usize::from(draws > 50);
@@ -108,42 +114,43 @@ fn draws_are_raised_until_the_accuracy_is_reached() {
 fn draws_that_cannot_be_raised_end_without_a_certificate() {
     let setting = Setting::new(6);
     let explicand = setting.explicand(1);
-    let (law, fixed) = (setting.law(20, 3), Fixed(setting.law(20, 3)));
-    let explain_to = |tolerance, law: &dyn ConditionalLaw, budget| {
+    let (distribution, fixed) = (setting.distribution(20, 3), Fixed(setting.distribution(20, 3)));
+    let explain_to = |tolerance, distribution: &dyn ConditionalDistribution, budget| {
         let until = Until::relative(tolerance).with_budget(budget);
-        Explainer::conditional(&setting, law).until(until).explain(&explicand).unwrap()
+        Explainer::conditional(&setting, distribution).until(until).explain(&explicand).unwrap()
     };
-    let explain = |law: &dyn ConditionalLaw, budget| explain_to(0.05, law, budget);
+    let explain = |distribution: &dyn ConditionalDistribution, budget| explain_to(0.05, distribution, budget);
     // Limited by the distribution, and by the budget: 64 evaluations cover all coalitions, and 100 do not
     // suffice for twice the draws.
-    for explanation in [explain(&fixed, None), explain(&law, Some(100))] {
+    for explanation in [explain(&fixed, None), explain(&distribution, Some(100))] {
         let certificate = explanation.certificate.unwrap();
         assert_eq!(certificate.stopped_by, StopRule::Draws);
         assert!(certificate.error_bounds.unwrap()[0] > certificate.tolerances[0]);
         assert_eq!(explanation.diagnostics.draws, Some(20));
     }
     // Without these limits, the tolerance is reached.
-    assert_eq!(explain(&law, None).certificate.unwrap().stopped_by, StopRule::Tolerance);
+    assert_eq!(explain(&distribution, None).certificate.unwrap().stopped_by, StopRule::Tolerance);
     // The error cannot be estimated from a single draw, nor from a single antithetic pair.
-    for law in [setting.law(1, 3), setting.law(2, 3).antithetic().unwrap()] {
-        let explanation = explain_to(0.2, &law, None);
+    for distribution in [setting.distribution(1, 3), setting.distribution(2, 3).antithetic().unwrap()] {
+        let explanation = explain_to(0.2, &distribution, None);
         assert_eq!(explanation.certificate.unwrap().stopped_by, StopRule::Tolerance);
         assert!(explanation.diagnostics.draws.unwrap() >= 4);
     }
     // An empirical distribution uses rows of the data and draws nothing.
     let data: Vec<f64> = (0..300).map(|at| (at as f64 * 0.7).sin()).collect();
-    let law = EmpiricalLaw::fit(Rows::new(&data, 6)).unwrap();
-    let explanation = explain(&law, None);
+    let distribution = EmpiricalDistribution::fit(Rows::new(&data, 6)).unwrap();
+    let explanation = explain(&distribution, None);
     assert_eq!((explanation.std_errors, explanation.diagnostics.draws), (Some(vec![0.0; 6]), None));
 }
 
 #[test]
 fn the_budget_is_for_all_draws_together() {
     let setting = Setting::new(8);
-    let (explicand, law) = (setting.explicand(2), setting.law(10, 5));
+    let (explicand, distribution) = (setting.explicand(2), setting.distribution(10, 5));
     for budget in [300, 1000, 5000, 40_000] {
         let until = Until::relative(0.01).with_budget(Some(budget));
-        let explanation = Explainer::conditional(&setting, &law).until(until).explain(&explicand).unwrap();
+        let explanation =
+            Explainer::conditional(&setting, &distribution).until(until).explain(&explicand).unwrap();
         // One prediction per row for the values, and another for their errors.
         assert!(explanation.model_rows <= 2 * 10 * budget, "{budget}: {} rows", explanation.model_rows);
         let times = explanation.diagnostics.draws.unwrap() / 10;
@@ -154,9 +161,10 @@ fn the_budget_is_for_all_draws_together() {
 #[test]
 fn more_draws_are_the_same_on_any_number_of_threads() {
     let setting = Setting::new(7);
-    let (explicand, law) = (setting.explicand(0), setting.law(10, 1));
+    let (explicand, distribution) = (setting.explicand(0), setting.distribution(10, 1));
     let explain = || {
-        let explainer = Explainer::conditional(&setting, &law).method(Method::By(&methods::LEVERAGE_SHAP));
+        let explainer =
+            Explainer::conditional(&setting, &distribution).method(Method::By(&methods::LEVERAGE_SHAP));
         explainer.until(Until::relative(0.1)).seed(4).explain(&explicand).unwrap()
     };
     let with = |threads| rayon_of(threads).install(explain);
@@ -174,11 +182,11 @@ struct Keeper {
     begun: Mutex<Option<Checkpoint>>,
 }
 
-impl Follow for Keeper {
-    fn begun(&self, _: usize) -> Option<Checkpoint> {
+impl RunObserver for Keeper {
+    fn load_checkpoint(&self, _: usize) -> Option<Checkpoint> {
         self.begun.lock().unwrap().clone()
     }
-    fn progress(&self, _: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+    fn on_progress(&self, _: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         if self.reports.fetch_add(1, Ordering::Relaxed) < self.stop_after {
             return ControlFlow::Continue(());
         }
@@ -190,14 +198,15 @@ impl Follow for Keeper {
 #[test]
 fn runs_with_more_draws_resume_to_the_same_bytes() {
     let setting = Setting::new(7);
-    let (explicand, law) = (setting.explicand(0), setting.law(10, 1));
+    let (explicand, distribution) = (setting.explicand(0), setting.distribution(10, 1));
     let explainer = |seed| {
-        let explainer = Explainer::conditional(&setting, &law).method(Method::By(&methods::LEVERAGE_SHAP));
+        let explainer =
+            Explainer::conditional(&setting, &distribution).method(Method::By(&methods::LEVERAGE_SHAP));
         explainer.until(Until::relative(0.1)).seed(seed)
     };
     let rows = Rows::new(&explicand, 7);
-    let wanted = explainer(4).explain(&explicand).unwrap();
-    assert!(wanted.diagnostics.draws > Some(10));
+    let expected = explainer(4).explain(&explicand).unwrap();
+    assert!(expected.diagnostics.draws > Some(10));
     let (mut stops, mut raised) = (0, 0);
     for stop_after in 0.. {
         let keeper = Keeper { reports: AtomicUsize::new(0), stop_after, begun: Mutex::new(None) };
@@ -208,7 +217,7 @@ fn runs_with_more_draws_resume_to_the_same_bytes() {
         let begun = keeper.begun.into_inner().unwrap();
         let kept = || Mutex::new(begun.clone());
         let resumed = Keeper { reports: AtomicUsize::new(0), stop_after: usize::MAX, begun: kept() };
-        assert_eq!(explainer(4).explain_rows_followed(rows, &resumed).unwrap()[0], wanted);
+        assert_eq!(explainer(4).explain_rows_followed(rows, &resumed).unwrap()[0], expected);
         if begun.as_ref().unwrap().scenarios() > 10 {
             raised += 1;
             continue;

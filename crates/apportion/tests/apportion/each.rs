@@ -62,16 +62,16 @@ fn every_row_comes_in_its_turn_with_the_bits_of_all_at_once() {
 #[test]
 fn the_tree_oracle_hands_its_rows_over_too() {
     let ensemble = iris();
-    let explainer = Explainer::of_trees(&ensemble, background());
+    let explainer = Explainer::for_trees(&ensemble, background());
     // More than one block of the tree method.
     let rows = flowers().values().repeat(5000_usize.div_ceil(flowers().len()));
     let rows = Rows::new(&rows, flowers().columns());
     let together = explainer.explain_rows(rows).unwrap();
     let received = each(&explainer, rows, 2);
     assert_eq!(received.len(), together.len());
-    for (index, ((row, got), wanted)) in received.iter().zip(&together).enumerate() {
+    for (index, ((row, got), expected)) in received.iter().zip(&together).enumerate() {
         assert_eq!(*row, index);
-        assert!(largest_difference(&got.values, &wanted.values) < 1e-12, "row {row}");
+        assert!(largest_difference(&got.values, &expected.values) < 1e-12, "row {row}");
     }
 }
 

@@ -21,7 +21,7 @@ fn enumerates(method: Method, value: &Semivalue) -> bool {
 #[test]
 fn every_method_explains_an_ensemble_exactly_at_a_full_budget() {
     let ensemble = iris();
-    let explainer = |method| Explainer::of_trees(&ensemble, background()).method(method);
+    let explainer = |method| Explainer::for_trees(&ensemble, background()).method(method);
     let truth = explainer(Method::Exact).explain_rows(flowers()).unwrap();
     for method in Method::all().filter(|method| enumerates(*method, &Semivalue::Shapley)) {
         let got = explainer(method).explain_rows(flowers()).unwrap();
@@ -52,7 +52,7 @@ fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
     let ensemble = iris();
     for value in values() {
         let explainers = |game: &str| match game {
-            "marginal" => Explainer::of_trees(&ensemble, background()).value(value.clone()),
+            "marginal" => Explainer::for_trees(&ensemble, background()).value(value.clone()),
             _ => Explainer::path_dependent(&ensemble).value(value.clone()),
         };
         for game in ["marginal", "path-dependent"] {
@@ -85,7 +85,7 @@ fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
 #[test]
 fn weights_by_size_keep_their_meaning_when_null_players_are_taken_out() {
     let model = |row: &[f64]| row[0] * row[2] + row[0] * row[2] * row[4];
-    let value = Semivalue::by_size_law(&[0.4, 0.1, 0.1, 0.1, 0.3]).unwrap();
+    let value = Semivalue::from_size_distribution(&[0.4, 0.1, 0.1, 0.1, 0.3]).unwrap();
     let explain = |null_players, method| {
         let background = Background::baseline(vec![0.0, 1.0, 0.0, 1.0, 0.0]).unwrap();
         Explainer::new(&model, background)
@@ -131,7 +131,7 @@ fn auto_samples_by_the_method_that_suits_the_value() {
 fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_the_learned_spectrum_for_many() {
     let ensemble = iris();
     assert_eq!(
-        Explainer::of_trees(&ensemble, background()).explain(flowers().row(0)).unwrap().method,
+        Explainer::for_trees(&ensemble, background()).explain(flowers().row(0)).unwrap().method,
         "tree"
     );
     let model = |row: &[f64]| row.iter().product::<f64>();
@@ -148,7 +148,7 @@ fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_the_learned_spec
 fn one_row_alone_is_explained_as_among_others() {
     let ensemble = iris();
     for method in [Method::Exact, Method::By(&methods::LEVERAGE_SHAP), Method::By(&methods::PERMUTATION)] {
-        let explainer = Explainer::of_trees(&ensemble, background())
+        let explainer = Explainer::for_trees(&ensemble, background())
             .method(method)
             .budget(Budget::Evaluations(if method == Method::Exact { 16 } else { 12 }))
             .seed(3);
@@ -255,7 +255,7 @@ fn serial_models_are_never_called_by_two_threads_at_once() {
 fn rows_that_do_not_fit_are_refused() {
     let ensemble = iris();
     for method in [Method::Tree, Method::Exact, Method::By(&methods::LEVERAGE_SHAP)] {
-        let explainer = Explainer::of_trees(&ensemble, background()).method(method);
+        let explainer = Explainer::for_trees(&ensemble, background()).method(method);
         assert!(explainer.explain(&[1.0; 3]).is_err(), "{method}: too short");
         assert!(explainer.explain(&[]).is_err(), "{method}: empty");
         // Splits only compare, so a row above all thresholds is equivalent to an infinite one.
@@ -263,7 +263,7 @@ fn rows_that_do_not_fit_are_refused() {
         assert_eq!(infinite.values, explainer.explain(&[1.0, 1e30, 1.0, 1.0]).unwrap().values, "{method}");
     }
     let narrow = Background::baseline(vec![0.0; 2]).unwrap();
-    assert!(Explainer::of_trees(&ensemble, narrow).explain(flowers().row(0)).is_err());
+    assert!(Explainer::for_trees(&ensemble, narrow).explain(flowers().row(0)).is_err());
     assert!(matches!(Background::rows(vec![], 4), Err(GameError::EmptyBackground)));
 }
 
@@ -271,12 +271,12 @@ fn rows_that_do_not_fit_are_refused() {
 fn an_explicand_without_values_is_refused_by_a_model_of_one_feature() {
     let ensemble = Ensemble::from_bytes(include_bytes!("../fixtures/one_feature.json")).unwrap();
     let baseline = || Background::baseline(vec![0.0]).unwrap();
-    for explainer in [Explainer::of_trees(&ensemble, baseline()), Explainer::path_dependent(&ensemble)] {
+    for explainer in [Explainer::for_trees(&ensemble, baseline()), Explainer::path_dependent(&ensemble)] {
         let refused = explainer.explain(&[]).unwrap_err().to_string();
         assert!(refused.contains("0 values, expected 1"), "{refused}");
         assert_eq!(explainer.explain_rows(Rows::new(&[], 1)).unwrap().len(), 0);
     }
-    assert_eq!(Explainer::of_trees(&ensemble, baseline()).explain(&[3.0]).unwrap().values, [3.0]);
+    assert_eq!(Explainer::for_trees(&ensemble, baseline()).explain(&[3.0]).unwrap().values, [3.0]);
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn what_a_plan_says_is_what_is_done() {
     for method in Method::all().filter(planned) {
         for budget in [Budget::Auto, Budget::Evaluations(16), Budget::PerPlayer(6), Budget::Evaluations(2)] {
             for (name, explainer, rows) in [
-                ("trees", Explainer::of_trees(&ensemble, background()), flowers()),
+                ("trees", Explainer::for_trees(&ensemble, background()), flowers()),
                 ("closure", Explainer::new(&model, background()), flowers()),
                 ("wide", Explainer::new(&wide, zeros()), Rows::new(&rows, 13)),
             ] {
@@ -326,7 +326,7 @@ fn what_a_plan_says_is_what_is_done() {
                 let explained = match explainer.explain_rows(rows) {
                     Ok(explained) => explained,
                     Err(refused) => {
-                        assert!(plan.most < plan.least, "{what}: {plan:?}, {refused}");
+                        assert!(plan.max_evaluations < plan.min_evaluations, "{what}: {plan:?}, {refused}");
                         continue;
                     }
                 };
@@ -334,7 +334,7 @@ fn what_a_plan_says_is_what_is_done() {
                     let evaluations = explanation.evaluations;
                     assert_eq!(explanation.method, plan.method.name(), "{what}");
                     assert!(
-                        plan.most.is_some_and(|most| evaluations <= most),
+                        plan.max_evaluations.is_some_and(|most| evaluations <= most),
                         "{what}: {evaluations}, {plan:?}"
                     );
                 }
@@ -348,12 +348,12 @@ fn an_explainer_that_shares_its_model_outlives_it() {
     let ensemble = Arc::new(iris());
     let row = flowers().row(0);
     let borrowed = [
-        Explainer::of_trees(&*ensemble, background()).explain(row).unwrap(),
+        Explainer::for_trees(&*ensemble, background()).explain(row).unwrap(),
         Explainer::path_dependent(&*ensemble).explain(row).unwrap(),
         Explainer::new(&*ensemble, background()).explain(row).unwrap(),
     ];
     let sharing: [Explainer<'static>; 3] = [
-        Explainer::of_trees(Arc::clone(&ensemble), background()),
+        Explainer::for_trees(Arc::clone(&ensemble), background()),
         Explainer::path_dependent(Arc::clone(&ensemble)),
         Explainer::new(ensemble, background()),
     ];
@@ -364,7 +364,7 @@ fn an_explainer_that_shares_its_model_outlives_it() {
 #[test]
 fn interactions_are_of_trees() {
     let ensemble = iris();
-    let explainer = Explainer::of_trees(&ensemble, background());
+    let explainer = Explainer::for_trees(&ensemble, background());
     let pairs = explainer.interactions(Diagonal::Remainder, flowers()).unwrap();
     let values = explainer.exact(flowers()).unwrap().unwrap();
     assert_eq!(explainer.explain_rows(flowers()).unwrap()[1].attributions(), values.of_row(1));

@@ -8,10 +8,10 @@ use apportion::{
     Value,
 };
 
-fn close(got: &[f64], wanted: &[f64]) {
-    assert_eq!(got.len(), wanted.len());
-    for (got, wanted) in got.iter().zip(wanted) {
-        assert!((got - wanted).abs() < 1e-12, "{got} for {wanted}");
+fn close(got: &[f64], expected: &[f64]) {
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(expected) {
+        assert!((got - expected).abs() < 1e-12, "{got} for {expected}");
     }
 }
 
@@ -31,17 +31,17 @@ fn features_of_rows_and_players_of_games_have_the_values_of_the_definition() {
         "myerson",
     ] {
         let value: GraphValue = name.parse().unwrap();
-        let wanted = value.enumerate(&game, &graph).unwrap();
+        let expected = value.enumerate(&game, &graph).unwrap();
         let explainer =
             Explainer::new(&model, background.clone()).value(Value::on_graph(value.clone(), graph.clone()));
         let explanation = explainer.explain(&explicand).unwrap();
-        close(&explanation.values, &wanted.values);
+        close(&explanation.values, &expected.values);
         assert_eq!(explanation.value, SolutionConcept::OnGraph(value.clone()));
         assert!(explanation.diagnostics.exact && explanation.evaluations == explanation.distinct_coalitions);
         let of_game = GameExplainer::new().value(Value::on_graph(value, graph.clone()));
         assert_eq!(of_game.explain(&game).unwrap().values, explanation.values);
         let until = of_game.until(Until::relative(0.1)).explain(&game).unwrap();
-        close(&until.values, &wanted.values);
+        close(&until.values, &expected.values);
         assert_eq!(until.certificate.unwrap().error_bounds, Some(vec![0.0]));
     }
 }
@@ -63,7 +63,7 @@ fn other_values_of_a_game_are_those_of_its_rows() {
 fn graphs_of_others_and_small_budgets_are_refused() {
     let game = SumOfUnanimity::random(6, 10, 3, 2);
     let explain = |value: &str, graph: Option<Graph>, method: Method, budget: Budget| {
-        let value = Value::of(value.parse().unwrap(), None, graph).unwrap();
+        let value = Value::from_concept(value.parse().unwrap(), None, graph).unwrap();
         GameExplainer::new().value(value).method(method).budget(budget).explain(&game).unwrap_err()
     };
     let (auto, line) = (Budget::Auto, || Some(Graph::line(6)));

@@ -1,7 +1,7 @@
 //! Values of features in groups, and conditional games.
 
 use apportion::estimators::methods;
-use apportion::games::{EmpiricalLaw, GaussianLaw};
+use apportion::games::{EmpiricalDistribution, GaussianDistribution};
 use apportion::values::{LinearValue, axioms};
 use apportion::{
     Background, Budget, ExplainError, Explainer, Hierarchy, Method, NullPlayers, Partition, Rows, Semivalue,
@@ -43,7 +43,7 @@ fn every_method_that_computes_a_value_of_groups_agrees_with_enumeration_in_both_
     for value in values_in(&sepal_and_petal()).into_iter().chain(within_each_other()) {
         let explainers = |game: &str| {
             let explainer = match game {
-                "marginal" => Explainer::of_trees(&ensemble, background()),
+                "marginal" => Explainer::for_trees(&ensemble, background()),
                 _ => Explainer::path_dependent(&ensemble),
             };
             explainer.value(value.clone()).budget(Budget::Evaluations(200))
@@ -122,21 +122,21 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
 #[test]
 fn one_group_and_groups_of_one_are_no_groups_at_all() {
     let ensemble = iris();
-    let shapley = Explainer::of_trees(&ensemble, background()).explain_rows(flowers()).unwrap();
+    let shapley = Explainer::for_trees(&ensemble, background()).explain_rows(flowers()).unwrap();
     for partition in [Partition::whole(4), Partition::singletons(4)] {
         for name in ["owen", "two-step"] {
-            let explainer = Explainer::of_trees(&ensemble, background()).value(value_in(name, &partition));
+            let explainer = Explainer::for_trees(&ensemble, background()).value(value_in(name, &partition));
             let got = explainer.explain_rows(flowers()).unwrap();
             for (got, shapley) in got.iter().zip(&shapley) {
                 assert!(largest_difference(&got.values, &shapley.values) < 1e-12, "{name}");
             }
         }
     }
-    let quotient = Explainer::of_trees(&ensemble, background())
+    let quotient = Explainer::for_trees(&ensemble, background())
         .value(Value::quotient(Semivalue::Shapley, sepal_and_petal()))
         .explain_rows(flowers())
         .unwrap();
-    let owen = Explainer::of_trees(&ensemble, background())
+    let owen = Explainer::for_trees(&ensemble, background())
         .value(Value::owen(sepal_and_petal()))
         .explain_rows(flowers())
         .unwrap();
@@ -149,7 +149,7 @@ fn one_group_and_groups_of_one_are_no_groups_at_all() {
 #[test]
 fn groups_that_do_not_fit_what_is_asked_for_are_refused() {
     let ensemble = iris();
-    let explainer = || Explainer::of_trees(&ensemble, background());
+    let explainer = || Explainer::for_trees(&ensemble, background());
     for method in [Method::Auto, Method::Exact, Method::By(&methods::LEVERAGE)] {
         let owen = explainer().value(Value::owen(Partition::whole(3))).method(method);
         let others = owen.explain_rows(flowers()).unwrap_err().to_string();
@@ -172,7 +172,7 @@ fn a_users_laws_are_enumerated_and_sampled() {
         assert!(largest_difference(&explain(method).values, &[3.0, 1.0, 5.0]) < 1e-12, "{method}");
     }
     let ensemble = iris();
-    let refused = Explainer::of_trees(&ensemble, background())
+    let refused = Explainer::for_trees(&ensemble, background())
         .value(LinearValue::weighted_shapley(&[1.0; 4]).unwrap())
         .method(Method::Tree)
         .explain_rows(flowers())
@@ -183,21 +183,22 @@ fn a_users_laws_are_enumerated_and_sampled() {
 #[test]
 fn in_a_conditional_game_a_feature_the_model_ignores_has_a_share_of_what_it_tells() {
     let model = |row: &[f64]| row[0];
-    let law = GaussianLaw::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 4000, 3).unwrap();
-    let got = Explainer::conditional(&model, &law).explain(&[1.0, 1.0]).unwrap();
+    let distribution = GaussianDistribution::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 4000, 3).unwrap();
+    let got = Explainer::conditional(&model, &distribution).explain(&[1.0, 1.0]).unwrap();
     // v({0}) = 1, v({1}) = 0.8 and v(N) = 1, so the second feature gets (0.8 + 0) / 2.
     assert!((got.values[1] - 0.4).abs() < 0.03, "{:?}", got.values);
     assert!((got.values[0] - 0.6).abs() < 0.03, "{:?}", got.values);
     assert_eq!(got.prediction, [1.0]);
 
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 2)]).collect();
-    let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
-    let explainer = Explainer::conditional(&model, &law).value(Value::owen(Partition::singletons(2)));
+    let distribution = EmpiricalDistribution::fit(Rows::new(&rows, 2)).unwrap();
+    let explainer =
+        Explainer::conditional(&model, &distribution).value(Value::owen(Partition::singletons(2)));
     let got = explainer.explain(&[1.0, 1.0]).unwrap();
     assert!(largest_difference(&got.values, &[0.25, 0.25]) < 1e-9, "{:?}", got.values);
-    let refused = Explainer::conditional(&model, &law).method(Method::Tree).explain(&[1.0, 1.0]);
+    let refused = Explainer::conditional(&model, &distribution).method(Method::Tree).explain(&[1.0, 1.0]);
     assert!(matches!(refused, Err(ExplainError::NotTrees)));
-    let missing = Explainer::conditional(&model, &law).explain(&[f64::NAN, 1.0]).unwrap_err();
+    let missing = Explainer::conditional(&model, &distribution).explain(&[f64::NAN, 1.0]).unwrap_err();
     assert!(missing.to_string().contains("missing"), "{missing}");
 }
 
@@ -208,8 +209,8 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
     let model = |row: &[f64]| row[0] + 2.0 * row[1] - row[2];
     let explicand = [1.0, -0.5, 0.3, 2.0];
     let explain = |draws, seed, method, value: &str| {
-        let law = GaussianLaw::new(&[0.0; 4], &covariance, draws, seed).unwrap();
-        let explainer = Explainer::conditional(&model, &law).method(method).seed(seed);
+        let distribution = GaussianDistribution::new(&[0.0; 4], &covariance, draws, seed).unwrap();
+        let explainer = Explainer::conditional(&model, &distribution).method(method).seed(seed);
         let explainer = explainer.value(value_in(value, &sepal_and_petal()));
         let budget = if method == Method::Exact { 16 } else { 12 };
         explainer.budget(Budget::Evaluations(budget)).explain(&explicand).unwrap()
@@ -236,18 +237,18 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
     }
     assert_eq!(explain(1, 0, Method::Exact, "shapley").std_errors, None);
     // `auto` has the same standard errors as the method that it chooses.
-    let law = GaussianLaw::new(&[0.0; 4], &covariance, 50, 3).unwrap();
+    let distribution = GaussianDistribution::new(&[0.0; 4], &covariance, 50, 3).unwrap();
     let of_beta = |method| {
         let value = value_in("coalitional=beta=4,1/shapley", &sepal_and_petal());
-        let explainer = Explainer::conditional(&model, &law).value(value);
+        let explainer = Explainer::conditional(&model, &distribution).value(value);
         explainer.method(method).budget(Budget::Evaluations(11)).explain(&explicand).unwrap()
     };
     assert_eq!(of_beta(Method::Auto), of_beta(Method::By(&methods::PRODUCT_SPACE)));
     // An empirical distribution draws nothing, so there is no error to add.
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 3)]).collect();
-    let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
+    let distribution = EmpiricalDistribution::fit(Rows::new(&rows, 2)).unwrap();
     let model = |row: &[f64]| row[0] * row[1];
-    let got = Explainer::conditional(&model, &law).explain(&[1.0, 2.0]).unwrap();
+    let got = Explainer::conditional(&model, &distribution).explain(&[1.0, 2.0]).unwrap();
     assert_eq!(got.std_errors, Some(vec![0.0; 2]));
 }
 

@@ -10,7 +10,7 @@ use apportion::values::enumerate;
 use apportion::{Game, Method, Semivalue, Value};
 use rand::RngExt;
 
-use crate::common::hard_games::{Known, hard_games, smooth_games};
+use crate::common::hard_games::{SolvedGame, hard_games, smooth_games};
 
 /// Returns all estimators except the one that requires several scenarios.
 fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
@@ -19,7 +19,7 @@ fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
         .filter_map(|method| method.estimator(&Semivalue::Shapley.into()))
 }
 
-fn games(players: usize) -> Vec<Known> {
+fn games(players: usize) -> Vec<SolvedGame> {
     hard_games(players).into_iter().chain(smooth_games(players)).collect()
 }
 
@@ -263,7 +263,7 @@ fn certificates_are_the_same_at_any_size() {
     for power in [-990, -540, 540, 990] {
         let got = of(2f64.powi(power));
         let (got, want) = (got.certificate.unwrap(), plain.certificate.clone().unwrap());
-        assert_eq!(got.looks, want.looks, "2^{power}");
+        assert_eq!(got.interim_checks, want.interim_checks, "2^{power}");
         assert_eq!(
             got.error_bounds.unwrap()[0] / 2f64.powi(power),
             want.error_bounds.unwrap()[0],
@@ -273,9 +273,9 @@ fn certificates_are_the_same_at_any_size() {
 }
 
 /// A game with the values ±1.7e308, with random signs.
-struct Beyond;
+struct HugeGame;
 
-impl Game for Beyond {
+impl Game for HugeGame {
     fn players(&self) -> usize {
         9
     }
@@ -292,7 +292,7 @@ impl Game for Beyond {
 fn no_method_answers_with_what_is_no_number() {
     for estimator in estimators() {
         let budget = 150.max(estimator.minimum_budget(9));
-        match estimator.estimate(&Beyond, budget, 3) {
+        match estimator.estimate(&HugeGame, budget, 3) {
             Ok(got) => {
                 assert!(got.values.iter().all(|value| value.is_finite()), "{}", estimator.name());
                 assert!(

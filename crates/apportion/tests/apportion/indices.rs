@@ -8,14 +8,14 @@ use apportion::{
 
 use crate::common::{background, flowers, iris};
 
-fn near(got: &[Interactions], wanted: &[Interactions]) {
-    assert_eq!(got.len(), wanted.len());
-    for (got, wanted) in got.iter().zip(wanted) {
-        let zeros = vec![0.0; wanted.outputs()];
-        for (coalition, wanted) in wanted.iter() {
+fn near(got: &[Interactions], expected: &[Interactions]) {
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(expected) {
+        let zeros = vec![0.0; expected.outputs()];
+        for (coalition, expected) in expected.iter() {
             let members: Vec<usize> = coalition.members().collect();
-            for (got, wanted) in got.get(&members).unwrap_or(&zeros).iter().zip(wanted) {
-                assert!((got - wanted).abs() < 1e-12, "{coalition}: {got} != {wanted}");
+            for (got, expected) in got.get(&members).unwrap_or(&zeros).iter().zip(expected) {
+                assert!((got - expected).abs() < 1e-12, "{coalition}: {got} != {expected}");
             }
         }
     }
@@ -31,8 +31,8 @@ fn trees_have_by_their_oracle_what_enumeration_says() {
         for groups in [None, Some(&groups)] {
             let of = |explainer: Explainer<'_>| explainer.indices(&index, 3, groups, flowers()).unwrap();
             near(
-                &of(Explainer::of_trees(&ensemble, background())),
-                &of(Explainer::of_trees(&ensemble, background()).method(Method::Exact)),
+                &of(Explainer::for_trees(&ensemble, background())),
+                &of(Explainer::for_trees(&ensemble, background()).method(Method::Exact)),
             );
             near(
                 &of(Explainer::path_dependent(&ensemble)),
@@ -40,7 +40,7 @@ fn trees_have_by_their_oracle_what_enumeration_says() {
             );
         }
     }
-    let explainer = Explainer::of_trees(&ensemble, background()).method(Method::Tree);
+    let explainer = Explainer::for_trees(&ensemble, background()).method(Method::Tree);
     let asked = |name: &str| explainer.indices(&name.parse().unwrap(), 2, None, flowers());
     assert!(asked("shapley").is_ok());
     let error = asked("generalized-shapley").unwrap_err();
@@ -51,7 +51,7 @@ fn trees_have_by_their_oracle_what_enumeration_says() {
 fn outputs_behind_a_link_are_enumerated() {
     let bytes = include_bytes!("../../../models/tests/fixtures/iris_xgb_softprob.json.gz");
     let ensemble = Ensemble::from_bytes(bytes).unwrap();
-    let explainer = Explainer::of_outputs(&ensemble, background()).unwrap();
+    let explainer = Explainer::for_outputs(&ensemble, background()).unwrap();
     let found = explainer.indices(&InteractionIndex::ShapleyTaylor, 2, None, flowers()).unwrap();
     for row in &found {
         let sum: f64 = row.values().iter().step_by(row.outputs()).sum();
@@ -68,11 +68,11 @@ fn any_model_has_the_indices_of_its_game() {
     for index in INDICES.map(|name| name.parse::<InteractionIndex>().unwrap()) {
         let explainer = Explainer::new(&model, background.clone());
         let got = explainer.indices(&index, 3, None, Rows::new(&rows, 4)).unwrap();
-        let wanted = rows.chunks(4).map(|row| {
+        let expected = rows.chunks(4).map(|row| {
             let game = MarginalGame::new(&model, row, &background).unwrap();
             enumerate_interactions(&game, &index, 3).unwrap()
         });
-        near(&got, &wanted.collect::<Vec<_>>());
+        near(&got, &expected.collect::<Vec<_>>());
     }
 }
 
@@ -110,12 +110,12 @@ fn the_pairs_of_one_player_have_certificates_as_values_of_the_derivative() {
     {
         let game = SumOfUnanimity::random(players, 30, 4, 3);
         let derivative = DerivativeGame::new(&game, 2).unwrap();
-        let wanted = enumerate_interactions(&game, &semivalue.clone().into(), 2).unwrap();
-        let index = |other: usize| wanted.get(&[other.min(2), other.max(2)]).unwrap()[0];
-        let wanted: Vec<f64> = derivative.others().iter().map(|&other| index(other)).collect();
+        let expected = enumerate_interactions(&game, &semivalue.clone().into(), 2).unwrap();
+        let index = |other: usize| expected.get(&[other.min(2), other.max(2)]).unwrap()[0];
+        let expected: Vec<f64> = derivative.others().iter().map(|&other| index(other)).collect();
         let exact =
             GameExplainer::new().value(semivalue.clone()).method(Method::Exact).explain(&derivative).unwrap();
-        assert!(exact.values.iter().zip(&wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
+        assert!(exact.values.iter().zip(&expected).all(|(got, expected)| (got - expected).abs() < 1e-12));
     }
     // Certified estimates.
     let game = SumOfUnanimity::random(16, 30, 4, 3);
@@ -123,7 +123,8 @@ fn the_pairs_of_one_player_have_certificates_as_values_of_the_derivative() {
     let truth = enumerate(&derivative, Semivalue::Shapley).unwrap();
     let found = GameExplainer::new().until(Until::relative(0.3)).seed(5).explain(&derivative).unwrap();
     let norm = |numbers: &[f64]| numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
-    let off: Vec<f64> = found.values.iter().zip(&truth.values).map(|(got, wanted)| got - wanted).collect();
+    let off: Vec<f64> =
+        found.values.iter().zip(&truth.values).map(|(got, expected)| got - expected).collect();
     assert!(found.certificate.is_some() && !found.diagnostics.exact);
     assert!(norm(&off) <= 0.3 * norm(&truth.values), "{}", norm(&off) / norm(&truth.values));
 }

@@ -2,7 +2,7 @@
 
 use apportion::estimators::exact_of;
 use apportion::games::{
-    Background, Coalitions, ConditionalGame, Game, GaussianLaw, MarginalGame, TabulatedGame,
+    Background, Coalitions, ConditionalGame, Game, GaussianDistribution, MarginalGame, TabulatedGame,
 };
 use apportion::trees::TreeError;
 use apportion::{Ensemble, ExplainError, Explainer, Method, Rows, Semivalue, Value};
@@ -21,12 +21,12 @@ fn enumerated(game: &dyn Game) -> Vec<f64> {
     exact_of(game, &Semivalue::Shapley.into()).unwrap().values
 }
 
-fn assert_close(got: &[f64], wanted: &[f64]) {
-    assert_eq!(got.len(), wanted.len());
-    let scale = wanted.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));
+fn assert_close(got: &[f64], expected: &[f64]) {
+    assert_eq!(got.len(), expected.len());
+    let scale = expected.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));
     assert!(
-        got.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() <= 1e-12 * scale),
-        "{got:?} {wanted:?}"
+        got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() <= 1e-12 * scale),
+        "{got:?} {expected:?}"
     );
 }
 
@@ -37,7 +37,7 @@ fn behind_a_link_a_linear_model_is_explained_as_any_model_is() {
         let features = ensemble.feature_count();
         let background = Background::rows(rows(9, features), features).unwrap();
         let explicand: Vec<f64> = rows(10, features).split_off(9 * features);
-        let explainer = || Explainer::of_outputs(&ensemble, background.clone()).unwrap();
+        let explainer = || Explainer::for_outputs(&ensemble, background.clone()).unwrap();
         let explanation = explainer().explain(&explicand).unwrap();
         assert_eq!(explanation.method, "exact", "{name}");
         let linked = ensemble.linked().unwrap();
@@ -49,7 +49,7 @@ fn behind_a_link_a_linear_model_is_explained_as_any_model_is() {
         let refused = explainer().method(Method::Tree).explain(&explicand);
         assert!(matches!(refused, Err(ExplainError::Trees(TreeError::Unsupported { .. }))), "{name}");
         // The margin has a closed form.
-        let margin = Explainer::of_trees(&ensemble, background.clone()).explain(&explicand).unwrap();
+        let margin = Explainer::for_trees(&ensemble, background.clone()).explain(&explicand).unwrap();
         assert_eq!((&*margin.method, margin.evaluations), ("tree", 0));
         assert_close(
             &margin.values,
@@ -64,10 +64,10 @@ fn a_normal_law_draws_nothing_for_a_linear_model() {
     let data = rows(40, 6);
     let explicand = &data[..6];
     let explain = |draws: usize, seed: u64| {
-        let law = GaussianLaw::fit(Rows::new(&data, 6), draws, seed).unwrap();
-        let game = ConditionalGame::new(&ensemble, explicand, &law).unwrap();
+        let distribution = GaussianDistribution::fit(Rows::new(&data, 6), draws, seed).unwrap();
+        let game = ConditionalGame::new(&ensemble, explicand, &distribution).unwrap();
         let table = TabulatedGame::from_game(&game).unwrap();
-        let explanation = Explainer::conditional(&ensemble, &law).explain(explicand).unwrap();
+        let explanation = Explainer::conditional(&ensemble, &distribution).explain(explicand).unwrap();
         assert_close(&explanation.values, &enumerated(&table));
         assert!(
             explanation.std_errors.as_ref().is_none_or(|errors| errors.iter().all(|&error| error == 0.0))
@@ -80,8 +80,8 @@ fn a_normal_law_draws_nothing_for_a_linear_model() {
     // With a non-linear link function, the draws matter.
     let classes = model("poisson");
     let linked = classes.linked().unwrap();
-    let law = GaussianLaw::fit(Rows::new(&data, 6), 50, 1).unwrap();
-    let explanation = Explainer::conditional(&linked, &law).explain(explicand).unwrap();
+    let distribution = GaussianDistribution::fit(Rows::new(&data, 6), 50, 1).unwrap();
+    let explanation = Explainer::conditional(&linked, &distribution).explain(explicand).unwrap();
     assert_eq!(explanation.diagnostics.draws, Some(50));
 }
 
@@ -91,9 +91,9 @@ fn values_of_a_normal_law_are_those_of_conditional_means() {
     let ensemble = model("regression");
     let covariance: Vec<f64> =
         (0..36).map(|at: usize| 0.6f64.powi((at / 6).abs_diff(at % 6) as i32)).collect();
-    let law = GaussianLaw::new(&[0.5; 6], &covariance, 3, 1).unwrap();
+    let distribution = GaussianDistribution::new(&[0.5; 6], &covariance, 3, 1).unwrap();
     let explicand = rows(1, 6);
-    let game = ConditionalGame::new(&ensemble, &explicand, &law).unwrap();
+    let game = ConditionalGame::new(&ensemble, &explicand, &distribution).unwrap();
     let mut values = vec![0.0; 64];
     game.values(&Coalitions::from_masks(6, 0..64), &mut values).unwrap();
     // If only `feature` is present, the mean of every other one is 0.5 + 0.6^distance (x − 0.5).
@@ -101,10 +101,11 @@ fn values_of_a_normal_law_are_those_of_conditional_means() {
         let row: Vec<f64> = (0..6usize)
             .map(|other| 0.5 + 0.6f64.powi(feature.abs_diff(other) as i32) * (explicand[feature] - 0.5))
             .collect();
-        let wanted = ensemble.margins(Rows::new(&row, 6)).unwrap();
-        assert_close(&values[1 << feature..][..1], &wanted);
+        let expected = ensemble.margins(Rows::new(&row, 6)).unwrap();
+        assert_close(&values[1 << feature..][..1], &expected);
     }
     let value = Value::from(Semivalue::Banzhaf);
-    let explanation = Explainer::conditional(&ensemble, &law).value(value).explain(&explicand).unwrap();
+    let explanation =
+        Explainer::conditional(&ensemble, &distribution).value(value).explain(&explicand).unwrap();
     assert!(explanation.diagnostics.exact);
 }

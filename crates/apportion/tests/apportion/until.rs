@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion::estimators::{Guarantee, StopRule, methods};
-use apportion::games::GaussianLaw;
+use apportion::games::GaussianDistribution;
 use apportion::{
-    Background, Budget, Checkpoint, ExplainError, Explainer, Explanation, Follow, Method, Partition,
-    Progress, Rows, Until,
+    Background, Budget, Checkpoint, ExplainError, Explainer, Explanation, Method, Partition, Progress, Rows,
+    RunObserver, Until,
 };
 
 use crate::common::{self, largest_difference, value_in};
@@ -111,7 +111,7 @@ fn null_players_have_intervals_of_no_width() {
 fn exact_values_are_certified_as_such() {
     let ensemble = common::iris();
     let until = Until::relative(0.01);
-    let tree = Explainer::of_trees(&ensemble, common::background()).until(until);
+    let tree = Explainer::for_trees(&ensemble, common::background()).until(until);
     let row = common::flowers();
     let unchanged = Explainer::new(&model, Background::baseline(vec![1.0; FEATURES]).unwrap()).until(until);
     for explanation in [
@@ -132,8 +132,8 @@ fn exact_values_are_certified_as_such() {
 #[test]
 fn draws_of_the_game_count_and_no_evaluation_takes_them_away() {
     let data: Vec<f64> = rows(200);
-    let law = GaussianLaw::fit(Rows::new(&data, FEATURES), 20, 7).unwrap();
-    let explainer = Explainer::conditional(&model, &law)
+    let distribution = GaussianDistribution::fit(Rows::new(&data, FEATURES), 20, 7).unwrap();
+    let explainer = Explainer::conditional(&model, &distribution)
         .until(Until::relative(0.02))
         .method(Method::By(&methods::LEVERAGE_SHAP));
     let explanation = explainer.budget(Budget::Evaluations(4000)).explain(&rows(1)).unwrap();
@@ -151,21 +151,21 @@ struct Keeper {
     begun: Mutex<HashMap<usize, Checkpoint>>,
 }
 
-impl Follow for Keeper {
-    fn finished(&self, row: usize) -> Option<Explanation> {
+impl RunObserver for Keeper {
+    fn load_result(&self, row: usize) -> Option<Explanation> {
         self.finished.lock().unwrap().get(&row).cloned()
     }
-    fn begun(&self, row: usize) -> Option<Checkpoint> {
+    fn load_checkpoint(&self, row: usize) -> Option<Checkpoint> {
         self.begun.lock().unwrap().get(&row).cloned()
     }
-    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+    fn on_progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         if self.reports.fetch_add(1, Ordering::Relaxed) < self.stop_after {
             return ControlFlow::Continue(());
         }
         self.begun.lock().unwrap().insert(row, progress.checkpoint());
         ControlFlow::Break(())
     }
-    fn done(&self, row: usize, explanation: &Explanation) {
+    fn on_row_done(&self, row: usize, explanation: &Explanation) {
         self.finished.lock().unwrap().insert(row, explanation.clone());
     }
 }
@@ -182,7 +182,7 @@ fn rows_that_were_interrupted_resume_to_the_same_bytes() {
         explainer().method(Method::By(&methods::PERMUTATION)).budget(Budget::Evaluations(700)),
         explainer().method(Method::By(&methods::PRODUCT_SPACE)).until(Until::relative(0.2)),
     ] {
-        let wanted = serde_json::to_string(&explainer.explain_rows(rows).unwrap()).unwrap();
+        let expected = serde_json::to_string(&explainer.explain_rows(rows).unwrap()).unwrap();
         let (mut stop_after, mut interruptions, mut keeper) = (3, 0, Keeper::default());
         let got = loop {
             keeper.stop_after = stop_after;
@@ -195,7 +195,7 @@ fn rows_that_were_interrupted_resume_to_the_same_bytes() {
             stop_after += 2;
         };
         assert!(interruptions > 0);
-        assert_eq!(serde_json::to_string(&got).unwrap(), wanted);
+        assert_eq!(serde_json::to_string(&got).unwrap(), expected);
     }
 }
 

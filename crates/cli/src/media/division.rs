@@ -49,14 +49,15 @@ impl Division {
     /// Returns the value for players on this `graph` of neighbours.
     fn value(&self, graph: Graph) -> Result<Value> {
         let graph = self.value.needs_graph().then_some(graph);
-        let value = Value::of(self.value.clone(), None, graph).map_err(|error| Usage(error.to_string()))?;
+        let value =
+            Value::from_concept(self.value.clone(), None, graph).map_err(|error| Usage(error.to_string()))?;
         check_method(self.method, &value)?;
         Ok(value)
     }
 }
 
 /// The values of all players.
-pub(super) struct Divided {
+pub(super) struct MediaAttributions {
     explanation: Explanation,
     method: Method,
     /// The maximum number of evaluations.
@@ -87,7 +88,7 @@ pub(super) fn divide(
     masked: &Masked,
     graph: Graph,
     started: Instant,
-) -> Result<Divided> {
+) -> Result<MediaAttributions> {
     let row = Rows::new(masked.explicand(), masked.explicand().len());
     let outputs = network.predictions(row)?;
     let kind = match args.outputs {
@@ -130,7 +131,7 @@ pub(super) fn divide(
     if let Some(note) = note {
         messages::note(note);
     }
-    Ok(Divided {
+    Ok(MediaAttributions {
         explanation,
         method,
         budget,
@@ -225,12 +226,14 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
         Some(Coefficients::Printed | Coefficients::Marginal) => {
             format!("order {order} equals order {diameter}")
         }
-        Some(_) => format!("{value} values equal the {} values", GraphValue::myerson().of(semivalue)),
+        Some(_) => {
+            format!("{value} values equal the {} values", GraphValue::myerson().with_semivalue(semivalue))
+        }
     };
     Some(format!("all players are within distance {diameter} of each other: {comes_to}"))
 }
 
-impl Divided {
+impl MediaAttributions {
     /// Returns the values that pictures show, which are positive if they support the class.
     pub(super) fn shown(&self) -> Vec<f64> {
         let values = self.explanation.output(self.output);
@@ -290,7 +293,7 @@ impl Divided {
                 is_efficient: args.value.is_efficient(),
                 facts: facts(same_as, self.budget, until.as_ref().map(Until::words), args.seed, about_all),
                 outputs: vec![String::new(); outputs],
-                ..Heading::of_features(names)
+                ..Heading::for_features(names)
             },
             has_inputs,
             has_errors: self.budget.is_some() || batch.has_errors(),
@@ -305,10 +308,10 @@ impl Divided {
         let (started, loaded, explained) = (self.started, self.loaded, self.explained);
         let mut warnings = Warnings::default();
         warnings.add(std::slice::from_ref(&self.explanation));
-        warnings.say();
+        warnings.print();
         write(self)?;
         if args.timings {
-            Timings::of(started, loaded, explained).print()?;
+            Timings::since(started, loaded, explained).print()?;
         }
         Ok(())
     }

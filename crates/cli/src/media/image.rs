@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
     let picture = match &args.overlay {
-        Some(path) => Some(Destination::of_option("--overlay", path, &inputs)?),
+        Some(path) => Some(Destination::from_option("--overlay", path, &inputs)?),
         None => None,
     };
     if picture.as_ref().is_some_and(|picture| picture.is_file_of(&destination)) {

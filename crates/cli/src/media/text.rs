@@ -16,7 +16,7 @@ use crate::messages;
 use crate::output::{Format, write_all};
 
 /// The maximum number of unknown words in a note.
-const MOST_SHOWN: usize = 8;
+const MAX_SHOWN_WORDS: usize = 8;
 
 pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let started = Instant::now();
@@ -115,8 +115,8 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
         return Ok(None);
     }
     let shown =
-        unknown.iter().take(MOST_SHOWN).map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
-    let more = if unknown.len() > MOST_SHOWN { ", …" } else { "" };
+        unknown.iter().take(MAX_SHOWN_WORDS).map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+    let more = if unknown.len() > MAX_SHOWN_WORDS { ", …" } else { "" };
     if text.tokens().iter().all(|token| !token.known) {
         bail!(
             "the text contains no token of the vocabulary ({shown}{more}); use a different --vocab or \

@@ -19,21 +19,21 @@ struct Moments {
     mean_size: f64,
     mean: f64,
     squares: f64,
-    least: f64,
-    greatest: f64,
+    min: f64,
+    max: f64,
 }
 
 /// The summary of one player.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct FeatureSummary {
     player: usize,
     output: usize,
     mean_size: f64,
     /// The standard deviation of |φ| over the rows.
     deviation: f64,
     mean: f64,
-    least: f64,
-    greatest: f64,
+    min: f64,
+    max: f64,
 }
 
 /// The summary of all rows, accumulated in the order of the rows.
@@ -43,19 +43,14 @@ pub(crate) struct Summary<'a> {
     /// Players × outputs.
     moments: Vec<Moments>,
     /// The lines of the summary, once all rows are known.
-    told: Vec<Told>,
+    told: Vec<FeatureSummary>,
 }
 
 impl<'a> Summary<'a> {
     /// Creates a summary of no rows.
     pub(crate) fn new(of: &'a Values) -> Self {
-        let nothing = Moments {
-            mean_size: 0.0,
-            mean: 0.0,
-            squares: 0.0,
-            least: f64::INFINITY,
-            greatest: f64::NEG_INFINITY,
-        };
+        let nothing =
+            Moments { mean_size: 0.0, mean: 0.0, squares: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
         let moments = vec![nothing; of.heading.players.len() * of.heading.outputs.len()];
         Self { of, rows: 0, moments, told: Vec::new() }
     }
@@ -69,8 +64,8 @@ impl<'a> Summary<'a> {
                 moments.mean_size += difference / self.rows as f64;
                 moments.squares += difference * (value.abs() - moments.mean_size);
                 moments.mean += (value - moments.mean) / self.rows as f64;
-                moments.least = moments.least.min(value);
-                moments.greatest = moments.greatest.max(value);
+                moments.min = moments.min.min(value);
+                moments.max = moments.max.max(value);
             }
         }
     }
@@ -78,17 +73,17 @@ impl<'a> Summary<'a> {
     /// Ends the summary after the last row. The rows of the returned batch are the lines of the summary.
     pub(crate) fn end(&mut self) -> Batch {
         let outputs = self.of.heading.outputs.len();
-        let told = |(at, moments): (usize, &Moments)| Told {
+        let told = |(at, moments): (usize, &Moments)| FeatureSummary {
             player: at / outputs,
             output: at % outputs,
             mean_size: moments.mean_size,
             deviation: (moments.squares / self.rows.saturating_sub(1).max(1) as f64).sqrt(),
             mean: moments.mean,
-            least: moments.least,
-            greatest: moments.greatest,
+            min: moments.min,
+            max: moments.max,
         };
         self.told = self.moments.iter().enumerate().map(told).collect();
-        let most = |a: &Told, b: &Told| b.mean_size.total_cmp(&a.mean_size);
+        let most = |a: &FeatureSummary, b: &FeatureSummary| b.mean_size.total_cmp(&a.mean_size);
         let top = self.of.top.unwrap_or(usize::MAX);
         self.told.sort_by(|a, b| a.output.cmp(&b.output).then_with(|| most(a, b)));
         self.told = self
@@ -133,8 +128,8 @@ impl Results for Summary<'_> {
             mean_abs: told.mean_size,
             std_abs: told.deviation,
             mean: told.mean,
-            min: told.least,
-            max: told.greatest,
+            min: told.min,
+            max: told.max,
         };
         to_json(out, &object)
     }
@@ -148,7 +143,7 @@ impl Results for Summary<'_> {
     fn cells(&self, _: &Batch, rows: Range<usize>) -> Vec<Cells> {
         let told = &self.told[rows];
         let names = &self.of.heading.players;
-        let numbers = |of: fn(&Told) -> f64| Cells::Numbers(told.iter().map(of).collect());
+        let numbers = |of: fn(&FeatureSummary) -> f64| Cells::Numbers(told.iter().map(of).collect());
         let output = || Cells::Texts(told.iter().map(|told| self.of_output(told.output)).collect());
         let mut cells = Vec::from_iter((self.of.heading.outputs.len() > 1).then(output));
         cells.push(Cells::Texts(told.iter().map(|told| Some(names[told.player].clone())).collect()));
@@ -156,8 +151,8 @@ impl Results for Summary<'_> {
             numbers(|told| told.mean_size),
             numbers(|told| told.deviation),
             numbers(|told| told.mean),
-            numbers(|told| told.least),
-            numbers(|told| told.greatest),
+            numbers(|told| told.min),
+            numbers(|told| told.max),
         ]);
         cells
     }
@@ -183,7 +178,7 @@ impl Text for Summary<'_> {
     fn text(&self, _: &Batch, out: &mut dyn Write) -> io::Result<()> {
         let names = &self.of.heading.players;
         for told in self.told.chunk_by(|a, b| a.output == b.output) {
-            let bars = Bars::of(told.iter().map(|told| told.mean_size));
+            let bars = Bars::new(told.iter().map(|told| told.mean_size));
             let output = told.first().and_then(|told| self.of_output(told.output));
             writeln!(
                 out,
@@ -192,9 +187,8 @@ impl Text for Summary<'_> {
             )?;
             let header =
                 ["feature", "mean |value|", "std |value|", "mean", "min", "max", ""].map(str::to_owned);
-            let line = |told: &Told| {
-                let numbers =
-                    [told.mean_size, told.deviation, told.mean, told.least, told.greatest].map(digits);
+            let line = |told: &FeatureSummary| {
+                let numbers = [told.mean_size, told.deviation, told.mean, told.min, told.max].map(digits);
                 let name = [names[told.player].clone()].into_iter().chain(numbers);
                 name.chain([bars.bar(told.mean_size)]).collect()
             };

@@ -73,7 +73,7 @@ pub(super) struct Bars {
 
 impl Bars {
     /// Creates the scale for these values.
-    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(super) fn new(values: impl IntoIterator<Item = f64>) -> Self {
         values.into_iter().fold(Self { largest: 0.0, are_below_zero: false }, |bars, value| Self {
             largest: bars.largest.max(value.abs()),
             are_below_zero: bars.are_below_zero || value < 0.0,
@@ -123,17 +123,17 @@ mod tests {
 
     #[test]
     fn bars_are_in_proportion() {
-        let bars = Bars::of([1.0, 4.0, 0.0]);
+        let bars = Bars::new([1.0, 4.0, 0.0]);
         assert_eq!(bars.bar(4.0), "█".repeat(BAR));
         assert_eq!(bars.bar(1.0), "█".repeat(BAR / 4));
         assert_eq!(bars.bar(4.0 * 12.5 / 24.0), "█".repeat(12) + "▌");
         assert_eq!(bars.bar(0.0), "");
-        assert_eq!(Bars::of([0.0]).bar(0.0), "");
+        assert_eq!(Bars::new([0.0]).bar(0.0), "");
     }
 
     #[test]
     fn bars_below_zero_go_to_the_left_of_the_others() {
-        let bars = Bars::of([-2.0, 4.0]);
+        let bars = Bars::new([-2.0, 4.0]);
         assert_eq!(bars.bar(4.0), " ".repeat(12) + "│" + &"█".repeat(12));
         assert_eq!(bars.bar(-2.0), " ".repeat(6) + &"█".repeat(6) + "│");
         assert_eq!(bars.bar(-2.0 - 1.0 / 6.0), " ".repeat(5) + "▐" + &"█".repeat(6) + "│");

@@ -6,11 +6,11 @@ use apportion_results::{Batch, Heading};
 
 /// Collected rows.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredRows {
     gathering: Option<Gathering>,
 }
 
-impl Gathered {
+impl GatheredRows {
     /// Adds rows. `heading` returns what all rows have in common; it is called once.
     pub(super) fn add(&mut self, batch: &Batch, heading: impl FnOnce() -> Result<Heading>) -> Result<()> {
         let gathering = match self.gathering.take() {
@@ -18,7 +18,7 @@ impl Gathered {
             None => {
                 let heading = heading()?;
                 let most = Gathering::usual_rows(&heading);
-                Gathering::new(heading)?.most_rows(most)
+                Gathering::new(heading)?.max_rows(most)
             }
         };
         Ok(self.gathering.insert(gathering).add(batch.clone())?)

@@ -5,11 +5,11 @@ mod command_line;
 mod gathered;
 mod plot;
 mod report;
+mod request;
 mod results;
-mod wanted;
 
 pub(crate) use args::{Plot, Report, kind};
 pub(crate) use command_line::{CommandLine, as_typed};
 pub(crate) use plot::run as plot;
 pub(crate) use report::run as report;
-pub(crate) use wanted::Wanted;
+pub(crate) use request::PictureRequest;

@@ -97,7 +97,7 @@ fn options(args: &Plot, explained: &Explained) -> Result<Options, PlotError> {
     };
     let mut options = Options::default();
     options.width = f64::from(args.width);
-    options.most_players = args.top.map(usize::from);
+    options.max_players = args.top.map(usize::from);
     options.row = args.row;
     options.output = explained.place_of_output(args.class.as_deref())?;
     options.player = args.feature.as_ref().map(player).transpose()?;

@@ -15,7 +15,7 @@ use crate::failure::Usage;
 
 pub(crate) fn run(args: &Report) -> Result<()> {
     let inputs: Vec<&Path> = args.input.iter().map(AsRef::as_ref).collect();
-    let destination = Destination::of_option("--out", &args.out, &inputs)?;
+    let destination = Destination::from_option("--out", &args.out, &inputs)?;
     let read = |path: &Path| Ok((path.to_owned(), results::read(path, args.seed, None)?));
     let read = inputs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     let (pairs, values): (Vec<_>, Vec<_>) =

@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, seed: u64, row: Option<u64>) -> Result<Explained
             Some(gathering) => gathering,
             None => {
                 let most = Gathering::usual_rows(heading);
-                let begun = Gathering::new(heading.clone())?.seed(seed).most_rows(most);
+                let begun = Gathering::new(heading.clone())?.seed(seed).max_rows(most);
                 match row {
                     Some(row) => begun.keeping(row),
                     None => begun,

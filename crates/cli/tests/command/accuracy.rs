@@ -117,7 +117,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     let file = path.to_str().unwrap();
-    let wanted = bytes(&long(&[]));
+    let expected = bytes(&long(&[]));
     let mut child = Command::new(env!("CARGO_BIN_EXE_apportion"))
         .args(long(&["--checkpoint", file, "--checkpoint-every", "0"]))
         .stdout(Stdio::null())
@@ -138,11 +138,11 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     child.wait().unwrap();
     assert!(some_but_not_all > 0);
     assert!(stored(&path).is_some(), "a checkpoint is whole at any time");
-    assert_eq!(bytes(&long(&["--resume", file, "--checkpoint", file])), wanted);
+    assert_eq!(bytes(&long(&["--resume", file, "--checkpoint", file])), expected);
     // Finished rows are not explained again.
     let stored = stored(&path).unwrap();
     assert_eq!(stored["finished"].as_object().unwrap().len(), 10);
-    assert_eq!(bytes(&long(&["--resume", file])), wanted);
+    assert_eq!(bytes(&long(&["--resume", file])), expected);
 
     let refused = |arguments: &[String]| {
         let output = run(arguments);

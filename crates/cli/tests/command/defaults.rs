@@ -10,7 +10,7 @@ const MODEL: &str = "diabetes_xgb.json.gz";
 const ROWS: &str = "diabetes.csv.gz";
 
 /// Runs the command successfully, and returns its messages and its results.
-fn told(arguments: &[String]) -> (String, Value) {
+fn run_with_notes(arguments: &[String]) -> (String, Value) {
     let output = run(arguments);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{told}");
@@ -37,7 +37,7 @@ fn without_covers() -> &'static str {
 
 #[test]
 fn without_a_background_the_covers_of_the_model_are_played_and_a_line_says_so() {
-    let (told, results) = told(&on("explain", MODEL, ROWS, &["--select", "5"]));
+    let (told, results) = run_with_notes(&on("explain", MODEL, ROWS, &["--select", "5"]));
     assert!(told.starts_with(NOTE_OF_THE_GAME) && told.lines().count() == 1, "{told}");
     assert_eq!(results["game"], "path-dependent");
     let named = json(&on("explain", MODEL, ROWS, &["--select", "5", "--game", "path-dependent"]));
@@ -81,7 +81,7 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
         let base = ["explain", "--model", &model, "--rows", rows, "--select", "1"];
         base.iter().chain(more).map(|argument| (*argument).to_owned()).collect::<Vec<_>>()
     };
-    let (note, results) = told(&explain(&few, &[]));
+    let (note, results) = run_with_notes(&explain(&few, &[]));
     assert!(
         note.contains("using all 2 rows of the rows file as the background") && note.lines().count() == 1,
         "{note}"
@@ -90,7 +90,7 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     // Half of the rows have the flag, and half have a large number. With column means as the background, the
     // value of the flag would have been 0.
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
-    let (note, results) = told(&explain(&many, &["--seed", "4"]));
+    let (note, results) = run_with_notes(&explain(&many, &["--seed", "4"]));
     let words = "100 of the 250 rows of the rows file, drawn with seed 4";
     assert!(note.contains(words) && results["background"] == words, "{note}");
     assert_eq!(
@@ -105,19 +105,19 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     let select = ["explain", "--model", &model, "--rows", &one].map(str::to_owned);
     let message = refused(&select);
     assert!(message.contains("single row") && message.contains("--background FILE"), "{message}");
-    let (_, results) = told(&[&select[..], &["--background".to_owned(), few.clone()]].concat());
+    let (_, results) = run_with_notes(&[&select[..], &["--background".to_owned(), few.clone()]].concat());
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
 
     // Cover counted on background rows makes the path-dependent game possible.
     let counted = explain(&few, &["--background", &few, "--game", "path-dependent"]);
-    let (_, results) = told(&counted);
+    let (_, results) = run_with_notes(&counted);
     assert_eq!(results["game"], "path-dependent");
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
     assert!(results["background"].as_str().unwrap().contains("counted"));
     let message = refused(&explain(&few, &["--background", "mean", "--game", "path-dependent"]));
     assert!(message.contains("counts rows"), "{message}");
 
-    let (note, _) = told(&explain(&few, &["--background", "mean"]));
+    let (note, _) = run_with_notes(&explain(&few, &["--background", "mean"]));
     assert!(note.contains("no row has the mean of \"flag\", \"number\""), "{note}");
 }
 
@@ -134,8 +134,8 @@ fn covers_of_rows_take_the_place_of_those_in_the_model() {
     let few = ["--background-select", "0-99"];
     let (counted, exact) = (values(&few), values(&[&few[..], &["--method", "exact"]].concat()));
     assert_ne!(counted, values(&[]));
-    for (own, wanted) in counted.iter().zip(exact) {
-        assert!((own - wanted).abs() < 1e-9, "{own}, {wanted}");
+    for (own, expected) in counted.iter().zip(exact) {
+        assert!((own - expected).abs() < 1e-9, "{own}, {expected}");
     }
 }
 
@@ -161,5 +161,5 @@ fn a_mean_of_categories_is_refused() {
         message.contains("categorical features (\"city\")") && message.contains("--background FILE"),
         "{message}"
     );
-    assert_eq!(told(&base).1["background"], "all 3 rows of the rows file");
+    assert_eq!(run_with_notes(&base).1["background"], "all 3 rows of the rows file");
 }

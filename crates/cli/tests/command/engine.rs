@@ -81,8 +81,8 @@ fn models_of_every_library_have_the_values_of_the_truth() {
                     let scale = prediction.abs().max(base.abs());
                     assert_close(&numbers(&explained["prediction"]), &[prediction], scale, 1e-12, &what);
                     assert_close(&numbers(&explained["base"]), &[base], scale, 1e-9, &what);
-                    if let Some(wanted) = keys.iter().find_map(|key| game.get(key)) {
-                        assert_close(&numbers(&explained["values"]), &numbers(wanted), scale, 1e-9, &what);
+                    if let Some(expected) = keys.iter().find_map(|key| game.get(key)) {
+                        assert_close(&numbers(&explained["values"]), &numbers(expected), scale, 1e-9, &what);
                     }
                 }
             }
@@ -132,7 +132,7 @@ fn interactions_are_written_in_every_format() {
             &["--select", "0,60", "--interactions", "--format", format],
         )
     };
-    let wanted = numbers(
+    let expected = numbers(
         &json(&on("json"))["explanations"]
             .as_array()
             .unwrap()
@@ -140,15 +140,15 @@ fn interactions_are_written_in_every_format() {
             .map(|row| row["values"].clone())
             .collect(),
     );
-    assert_eq!(wanted.len(), 2 * 4 * 4 * 3);
+    assert_eq!(expected.len(), 2 * 4 * 4 * 3);
     let npy = bytes(&on("npy"));
     let text = String::from_utf8_lossy(&npy[..128]).into_owned();
     assert!(text.contains("(2, 4, 4, 3)"), "{text}");
-    let written: Vec<f64> = npy[npy.len() - 8 * wanted.len()..]
+    let written: Vec<f64> = npy[npy.len() - 8 * expected.len()..]
         .chunks(8)
         .map(|number| f64::from_le_bytes(number.try_into().unwrap()))
         .collect();
-    assert_eq!(written, wanted);
+    assert_eq!(written, expected);
     let csv = String::from_utf8(bytes(&on("csv"))).unwrap();
     assert_eq!(csv.lines().count(), 1 + 2 * 3 * 4);
     assert!(csv.starts_with("row,output,base,prediction,of,"), "{csv}");
@@ -191,18 +191,18 @@ fn indices_of_coalitions_are_those_of_the_oracle_or_of_all_coalitions() {
         let enumerated = run(&["--interactions=STII", "--order", "3", "--method", "exact"]);
         assert_eq!((&taylor["interactions"], &taylor["order"]), (&"shapley-taylor".into(), &3.into()));
         for row in 0..2 {
-            let (wanted, got) = (numbers(&matrix["explanations"][row]["values"]), coalitions(&pairs, row));
-            let sum: f64 = wanted.iter().sum();
+            let (expected, got) = (numbers(&matrix["explanations"][row]["values"]), coalitions(&pairs, row));
+            let sum: f64 = expected.iter().sum();
             assert!((got.values().sum::<f64>() - sum).abs() < 1e-9 * sum.abs().max(1.0));
-            assert!((got["bmi"] - wanted[22]).abs() < 1e-9 * wanted[22].abs().max(1.0));
+            assert!((got["bmi"] - expected[22]).abs() < 1e-9 * expected[22].abs().max(1.0));
             let of = |place: &Value| place.as_f64().unwrap();
             let explained = &taylor["explanations"][row];
-            let (got, wanted) = (coalitions(&taylor, row), coalitions(&enumerated, row));
+            let (got, expected) = (coalitions(&taylor, row), coalitions(&enumerated, row));
             let gap = got.values().sum::<f64>() - (of(&explained["prediction"]) - of(&explained["base"]));
             assert!(gap.abs() < 1e-9, "{gap}");
             for (names, got) in &got {
-                let wanted = wanted.get(names).copied().unwrap_or(0.0);
-                assert!((got - wanted).abs() < 1e-9, "{names}: {got} {wanted}");
+                let expected = expected.get(names).copied().unwrap_or(0.0);
+                assert!((got - expected).abs() < 1e-9, "{names}: {got} {expected}");
             }
         }
         let top = run(&["--interactions", "--order", "3", "--value", "banzhaf", "--top", "4"]);
@@ -270,7 +270,7 @@ fn pairs_are_estimated_of_one_sample_with_errors() {
         for pair in told["coalitions"].as_array().unwrap() {
             let value = |of: &Value, what: &str| of[what].as_f64().unwrap();
             let same = |other: &&Value| other["features"] == pair["features"];
-            let wanted = exact["coalitions"]
+            let expected = exact["coalitions"]
                 .as_array()
                 .unwrap()
                 .iter()
@@ -278,7 +278,7 @@ fn pairs_are_estimated_of_one_sample_with_errors() {
                 .map_or(0.0, |of| value(of, "value"));
             all += 1;
             held +=
-                usize::from((value(pair, "value") - wanted).abs() <= 2.5 * value(pair, "std_error") + 1e-9);
+                usize::from((value(pair, "value") - expected).abs() <= 2.5 * value(pair, "std_error") + 1e-9);
         }
     }
     assert!(all > 20 && 10 * held >= 9 * all, "{held} of {all}");
@@ -304,15 +304,15 @@ fn kernels_and_precisions_agree() {
         (&["--background-select", "50-99"], &["tables", "walk", "cohorts", "masks"]),
         (&["--background", "mean"], &["tables", "quadrature", "walk", "cohorts", "masks"]),
     ] {
-        let wanted = explain(game);
-        let scale = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let expected = explain(game);
+        let scale = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         for kernel in kernels {
             let got = explain(&[game, &["--kernel", kernel]].concat());
-            assert_close(&got, &wanted, scale, 1e-12, kernel);
+            assert_close(&got, &expected, scale, 1e-12, kernel);
         }
         let got = explain(&[game, &["--kernel", "tables", "--precision", "f32"]].concat());
-        assert_close(&got, &wanted, scale, 1e-6, "f32");
-        assert_ne!(got, wanted, "f32 is not f64");
+        assert_close(&got, &expected, scale, 1e-6, "f32");
+        assert_ne!(got, expected, "f32 is not f64");
     }
     let against_rows = ["--background-select", "0-9", "--kernel", "quadrature"];
     for (more, kernel) in
@@ -447,8 +447,14 @@ fn losses_of_a_classifier_are_those_of_the_probabilities() {
         assert_efficient(&losses, "losses");
         let rows = losses["explanations"].as_array().unwrap();
         for (loss, probability) in rows.iter().zip(probabilities["explanations"].as_array().unwrap()) {
-            let wanted = -numbers(&probability["prediction"])[class].ln();
-            assert_close(&numbers(&loss["prediction"]), &[wanted], 1.0, 1e-12, "the loss of the row's class");
+            let expected = -numbers(&probability["prediction"])[class].ln();
+            assert_close(
+                &numbers(&loss["prediction"]),
+                &[expected],
+                1.0,
+                1e-12,
+                "the loss of the row's class",
+            );
         }
     }
 }

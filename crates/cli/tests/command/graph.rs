@@ -15,7 +15,7 @@ fn values(more: &[&str]) -> Vec<f64> {
 #[test]
 fn from_the_diameter_on_they_are_those_of_all_coalitions() {
     let (shapley, banzhaf) = (values(&[]), values(&["--value", "banzhaf"]));
-    let close = |got: &[f64], wanted: &[f64]| assert_close(got, wanted, 100.0, 1e-12, "");
+    let close = |got: &[f64], expected: &[f64]| assert_close(got, expected, 100.0, 1e-12, "");
     close(&values(&["--value", "l-shapley=9", "--graph", "line"]), &shapley);
     close(&values(&["--value", "l-shapley=4", "--graph", "grid=2x5,8", "--budget", "2000"]), &shapley);
     close(&values(&["--value", "l-banzhaf=5", "--graph", "grid=2x5"]), &banzhaf);
@@ -43,7 +43,7 @@ fn a_graph_in_a_file_and_sampled_values() {
 
 #[test]
 fn graphs_that_are_missing_or_needless_and_small_budgets_are_refused() {
-    for (more, status, wanted) in [
+    for (more, status, expected) in [
         (&["--value", "myerson"][..], 2, "--graph line"),
         (&["--graph", "line"], 2, "shapley cannot be combined with a graph"),
         (&["--value", "myerson", "--graph", "grid=3x3"], 2, "expected a grid of the 10 features"),
@@ -53,6 +53,6 @@ fn graphs_that_are_missing_or_needless_and_small_budgets_are_refused() {
         let output = run(&diabetes(&[&["--select", "50"], more].concat()));
         assert_eq!(output.status.code(), Some(status), "{more:?}");
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(message.contains(wanted), "{more:?}: {message}");
+        assert!(message.contains(expected), "{more:?}: {message}");
     }
 }

@@ -232,7 +232,7 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         String::from_utf8(output.stderr).unwrap()
     };
     let rest = r#"["bmi","bp","s1","s2","s3","s4","s5","s6"]"#;
-    for (value, groups, wanted) in [
+    for (value, groups, expected) in [
         (
             "owen",
             format!(r#"[[["age"],["sex",["age","bp"]]],{rest}]"#),
@@ -249,7 +249,7 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         ),
     ] {
         let message = refused(value, &groups);
-        assert!(message.contains(wanted), "{groups}: {message}");
+        assert!(message.contains(expected), "{groups}: {message}");
     }
 }
 

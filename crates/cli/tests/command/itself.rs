@@ -79,10 +79,10 @@ fn refuses_setting(variable: &str, value: &str, arguments: &[String], error: &st
 #[test]
 fn threads_of_the_environment_are_within_the_limit() {
     let arguments = diabetes(&["--select", "0", "--game", "path-dependent"]);
-    let wanted = run(&arguments).stdout;
+    let expected = run(&arguments).stdout;
     for count in ["", "0", "2", "1024"] {
         let output = with("RAYON_NUM_THREADS", count, &arguments);
-        assert!(output.status.success() && output.stdout == wanted, "{count:?}");
+        assert!(output.status.success() && output.stdout == expected, "{count:?}");
     }
     for count in ["1025", "-1", "two", "99999999999999999999"] {
         let error = format!("error: invalid value {count:?} for RAYON_NUM_THREADS; expected a number");

@@ -88,7 +88,7 @@ pub(crate) fn check(arguments: &[String], value: &str, game: &TabulatedGame, gra
     let results = json(&[arguments, &["--value".to_owned(), value.to_owned()]].concat());
     let expected = match value.parse().unwrap() {
         SolutionConcept::OnGraph(value) => GraphValue::enumerate(&value, game, graph).unwrap(),
-        value => apportion::Value::of(value, None, None).unwrap().enumerate(game).unwrap(),
+        value => apportion::Value::from_concept(value, None, None).unwrap().enumerate(game).unwrap(),
     };
     let scale = [&expected.values, &expected.base, &expected.predictions].map(|numbers| largest(numbers));
     let scale = largest(&scale);

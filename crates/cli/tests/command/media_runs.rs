@@ -22,7 +22,7 @@ fn digit(more: &[&str]) -> Vec<String> {
 }
 
 /// Runs the command successfully, and returns its messages.
-fn said(arguments: &[String]) -> String {
+fn standard_error(arguments: &[String]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stderr).unwrap()
@@ -221,7 +221,8 @@ fn a_run_until_an_accuracy_is_certified() {
 
 #[test]
 fn notes_say_what_a_value_comes_to() {
-    let of_text = |value: &str| said(&on_text("words.onnx", "it was very good", &["--value", value]));
+    let of_text =
+        |value: &str| standard_error(&on_text("words.onnx", "it was very good", &["--value", value]));
     assert_eq!(of_text("l-shapley=2"), "");
     assert_eq!(of_text("shapley"), "");
     for (value, says) in [
@@ -264,20 +265,20 @@ fn values_beyond_the_diameter_are_those_that_the_note_names() {
 
 #[test]
 fn words_that_are_not_in_the_vocabulary_are_noted() {
-    let note = said(&on_text("words.onnx", "a quirky film, a quirky plot indeed", &[]));
+    let note = standard_error(&on_text("words.onnx", "a quirky film, a quirky plot indeed", &[]));
     assert_eq!(
         note,
         "note: words that are not in the vocabulary are replaced by <unk>: \"quirky\", \"indeed\"\n"
     );
     let many = "good a1 a2 a3 a4 a5 a6 a7 a8 a9";
-    let note = said(&on_text("words.onnx", many, &["--unknown", "plot"]));
+    let note = standard_error(&on_text("words.onnx", many, &["--unknown", "plot"]));
     assert!(note.contains("replaced by plot: \"a1\"") && note.ends_with("\"a8\", …\n"), "{note}");
 }
 
 #[test]
 fn timings_are_one_line_of_json_on_standard_error() {
     for arguments in [sentence(&["--timings", "--split", "words"]), digit(&["--timings"])] {
-        let stderr = said(&arguments);
+        let stderr = standard_error(&arguments);
         let last = stderr.lines().last().unwrap();
         let timings: Value = serde_json::from_str(last).unwrap();
         for key in ["load_s", "explain_s", "write_s"] {

@@ -115,7 +115,7 @@ fn endings_say_what_is_written() {
 #[test]
 fn what_is_not_there_is_refused_with_what_is() {
     let (_folder, file) = results(IRIS, "r.json", &["--select", "0-4"]);
-    for (more, wanted) in [
+    for (more, expected) in [
         (&["--row", "99"][..], "row 99 is not in the results; they contain 5 rows, from 0 to 4"),
         (&["--class", "7"], "unknown output \"7\""),
         (&["--feature", "petals"], "unknown feature \"petals\"; available features: sepal length (cm)"),
@@ -130,16 +130,16 @@ fn what_is_not_there_is_refused_with_what_is() {
         let kind = if more[0] == "--where" { "cohorts" } else { "scatter" };
         let kind = if more[0] == "--row" { "waterfall" } else { kind };
         let says = refused(&plot(kind, &file, more), 2);
-        assert!(says.contains(wanted), "{says}");
+        assert!(says.contains(expected), "{says}");
     }
-    for (kind, wanted) in [
+    for (kind, expected) in [
         ("interactions", "--interactions"),
         ("convergence", "--until"),
         ("groups", "groups"),
         ("text", "text"),
     ] {
         let says = refused(&plot(kind, &file, &[]), 2);
-        assert!(says.contains(wanted), "{says}");
+        assert!(says.contains(expected), "{says}");
     }
     refused(&plot("pie", &file, &[]), 2);
 }

@@ -81,10 +81,10 @@ fn values_of_a_program_are_those_of_its_function() {
         let x = [r % 5.0, 3.0 - r, r, r % 3.0, r % 4.0];
         let against = [[3.0, 1.0, 4.0, 1.0, 2.0], [5.0, 2.0, 1.0, 0.0, 0.0]].map(|z| shapley(x, z));
         for (feature, value) in numbers(&explained["values"]).into_iter().enumerate() {
-            let wanted = (against[0][feature] + against[1][feature]) / 2.0;
+            let expected = (against[0][feature] + against[1][feature]) / 2.0;
             assert!(
-                (value - wanted).abs() < 1e-12 * wanted.abs().max(1.0),
-                "{row}, {feature}: {value} {wanted}"
+                (value - expected).abs() < 1e-12 * expected.abs().max(1.0),
+                "{row}, {feature}: {value} {expected}"
             );
         }
         assert_eq!(explained["prediction"], x[0] * x[1] + x[2] + x[3] * x[3] * x[4]);
@@ -98,18 +98,18 @@ fn batches_workers_and_threads_change_no_byte() {
         let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3"];
         bytes(&case.arguments("explain", &server(":"), &[&estimate[..], more].concat()))
     };
-    let wanted = explain(&[]);
+    let expected = explain(&[]);
     for more in [
         &["--predict-batch", "1"][..],
         &["--predict-batch", "5", "--predict-workers", "3", "--threads", "4"],
         &["--threads", "1", "--predict-timeout", "20.5"],
     ] {
-        assert_eq!(explain(more), wanted, "{more:?}");
+        assert_eq!(explain(more), expected, "{more:?}");
     }
     // A process that dies repeatedly.
     let dying = server("[ $batch = 9 ] && exit 3");
     let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3", "--predict-batch", "5"];
-    assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), wanted);
+    assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), expected);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
         // The program fails while a directory exists. It cannot depend on a file, because the command must
         // stay the same for the checkpoint, which also compares the files named in it.
         let program = server(&format!("[ -e {} ] && [ $batch = 20 ] && {{ {death}; }}", ill.display()));
-        let wanted = text(&case.arguments("explain", &program, &estimate));
+        let expected = text(&case.arguments("explain", &program, &estimate));
         let checkpoint = case.path("checkpoint");
         let file = checkpoint.to_str().unwrap();
         fs::create_dir(&ill).unwrap();
@@ -172,7 +172,7 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
         let (_, says) = case.failure("explain", &server("true"), &resume);
         assert!(says.contains("model"), "another program: {says}");
         fs::remove_dir(&ill).unwrap();
-        assert_eq!(text(&case.arguments("explain", &program, &resume)), wanted, "{death}");
+        assert_eq!(text(&case.arguments("explain", &program, &resume)), expected, "{death}");
         fs::remove_file(&checkpoint).unwrap();
     }
 }
@@ -287,9 +287,9 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
     let results = json(&case.arguments("explain", OF_TEXTS, &exact));
     for (explained, row) in results["explanations"].as_array().unwrap().iter().zip(rows) {
         assert_eq!(explained["prediction"], of_texts(row), "{row:?}");
-        let wanted = shapley_of_texts(row, &background);
-        for (value, wanted) in numbers(&explained["values"]).into_iter().zip(wanted) {
-            assert!((value - wanted).abs() < 1e-12, "{row:?}: {value}, not {wanted}");
+        let expected = shapley_of_texts(row, &background);
+        for (value, expected) in numbers(&explained["values"]).into_iter().zip(expected) {
+            assert!((value - expected).abs() < 1e-12, "{row:?}: {value}, not {expected}");
         }
         // Strings are shown as strings, and numbers as numbers.
         let price: f64 = row[3].parse().unwrap();

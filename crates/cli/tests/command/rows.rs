@@ -30,7 +30,7 @@ fn the_same_rows_give_the_same_bytes_from_every_format() {
         let background = ["explain", "--model", model, "--rows", rows, "--background", rows];
         bytes(&[&background[..], more].concat())
     };
-    let wanted = explain(&model, &stored("table.csv"), &[]);
+    let expected = explain(&model, &stored("table.csv"), &[]);
     for name in [
         "table.csv.gz",
         "table.csv.zst",
@@ -51,11 +51,11 @@ fn the_same_rows_give_the_same_bytes_from_every_format() {
         #[cfg(feature = "columnar")]
         "lz4.feather",
     ] {
-        assert!(explain(&model, &stored(name), &[]) == wanted, "{name}");
+        assert!(explain(&model, &stored(name), &[]) == expected, "{name}");
     }
-    let wanted = explain(&swapped, &stored("table.csv"), &[]);
+    let expected = explain(&swapped, &stored("table.csv"), &[]);
     let ignore = ["--ignore", "2,3", "--ignore", "4,5,6"];
-    assert!(explain(&swapped, &stored("numbers.npy"), &ignore) == wanted);
+    assert!(explain(&swapped, &stored("numbers.npy"), &ignore) == expected);
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn numbers_with_a_comma_are_those_with_a_point() {
         let all = ["explain", "--model", &model, "--rows", rows, "--background", rows, "--weights", "w"];
         bytes(&[&all[..], &["--missing", "-9.5"], more].concat())
     };
-    let wanted = explain(&points, &[]);
-    assert!(explain(&commas, &["--decimal-comma"]) == wanted);
-    assert!(explain(&quoted, &["--decimal-comma"]) == wanted);
+    let expected = explain(&points, &[]);
+    assert!(explain(&commas, &["--decimal-comma"]) == expected);
+    assert!(explain(&quoted, &["--decimal-comma"]) == expected);
     let with_points = ["explain", "--model", &model, "--rows", &points, "--decimal-comma"];
     bench.refuses(
         1,
@@ -117,11 +117,11 @@ fn rows_come_from_standard_input_once() {
     let model = bench.file("model.json", stump_of_two_features());
     let csv = "a\tb\n1\tTrue\n3\tfalse\n";
     let file = bench.file("rows.csv", csv);
-    let wanted = bytes(&["predict", "--model", &model, "--rows", &file]);
+    let expected = bytes(&["predict", "--model", &model, "--rows", &file]);
     let mut command = Command::cargo_bin("apportion").unwrap();
     let output =
         command.args(["predict", "--model", &model, "--rows", "-"]).write_stdin(csv).output().unwrap();
-    assert_eq!((output.status.code(), output.stdout), (Some(0), wanted));
+    assert_eq!((output.status.code(), output.stdout), (Some(0), expected));
     let twice = ["explain", "--model", &model, "--rows", "-", "--background", "-"];
     let output = Command::cargo_bin("apportion").unwrap().args(twice).write_stdin(csv).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -183,9 +183,9 @@ fn groups_may_have_names_with_commas_or_be_listed_in_a_file() {
     let explain = |groups: &str| {
         bytes(&["explain", "--model", &model, "--rows", &rows, "--value", "owen", "--groups", groups])
     };
-    let wanted = explain("0;1");
-    assert!(explain("\"Annual Income, k$\";\"b;c\"") == wanted);
-    assert!(explain(&list) == wanted);
+    let expected = explain("0;1");
+    assert!(explain("\"Annual Income, k$\";\"b;c\"") == expected);
+    assert!(explain(&list) == expected);
     let broken = bench.file("broken.json", "{\"money\": 3}");
     let arguments = ["explain", "--model", &model, "--rows", &rows, "--value", "owen", "--groups", &broken];
     bench.refuses(1, &["cannot read the groups", "[[\"FEATURE\""], &arguments);
@@ -291,9 +291,9 @@ fn infinite_values_are_explained_drawn_and_read_back() {
             let mean = |f: &dyn Fn([f64; 2]) -> f64| x.iter().map(|&z| f(z)).sum::<f64>() / 5.0;
             let (none, both) = (mean(&|z| game(z[0], z[1])), game(x_row[0], x_row[1]));
             let (first, second) = (mean(&|z| game(x_row[0], z[1])), mean(&|z| game(z[0], x_row[1])));
-            let wanted = [(first - none + both - second) / 2.0, (second - none + both - first) / 2.0];
-            for (value, wanted) in numbers(&found["values"]).into_iter().zip(wanted) {
-                assert!((value - wanted).abs() < 1e-12, "{x_row:?}: {value}, not {wanted}");
+            let expected = [(first - none + both - second) / 2.0, (second - none + both - first) / 2.0];
+            for (value, expected) in numbers(&found["values"]).into_iter().zip(expected) {
+                assert!((value - expected).abs() < 1e-12, "{x_row:?}: {value}, not {expected}");
             }
         }
         assert_eq!(explained["explanations"][0]["input"], serde_json::json!(["Infinity", "-Infinity"]));
@@ -354,7 +354,7 @@ fn texts_in_other_encodings_and_with_comments_are_read_with_a_note_or_refused_wi
     let bench = Bench::new();
     let model = bench.file("model.json", stump(["age", "größe"]));
     let plain = "age,größe\n1,2\n3,4\n";
-    let wanted = text(&["predict", "--model", &model, "--rows", &bench.file("plain.csv", plain)]);
+    let expected = text(&["predict", "--model", &model, "--rows", &bench.file("plain.csv", plain)]);
     let little: Vec<u8> = format!("\u{feff}{plain}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = plain.encode_utf16().flat_map(u16::to_be_bytes).collect();
     for (name, content, says) in [
@@ -370,7 +370,7 @@ fn texts_in_other_encodings_and_with_comments_are_read_with_a_note_or_refused_wi
         let output = run(&["predict", "--model", &model, "--rows", &bench.file(name, content)]);
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && told.contains(says), "{name}: {told}");
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), wanted, "{name}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{name}");
     }
     let latin = bench.file("latin.csv", b"age,gr\xf6\xdfe\n1,2\n");
     bench.refuses(

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use apportion_rows::{Source, Table, Wanted};
+use apportion_rows::{RowOptions, Source, Table};
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -60,8 +60,8 @@ fn batches_are_the_same_bytes_however_rows_come_in() {
         let alone = json(&explain(&rows, &["--select", &row.to_string()]));
         let values = numbers(&alone["explanations"][0]["values"]);
         assert_eq!(row_of(row)[0], row as f64);
-        for (value, wanted) in row_of(row)[3..13].iter().zip(values) {
-            assert!((value - wanted).abs() < 1e-9, "row {row}: {value} and {wanted}");
+        for (value, expected) in row_of(row)[3..13].iter().zip(values) {
+            assert!((value - expected).abs() < 1e-9, "row {row}: {value} and {expected}");
         }
     }
     // Selections are processed in batches, too, in any order.
@@ -104,8 +104,8 @@ fn a_sample_of_more_rows_than_a_batch_is_that_of_all_rows() {
 }
 
 fn read(bytes: &[u8], id: bool) -> Table {
-    let wanted = Wanted { target: Some("none"), id: id.then_some("id"), ..Wanted::default() };
-    Source::stream("results", bytes).read(&wanted).unwrap()
+    let expected = RowOptions { target: Some("none"), id: id.then_some("id"), ..RowOptions::default() };
+    Source::stream("results", bytes).read(&expected).unwrap()
 }
 
 /// Returns the bits of numbers, for exact comparison.
@@ -229,8 +229,8 @@ fn one_class_is_told_alone() {
     assert_eq!(one["class"], 2);
     for row in 0..2 {
         let (all, one) = (&all["explanations"][row], &one["explanations"][row]);
-        let wanted: Vec<f64> = numbers(&all["values"]).into_iter().skip(2).step_by(3).collect();
-        assert_eq!(numbers(&one["values"]), wanted);
+        let expected: Vec<f64> = numbers(&all["values"]).into_iter().skip(2).step_by(3).collect();
+        assert_eq!(numbers(&one["values"]), expected);
         assert_eq!((&one["base"], &one["prediction"]), (&all["base"][2], &all["prediction"][2]));
     }
     let pairs = of(&["--class", "1", "--interactions"]);
@@ -293,9 +293,12 @@ fn a_summary_is_of_all_rows() {
         let size = mean(&f64::abs);
         let variance =
             mean(&|value| (value.abs() - size).powi(2)) * values.len() as f64 / (values.len() - 1) as f64;
-        let near = |name: &str, wanted: f64| {
+        let near = |name: &str, expected: f64| {
             let given = told[name].as_f64().unwrap();
-            assert!((given - wanted).abs() < 1e-9 * (1.0 + wanted.abs()), "{name}: {given} and {wanted}");
+            assert!(
+                (given - expected).abs() < 1e-9 * (1.0 + expected.abs()),
+                "{name}: {given} and {expected}"
+            );
         };
         near("mean_abs", size);
         near("std_abs", variance.sqrt());

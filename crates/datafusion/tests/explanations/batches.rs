@@ -25,7 +25,7 @@ fn about(schema: &Schema) -> serde_json::Value {
 #[test]
 fn values_are_those_of_the_library_to_the_last_bit_whatever_the_batches() {
     let numbers = numbers(700, 10);
-    let wanted = of_library(&ensemble("diabetes_xgb.json.gz"), &numbers);
+    let expected = of_library(&ensemble("diabetes_xgb.json.gz"), &numbers);
     let rows = batch(&FEATURES, &numbers);
     for explainer in [explainer(), of_threads(1), of_threads(3)] {
         for size in [1, 7, 100, 700] {
@@ -35,10 +35,10 @@ fn values_are_those_of_the_library_to_the_last_bit_whatever_the_batches() {
             let found =
                 datafusion_common::arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
             assert_eq!(found.column(0), rows.column(0));
-            for (feature, wanted) in wanted.iter().enumerate() {
+            for (feature, expected) in expected.iter().enumerate() {
                 assert_eq!(
                     &bits(found.column(3 + feature)),
-                    wanted,
+                    expected,
                     "{size} rows at once, feature {feature}"
                 );
             }
@@ -48,7 +48,7 @@ fn values_are_those_of_the_library_to_the_last_bit_whatever_the_batches() {
 
 fn of_threads(threads: usize) -> BatchExplainer {
     let trees = ensemble("diabetes_xgb.json.gz");
-    BatchExplainer::of_trees(trees).feature_names(FEATURES).keep(["id"]).threads(threads).build().unwrap()
+    BatchExplainer::for_trees(trees).feature_names(FEATURES).keep(["id"]).threads(threads).build().unwrap()
 }
 
 #[test]
@@ -57,11 +57,11 @@ fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
         numbers(60, 10).iter().map(|number| if number.is_nan() { 0.0 } else { *number }).collect();
     let background = Background::rows(background, 10).unwrap();
     let rows = batch(&FEATURES, &numbers(300, 10));
-    let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).background(background.clone());
+    let trees = || BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz")).background(background.clone());
     for asked in [trees(), trees().keep_tables()] {
         let explainer = asked.keep(["id"]).build().unwrap();
         // Cached tables have a different layout, so their last bits may differ from those without the cache.
-        let wanted = explainer.explain(&rows).unwrap();
+        let expected = explainer.explain(&rows).unwrap();
         for size in [1, 7, 100, 300] {
             let batches = (0..300).step_by(size).map(|first| rows.slice(first, size.min(300 - first)));
             for (found, first) in
@@ -69,10 +69,10 @@ fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
             {
                 let found = found.unwrap();
                 for column in 1..found.num_columns() {
-                    let wanted = wanted.column(column).slice(first, found.num_rows());
+                    let expected = expected.column(column).slice(first, found.num_rows());
                     assert_eq!(
                         bits(found.column(column)),
-                        bits(&wanted),
+                        bits(&expected),
                         "{size} rows at once, column {column}"
                     );
                 }
@@ -85,15 +85,15 @@ fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
 fn the_schema_is_known_before_any_row_and_says_what_was_asked() {
     let (explainer, rows) = (explainer(), batch(&FEATURES, &numbers(3, 10)));
     let schema = explainer.schema(rows.schema_ref()).unwrap();
-    let mut wanted = vec!["id", "base", "prediction"];
-    wanted.extend(FEATURES);
-    assert_eq!(names(&schema), wanted);
+    let mut expected = vec!["id", "base", "prediction"];
+    expected.extend(FEATURES);
+    assert_eq!(names(&schema), expected);
     assert_eq!(explainer.explain(&rows).unwrap().schema_ref().as_ref(), &schema);
-    let wanted = serde_json::json!({
+    let expected = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"), "schema": 1, "layout": "columns", "value": "shapley",
         "game": "path-dependent", "method": "tree", "seed": 0, "features": FEATURES, "outputs": null,
     });
-    assert_eq!(about(&schema), wanted);
+    assert_eq!(about(&schema), expected);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn columns_are_found_by_their_names_in_any_order() {
     );
     assert_eq!(explainer().explain(&more.unwrap()).unwrap(), one);
     // A model without feature names uses all columns that are not kept.
-    let unnamed = BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).keep(["id"]).build().unwrap();
+    let unnamed = BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz")).keep(["id"]).build().unwrap();
     assert_eq!(unnamed.explain(&rows).unwrap(), one);
 }
 
@@ -128,7 +128,7 @@ fn a_batch_of_no_rows_gives_one_of_no_rows() {
         for file in ["diabetes_xgb.json.gz", "iris_xgb_softprob.json.gz"] {
             let trees = ensemble(file);
             let columns = &FEATURES[..trees.feature_count()];
-            let explainer = BatchExplainer::of_trees(trees).feature_names(columns.iter().copied());
+            let explainer = BatchExplainer::for_trees(trees).feature_names(columns.iter().copied());
             let explainer = explainer.keep(["id"]).layout(layout).build().unwrap();
             let found = explainer.explain(&rows).unwrap();
             assert_eq!(found.num_rows(), 0);
@@ -143,7 +143,7 @@ fn several_outputs_are_lines_or_lists() {
     let numbers: Vec<f64> = numbers(30, 4).iter().map(|number| 3.0 + 30.0 * number).collect();
     let rows = batch(&columns, &numbers);
     let ask = |layout| {
-        let asked = BatchExplainer::of_trees(ensemble("iris_xgb_softprob.json.gz")).feature_names(columns);
+        let asked = BatchExplainer::for_trees(ensemble("iris_xgb_softprob.json.gz")).feature_names(columns);
         asked.output_names(["setosa", "versicolor", "virginica"]).keep(["id"]).layout(layout).build().unwrap()
     };
     let lines = ask(Layout::Columns).explain(&rows).unwrap();
@@ -195,18 +195,18 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
     assert!(columns[5].as_any().is::<Float16Array>());
     let model = Arc::new(|row: &[f64]| if row[0].is_nan() { -7.0 } else { 2.0 * row[0] });
     let explainer =
-        BatchExplainer::of_model(model, Background::baseline(vec![0.0]).unwrap()).build().unwrap();
+        BatchExplainer::for_model(model, Background::baseline(vec![0.0]).unwrap()).build().unwrap();
     for column in columns {
         let given = column.data_type().clone();
         let found = explainer.explain(&RecordBatch::try_from_iter([("a", column)]).unwrap()).unwrap();
         assert_eq!(found.column(2).as_primitive::<Float64Type>().values(), &[2.0, -7.0, 6.0], "{given}");
     }
-    for (column, wanted) in [
+    for (column, expected) in [
         (Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)])) as ArrayRef, [2.0, -7.0, 0.0]),
         (Arc::new(NullArray::new(3)), [-7.0; 3]),
     ] {
         let found = explainer.explain(&RecordBatch::try_from_iter([("a", column)]).unwrap()).unwrap();
-        assert_eq!(found.column(2).as_primitive::<Float64Type>().values(), &wanted);
+        assert_eq!(found.column(2).as_primitive::<Float64Type>().values(), &expected);
     }
 }
 
@@ -238,13 +238,13 @@ fn words_are_the_categories_of_the_model() {
         Arc::new(BooleanArray::from(new)),
     ];
     let rows = RecordBatch::try_from_iter(features.iter().map(String::as_str).zip(columns)).unwrap();
-    let found = BatchExplainer::of_trees(trees).build().unwrap().explain(&rows).unwrap();
+    let found = BatchExplainer::for_trees(trees).build().unwrap().explain(&rows).unwrap();
     let predictions = found.column(1).as_primitive::<Float64Type>();
-    for (row, wanted) in words["models"]["xgb"]["margins"].as_array().unwrap().iter().enumerate() {
-        let wanted = wanted.as_f64().unwrap();
+    for (row, expected) in words["models"]["xgb"]["margins"].as_array().unwrap().iter().enumerate() {
+        let expected = expected.as_f64().unwrap();
         assert!(
-            (predictions.value(row) - wanted).abs() < 1e-5,
-            "row {row}: {} and {wanted}",
+            (predictions.value(row) - expected).abs() < 1e-5,
+            "row {row}: {} and {expected}",
             predictions.value(row)
         );
     }
@@ -254,7 +254,7 @@ fn words_are_the_categories_of_the_model() {
     columns[0] = other;
     let rows = RecordBatch::try_from_iter(features.iter().map(String::as_str).zip(columns)).unwrap();
     let again =
-        BatchExplainer::of_trees(ensemble("words_xgb.json.gz")).build().unwrap().explain(&rows).unwrap();
+        BatchExplainer::for_trees(ensemble("words_xgb.json.gz")).build().unwrap().explain(&rows).unwrap();
     assert_eq!(again, found);
 }
 
@@ -263,7 +263,7 @@ fn estimates_have_errors_and_their_cost_and_the_same_bits_in_any_batch() {
     let model = Arc::new(|row: &[f64]| row.iter().sum::<f64>() + row[0] * row[1] * row[2]);
     let ask = |layout| {
         let asked =
-            BatchExplainer::of_model(Arc::clone(&model), Background::baseline(vec![0.5; 10]).unwrap());
+            BatchExplainer::for_model(Arc::clone(&model), Background::baseline(vec![0.5; 10]).unwrap());
         let asked = asked.method(Method::Auto).budget(Budget::Evaluations(200)).seed(7);
         asked.feature_names(FEATURES).keep(["id"]).layout(layout).build().unwrap()
     };
@@ -292,7 +292,7 @@ fn accuracies_groups_links_and_backgrounds_are_asked_for_as_of_the_library() {
     let rows = batch(&FEATURES, &[0.01; 20]);
     let background = Background::rows([0.0, 0.05, -0.05, 0.02].repeat(5), 10).unwrap();
     let trees =
-        || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).feature_names(FEATURES).keep(["id"]);
+        || BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz")).feature_names(FEATURES).keep(["id"]);
     let groups = Partition::new(10, vec![(0..4).collect(), (4..10).collect()]).unwrap();
     let quotient = Value::quotient(Semivalue::Shapley, groups);
     let grouped = trees().background(background.clone()).value(quotient).build().unwrap();
@@ -310,7 +310,7 @@ fn accuracies_groups_links_and_backgrounds_are_asked_for_as_of_the_library() {
     let stopped = found.column_by_name("stopped_by").unwrap().as_string::<i32>();
     assert_eq!(stopped.value(0), "tolerance");
 
-    let behind = BatchExplainer::of_trees(ensemble("iris_xgb_softprob.json.gz")).behind_link();
+    let behind = BatchExplainer::for_trees(ensemble("iris_xgb_softprob.json.gz")).behind_link();
     let background = Background::rows(vec![5.0, 3.0, 1.5, 0.2, 6.0, 3.0, 5.0, 2.0], 4).unwrap();
     let behind = behind.background(background).layout(Layout::Lists).build().unwrap();
     let flower = RecordBatch::try_from_iter(

@@ -28,7 +28,7 @@ pub(crate) fn ensemble(name: &str) -> Ensemble {
 
 /// Returns an explainer for the diabetes data, with feature names.
 pub(crate) fn explainer() -> BatchExplainer {
-    BatchExplainer::of_file(diabetes()).unwrap().feature_names(FEATURES).keep(["id"]).build().unwrap()
+    BatchExplainer::from_file(diabetes()).unwrap().feature_names(FEATURES).keep(["id"]).build().unwrap()
 }
 
 /// Returns numbers in [−0.1, 0.1], like the columns of the diabetes data; some are missing.

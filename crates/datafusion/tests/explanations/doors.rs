@@ -58,7 +58,7 @@ fn answer(model: &Path, columns: &[Value]) -> Option<Vec<f64>> {
         .map(|(name, array)| Field::new(name, array.data_type().clone(), true))
         .collect();
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
-    let explainer = BatchExplainer::of_file(model.display().to_string()).unwrap().build().unwrap();
+    let explainer = BatchExplainer::from_file(model.display().to_string()).unwrap().build().unwrap();
     let mut found = Vec::new();
     for batch in explainer.explain_batches([batch]) {
         let batch = batch.ok()?;
@@ -77,10 +77,10 @@ fn every_table_has_the_answer_of_all_doors() {
     for table in &tables {
         let model = folder.join(format!("{}.txt", table["model"].as_str().unwrap().replace(' ', "_")));
         let found = answer(&model, table["columns"].as_array().unwrap());
-        let wanted =
+        let expected =
             table["answer"].as_array().map(|numbers| numbers.iter().filter_map(Value::as_f64).collect());
-        if found != wanted {
-            wrong.push(format!("{}: {found:?}, not {wanted:?}", table["name"]));
+        if found != expected {
+            wrong.push(format!("{}: {found:?}, not {expected:?}", table["name"]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -138,7 +138,7 @@ fn nulls_are_missing_values_and_constants_are_explained_once() {
 
 #[test]
 fn several_outputs_are_lists() {
-    let flowers = BatchExplainer::of_trees(ensemble("iris_xgb_softprob.json.gz"));
+    let flowers = BatchExplainer::for_trees(ensemble("iris_xgb_softprob.json.gz"));
     let explain = function("explain_iris", flowers.build().unwrap()).unwrap();
     let found = array(called(&explain, [5.1, 3.5, 1.4, 0.2].map(number).to_vec(), 1).unwrap(), 1);
     let found = found.as_struct();
@@ -159,7 +159,7 @@ fn a_model_is_read_once_and_the_last_batches_are_remembered() {
             predictions.fetch_add(1, Ordering::SeqCst);
             row[0] + row[1]
         });
-        BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?).build()
+        BatchExplainer::for_model(model, Background::baseline(vec![0.0; 2])?).build()
     })
     .unwrap();
     let explain = session.udf("explain_sum").unwrap();

@@ -35,7 +35,7 @@ fn batches_that_do_not_fit_are_refused() {
         says(&explainer(), &renamed(&|name| name.replace("sex", "age"))),
         "the batches: duplicate column name \"age\" (columns 1 and 2); give each column a unique name"
     );
-    let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz"));
+    let trees = || BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz"));
     let message = says(&trees().build().unwrap(), &rows);
     assert!(message.starts_with("the batches: expected 10 feature columns, found 11 (\"id\", "), "{message}");
     assert!(message.ends_with("; list the others in keep"), "{message}");
@@ -48,7 +48,7 @@ fn batches_that_do_not_fit_are_refused() {
 
 #[test]
 fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
-    let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz"));
+    let trees = || BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz"));
     let says = |built: Result<BatchExplainer, BatchError>| built.unwrap_err().to_string();
     assert_eq!(
         says(trees().feature_names(["a"]).build()),
@@ -68,19 +68,19 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
         )
         .contains("does not support")
     );
-    let no_covers = BatchExplainer::of_trees(ensemble("lightgbm_linear.txt.gz")).build().unwrap_err();
+    let no_covers = BatchExplainer::for_trees(ensemble("lightgbm_linear.txt.gz")).build().unwrap_err();
     assert!(matches!(no_covers, BatchError::Explain(_)), "{no_covers}");
     let doubled = trees().feature_names(["a"; 10]).build().unwrap();
     let error = register(&mut MemoryFunctionRegistry::new(), "explain", doubled).unwrap_err();
     assert!(error.to_string().starts_with("duplicate feature \"a\""), "{error}");
-    let error = BatchExplainer::of_file("/no/such/model.json").err().unwrap();
+    let error = BatchExplainer::from_file("/no/such/model.json").err().unwrap();
     assert_eq!(error.to_string().matches("/no/such/model.json").count(), 1);
 }
 
 #[test]
 fn options_are_set_from_words() {
     let of =
-        || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).feature_names(FEATURES).keep(["id"]);
+        || BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz")).feature_names(FEATURES).keep(["id"]);
     let rows = batch(&FEATURES, &numbers(2, 10));
     let words = of().set("value", "quotient-banzhaf").unwrap();
     let words = words.set("groups", "age,sex;bmi,bp;s1,s2,s3,s4,s5,s6").unwrap();

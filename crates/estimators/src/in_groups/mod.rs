@@ -14,7 +14,9 @@ pub(crate) fn structured(
     hierarchy: Option<&Hierarchy>,
 ) -> Result<Value, ValueError> {
     match hierarchy {
-        Some(hierarchy) => Value::over(concept.clone(), hierarchy.clone()),
-        None => Value::of(concept.clone(), groups.filter(|_| concept.needs_partition()).cloned(), None),
+        Some(hierarchy) => Value::over_hierarchy(concept.clone(), hierarchy.clone()),
+        None => {
+            Value::from_concept(concept.clone(), groups.filter(|_| concept.needs_partition()).cloned(), None)
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! values for any semivalue.
 
 mod connected;
-mod found;
+mod exact_result;
 mod local;
 mod moments;
 mod myerson;

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use apportion_games::{Coalition, CoalitionView, Coalitions, ConnectedSet, Game, Graph, GraphShape};
 use apportion_values::Semivalue;
 
-use super::found::{BATCH, Found};
+use super::exact_result::{BATCH, ExactResult};
 use super::moments::Moments;
 use crate::error::GraphError;
 use crate::error::Result;
@@ -49,7 +49,7 @@ pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize> {
 /// # Errors
 ///
 /// The errors of the game.
-pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> Result<Found> {
+pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> Result<ExactResult> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut sums = Sums {
         graph,
@@ -70,7 +70,7 @@ pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> 
         return Err(error);
     }
     sums.evaluate()?;
-    Ok(Found::new(sums.values, sums.evaluations))
+    Ok(ExactResult::new(sums.values, sums.evaluations))
 }
 
 /// The sums over all coalitions so far, except those waiting to be evaluated.

@@ -27,7 +27,7 @@ use apportion_games::{Coalition, Coalitions, ConnectedSet, Game, Graph, GraphSha
 use apportion_solvers::{Constraint, Design, least_squares};
 use apportion_values::{GraphValue, SolutionConcept};
 
-use super::found::BATCH;
+use super::exact_result::BATCH;
 use crate::error::GraphError;
 use crate::error::Result;
 use crate::report::Explanation;
@@ -88,14 +88,15 @@ pub struct ConnectedRegression {
     graph: Arc<Graph>,
     order: Option<usize>,
     constrained: bool,
-    most_coalitions: usize,
+    #[serde(rename = "most_coalitions")]
+    max_coalitions: usize,
 }
 
 impl ConnectedRegression {
     /// Creates the regression on the connected coalitions of `graph` of the largest order that the budget
     /// allows.
     pub fn new(graph: impl Into<Arc<Graph>>) -> Self {
-        Self { graph: graph.into(), order: None, constrained: false, most_coalitions: 1 << 20 }
+        Self { graph: graph.into(), order: None, constrained: false, max_coalitions: 1 << 20 }
     }
 
     /// Sets the order, independent of the budget.
@@ -109,8 +110,8 @@ impl ConnectedRegression {
     }
 
     /// Sets the maximum number of coalitions; the default is 2^20.
-    pub fn most_coalitions(self, limit: usize) -> Self {
-        Self { most_coalitions: limit, ..self }
+    pub fn max_coalitions(self, limit: usize) -> Self {
+        Self { max_coalitions: limit, ..self }
     }
 
     /// Returns the number of evaluated coalitions for order `order`, including v(∅) and v(N), or `None` for
@@ -119,7 +120,7 @@ impl ConnectedRegression {
     /// Takes `O(order)` time on lines and grids, otherwise `O(1)` for each coalition and neighbour of its
     /// nodes.
     pub fn coalitions(&self, order: usize) -> Option<usize> {
-        self.count(order, self.most_coalitions)
+        self.count(order, self.max_coalitions)
     }
 
     fn count(&self, order: usize, limit: usize) -> Option<usize> {
@@ -159,7 +160,7 @@ impl ConnectedRegression {
 
     /// Returns the largest order whose coalitions fit the budget; at least 1.
     fn order_for(&self, budget: usize) -> usize {
-        let limit = budget.min(self.most_coalitions);
+        let limit = budget.min(self.max_coalitions);
         // Counts grow with the order, and are slow to compute for general graphs.
         let (mut order, mut most) = (1, self.largest_order().max(1));
         while order < most {
@@ -254,7 +255,7 @@ impl Estimator for ConnectedRegression {
             && players > 0
             && (order == 0 || self.coalitions(order).is_none())
         {
-            return Err(GraphError::ConnectedSets { order, limit: self.most_coalitions }.into());
+            return Err(GraphError::ConnectedSets { order, limit: self.max_coalitions }.into());
         }
         check_budget(self, game, budget)?;
         let order = self.order.unwrap_or_else(|| self.order_for(budget));
@@ -296,8 +297,8 @@ mod tests {
             let mut choose = 1.0;
             for (size, weight) in kernel.into_iter().enumerate().skip(1) {
                 choose *= (players + 1 - size) as f64 / size as f64;
-                let wanted = (players - 1) as f64 / (choose * (size * (players - size)) as f64);
-                assert!((weight - wanted).abs() < 1e-13 * wanted);
+                let expected = (players - 1) as f64 / (choose * (size * (players - size)) as f64);
+                assert!((weight - expected).abs() < 1e-13 * expected);
             }
         }
         assert!(kernel(2000).iter().all(|weight| weight.is_finite()));

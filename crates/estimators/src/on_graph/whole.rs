@@ -59,21 +59,22 @@ pub struct OnGraph {
     graph: Arc<Graph>,
     #[serde(serialize_with = "crate::run::settings::name")]
     value: GraphValue,
-    most_coalitions: usize,
+    #[serde(rename = "most_coalitions")]
+    max_coalitions: usize,
 }
 
 impl OnGraph {
     /// Creates the method for a value of players that are the nodes of `graph`.
     pub fn new(graph: impl Into<Arc<Graph>>, value: GraphValue) -> Self {
-        Self { graph: graph.into(), value, most_coalitions: 1 << 24 }
+        Self { graph: graph.into(), value, max_coalitions: 1 << 24 }
     }
 
     /// Sets the maximum number of distinct coalitions, which bounds time and memory; the default is 2^24.
     ///
     /// For C-Shapley values each distinct neighbourhood stores a list of its coalitions. If these lists are
     /// together longer than four times the limit, and longer than 2^24, the limit counts as exceeded.
-    pub fn most_coalitions(self, limit: usize) -> Self {
-        Self { most_coalitions: limit, ..self }
+    pub fn max_coalitions(self, limit: usize) -> Self {
+        Self { max_coalitions: limit, ..self }
     }
 
     /// Returns the graph.
@@ -108,7 +109,7 @@ impl OnGraph {
         if players == 0 {
             return Err(EstimatorError::NoPlayers);
         }
-        let limit = self.most_coalitions;
+        let limit = self.max_coalitions;
         match self.value.form {
             GraphForm::Local { order, outside } => {
                 let count = local::count(&self.graph, order, limit)?;
@@ -151,7 +152,7 @@ impl OnGraph {
         let semivalue = &self.value.semivalue;
         let found = match task {
             Task::Local(order, outside) => {
-                local::local(game, &self.graph, semivalue, *order, *outside, self.most_coalitions)?
+                local::local(game, &self.graph, semivalue, *order, *outside, self.max_coalitions)?
             }
             Task::Connected(plan) => plan.values(game)?,
             Task::Myerson => myerson::myerson(game, &self.graph, semivalue)?,

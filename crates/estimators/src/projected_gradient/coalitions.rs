@@ -4,13 +4,13 @@ use apportion_games::{Coalitions, Purpose, stream, words_for};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::law::SizeFactors;
+use super::distribution::SizeFactors;
 
 /// The number of draws in a block. Each block has a separate random stream.
 pub(super) const BLOCK: usize = 1 << 10;
 
 /// The maximum number of draws, limited by the numbering of random streams.
-pub(super) const MOST_DRAWS: usize = 1 << 48;
+pub(super) const MAX_DRAWS: usize = 1 << 48;
 
 /// Overwrites `batch` with the first `draws` coalitions of a block, each followed by its complement if
 /// paired.
@@ -60,12 +60,12 @@ fn draw_subset(rng: &mut ChaCha8Rng, players: usize, size: usize, words: &mut [u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::projected_gradient::GradientLaw;
+    use crate::projected_gradient::GradientDistribution;
     use std::collections::BTreeMap;
 
     #[test]
     fn all_coalitions_of_a_size_are_alike_and_sizes_follow_their_weights() {
-        let weights = GradientLaw::Importance.size_weights(6, 2.0, 1.0);
+        let weights = GradientDistribution::Importance.size_weights(6, 2.0, 1.0);
         let total: f64 = weights.iter().sum();
         let factors = SizeFactors::new(weights.clone(), false).unwrap();
         let (mut batch, mut counts) = (Coalitions::new(6), BTreeMap::<u64, f64>::new());
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_short_block_is_the_beginning_of_a_long_one() {
         for players in [2, 64, 65, 130] {
-            let weights = GradientLaw::Centred.size_weights(players, 2.0, 1.0);
+            let weights = GradientDistribution::Centred.size_weights(players, 2.0, 1.0);
             let factors = SizeFactors::new(weights, true).unwrap();
             let (mut short, mut long) = (Coalitions::new(players), Coalitions::new(players));
             draw_block(&mut short, &factors, true, (1, 7, 10));
@@ -101,7 +101,8 @@ mod tests {
     // Seeds determine samples: if these coalitions change, so does every stored result.
     #[test]
     fn first_draws_are_fixed() {
-        let factors = SizeFactors::new(GradientLaw::Centred.size_weights(10, 3.0, 1.0), false).unwrap();
+        let factors =
+            SizeFactors::new(GradientDistribution::Centred.size_weights(10, 3.0, 1.0), false).unwrap();
         let mut batch = Coalitions::new(10);
         draw_block(&mut batch, &factors, false, (42, 0, 6));
         assert_eq!(batch.words(), FIRST);

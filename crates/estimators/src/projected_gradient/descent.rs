@@ -233,30 +233,30 @@ mod tests {
             }
             let coefficients = coefficients(&schedule, curvature(players));
             for (player, error) in descent.standard_errors(false).enumerate() {
-                let wanted: f64 = coefficients
+                let expected: f64 = coefficients
                     .iter()
                     .zip(&gradients)
                     .map(|((_, beta), g)| (beta * g[player]).powi(2))
                     .sum();
-                assert!((error - wanted.sqrt()).abs() < 1e-13, "{size:?}");
+                assert!((error - expected.sqrt()).abs() < 1e-13, "{size:?}");
             }
             let norm = |g: &Vec<f64>| g.iter().map(|x| x * x).sum::<f64>();
             let squares: Vec<f64> =
                 coefficients.iter().zip(&gradients).map(|((_, beta), g)| beta * beta * norm(g)).collect();
-            let wanted = squares.iter().sum::<f64>().powi(2) / squares.iter().map(|x| x * x).sum::<f64>();
-            assert!((descent.effective_steps() / wanted - 1.0).abs() < 1e-9, "{size:?}");
+            let expected = squares.iter().sum::<f64>().powi(2) / squares.iter().map(|x| x * x).sum::<f64>();
+            assert!((descent.effective_steps() / expected - 1.0).abs() < 1e-9, "{size:?}");
         }
     }
 
     #[test]
     fn directions_are_as_many_as_the_gradients_go_in() {
         let players = 40;
-        for wanted in [1, 3, 20] {
-            let mut rng = stream(wanted, Purpose::Experiment, 0);
+        for expected in [1, 3, 20] {
+            let mut rng = stream(expected, Purpose::Experiment, 0);
             let mut descent = Descent::new(players, 0.0);
             for t in 1..=4000 {
                 let signs: Vec<f64> = (0..players as u64)
-                    .map(|i| if i >= wanted { 0.0 } else { f64::from(rng.random_range(0..2i32) * 2 - 1) })
+                    .map(|i| if i >= expected { 0.0 } else { f64::from(rng.random_range(0..2i32) * 2 - 1) })
                     .collect();
                 descent.add(1.0, &signs);
                 let length = StepSize::Delayed(1.0).length(players, t);
@@ -264,7 +264,7 @@ mod tests {
                 descent.step(step, |_| {});
             }
             let got = descent.directions();
-            assert!((got / wanted as f64 - 1.0).abs() < 0.15, "{got} for {wanted}");
+            assert!((got / expected as f64 - 1.0).abs() < 0.15, "{got} for {expected}");
         }
     }
 

@@ -73,7 +73,7 @@ mod tests {
             for radius in [1.0001 * least, 1.5 * least, 20.0] {
                 let mut got = iterate.clone();
                 Feasible::new(IterateSet::Ball(radius), players, 0, total).unwrap().project(&mut got);
-                let plane = Hyperplane::of_sum(players, total).unwrap();
+                let plane = Hyperplane::with_sum(players, total).unwrap();
                 let ball = Ball::new(vec![0.0; players], radius).unwrap();
                 let (stopping, sweeps) = (Stopping::default(), Sweeps::Extrapolated);
                 let want = dykstra_on_hyperplane_and_ball(&plane, &ball, &iterate, stopping, sweeps).unwrap();

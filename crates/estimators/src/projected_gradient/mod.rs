@@ -13,23 +13,23 @@
 
 mod coalitions;
 mod descent;
+mod distribution;
 mod feasible;
-mod law;
 mod run;
 mod schedule;
 
 use apportion_games::Game;
 
 use self::descent::Descent;
+pub use self::distribution::GradientDistribution;
+use self::distribution::SizeFactors;
 use self::feasible::Feasible;
 pub use self::feasible::IterateSet;
-pub use self::law::GradientLaw;
-use self::law::SizeFactors;
 pub use self::schedule::{IterateAverage, StepSize};
 use crate::Pairing;
 use crate::error::{GradientError, Result};
 use crate::registry::specs;
-use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::report::{Diagnostics, ErrorDistribution, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
@@ -54,9 +54,9 @@ pub enum StartShare {
 /// φ_t = P_K(φ_{t−1} − γ_t · 2 (W_l/q_l) (x·φ_{t−1} − y_S) x),     φ_0 = (c/n) 1
 /// ```
 ///
-/// S is drawn with size l from a [`GradientLaw`], with probability q_l, uniformly among the coalitions of
-/// that size; `W_l = C(n,l) w_l`. Since F is quadratic with the curvature `μ = 2 (1 − 1/n)` in every
-/// direction of the plane Σφ = c, its only minimum there is the Shapley value.
+/// S is drawn with size l from a [`GradientDistribution`], with probability q_l, uniformly among the
+/// coalitions of that size; `W_l = C(n,l) w_l`. Since F is quadratic with the curvature `μ = 2 (1 − 1/n)` in
+/// every direction of the plane Σφ = c, its only minimum there is the Shapley value.
 ///
 /// The projection removes the component of a gradient orthogonal to the plane, so rows x and
 /// `Px = x − (l/n) 1` lead to the same iterates, and the latter are used; the projection onto the ball does
@@ -112,10 +112,11 @@ pub enum StartShare {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProjectedGradient {
-    /// The distribution of the drawn coalitions; [`GradientLaw::Centred`] by default.
-    pub law: GradientLaw,
+    /// The distribution of the drawn coalitions; [`GradientDistribution::Centred`] by default.
+    #[serde(rename = "law")]
+    pub distribution: GradientDistribution,
     /// Whether every coalition is drawn with its complement and their gradients are averaged; yes by default.
-    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// The mini-batch size: the number of draws (coalitions or pairs) per step, whose gradients are averaged;
     /// 1 by default.
@@ -136,7 +137,7 @@ pub struct ProjectedGradient {
 }
 
 setters!(ProjectedGradient {
-    with_law => law: GradientLaw,
+    with_distribution => distribution: GradientDistribution,
     with_pairing => pairing: Pairing,
     with_batch => batch: usize,
     with_step => step: StepSize,
@@ -150,7 +151,7 @@ setters!(ProjectedGradient {
 impl Default for ProjectedGradient {
     fn default() -> Self {
         Self {
-            law: GradientLaw::Centred,
+            distribution: GradientDistribution::Centred,
             pairing: Pairing::Paired,
             batch: 1,
             step: StepSize::Delayed(1.0),
@@ -205,7 +206,7 @@ impl ProjectedGradient {
 
     fn published(step: StepSize, average: IterateAverage) -> Self {
         Self {
-            law: GradientLaw::Importance,
+            distribution: GradientDistribution::Importance,
             pairing: Pairing::Unpaired,
             step,
             average,
@@ -252,12 +253,15 @@ impl ProjectedGradient {
             (None, _) => (root, 1.0),
         };
         let scale = norm.max(value);
-        SizeFactors::new(self.law.size_weights(players, norm / scale, value / scale), self.is_paired())
+        SizeFactors::new(
+            self.distribution.size_weights(players, norm / scale, value / scale),
+            self.is_paired(),
+        )
     }
 }
 
 /// The minimum effective number of steps for standard errors.
-const FEWEST_STEPS: f64 = 8.0;
+const MIN_STEPS: f64 = 8.0;
 
 impl Estimator for ProjectedGradient {
     fn name(&self) -> &'static str {
@@ -299,14 +303,14 @@ impl Estimator for ProjectedGradient {
             let taken = (budget - 2) / self.evaluations_per_step();
             return Err(GradientError::Diverged { step: taken, norm: f64::INFINITY }.into());
         }
-        let has_errors = steps >= FEWEST_STEPS && steps.is_finite();
-        let error_law = has_errors.then(|| ErrorLaw {
+        let has_errors = steps >= MIN_STEPS && steps.is_finite();
+        let error_distribution = has_errors.then(|| ErrorDistribution {
             degrees_of_freedom: steps,
             directions: descents.iter().map(Descent::directions).collect(),
-            ..ErrorLaw::default()
+            ..ErrorDistribution::default()
         });
         let distinct_coalitions = at_most_all(evaluations.count, players);
-        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        let diagnostics = Diagnostics { error_distribution, ..Diagnostics::default() };
         let explanation = evaluations.explain(self, values, has_errors.then_some(errors), seed, diagnostics);
         Ok(Explanation { distinct_coalitions, ..explanation })
     }

@@ -3,7 +3,7 @@
 use apportion_games::Coalitions;
 
 use super::ProjectedGradient;
-use super::coalitions::{BLOCK, MOST_DRAWS, draw_block};
+use super::coalitions::{BLOCK, MAX_DRAWS, draw_block};
 use super::descent::{Descent, Step};
 use super::feasible::Feasible;
 use crate::error::GradientError;
@@ -22,7 +22,7 @@ impl ProjectedGradient {
         let totals = evaluations.total();
         let steps = (budget - 2) / self.evaluations_per_step();
         let draws = steps.saturating_mul(self.batch);
-        check_draws(draws, 1, MOST_DRAWS)?;
+        check_draws(draws, 1, MAX_DRAWS)?;
         let sets =
             totals.iter().enumerate().map(|(output, &total)| Feasible::new(self.set, players, output, total));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
@@ -98,8 +98,8 @@ fn write_centred(words: &[u64], size: usize, row: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::projected_gradient::GradientLaw;
-    use crate::projected_gradient::law::SizeFactors;
+    use crate::projected_gradient::GradientDistribution;
+    use crate::projected_gradient::distribution::SizeFactors;
 
     /// Computes the gradient of F within the plane at `point` by definition.
     fn gradient(point: &[f64], values: &[f64]) -> Vec<f64> {
@@ -131,10 +131,14 @@ mod tests {
                 let excess = (raw.iter().sum::<f64>() - total) / players as f64;
                 raw.iter().map(|x| x - excess).collect()
             };
-            let wanted = gradient(&point, &values);
-            for law in [GradientLaw::Uniform, GradientLaw::Importance, GradientLaw::Centred] {
+            let expected = gradient(&point, &values);
+            for distribution in [
+                GradientDistribution::Uniform,
+                GradientDistribution::Importance,
+                GradientDistribution::Centred,
+            ] {
                 for is_paired in [false, true] {
-                    let weights = law.size_weights(players, 1.3, 0.7);
+                    let weights = distribution.size_weights(players, 1.3, 0.7);
                     let sum: f64 = weights.iter().sum();
                     let factors = SizeFactors::new(weights.clone(), is_paired).unwrap();
                     let binomial =
@@ -160,8 +164,11 @@ mod tests {
                         };
                         mean.iter_mut().zip(&row).for_each(|(m, x)| *m += probability * coefficient * x);
                     }
-                    for (got, want) in mean.iter().zip(&wanted) {
-                        assert!((got - want).abs() < 1e-12, "{law:?}, {players} players: {got} for {want}");
+                    for (got, want) in mean.iter().zip(&expected) {
+                        assert!(
+                            (got - want).abs() < 1e-12,
+                            "{distribution:?}, {players} players: {got} for {want}"
+                        );
                     }
                 }
             }

@@ -11,7 +11,7 @@
 //! `d(S) = (v(S) − v(N∖S))/2`.
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, Sample, SizeLaw};
+use apportion_samplers::{Pairing, Sample, SizeDistribution};
 use apportion_values::Semivalue;
 
 use crate::error::Result;
@@ -85,8 +85,10 @@ impl OddShap {
         if terms < n {
             return (trees.semivalue(n, |present, absent| Semivalue::Shapley.moment(present, absent)), 0);
         }
-        let products: Vec<Product> =
-            (0..n).map(|player| Product::of([player])).chain(Self::products(&trees, terms - n)).collect();
+        let products: Vec<Product> = (0..n)
+            .map(|player| Product::from_players([player]))
+            .chain(Self::products(&trees, terms - n))
+            .collect();
         let pairs: Vec<usize> = (0..coalitions.len()).step_by(2).collect();
         let mut entries = Vec::with_capacity(pairs.len() * products.len());
         let (mut weights, mut odd) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
@@ -125,7 +127,7 @@ impl Estimator for OddShap {
             return Ok(explanation);
         }
         let (n, outputs) = (game.players(), game.outputs());
-        let sample = self.draws.sample(SizeLaw::leverage(n)?, Pairing::Paired, budget - 2, seed)?;
+        let sample = self.draws.sample(SizeDistribution::leverage(n)?, Pairing::Paired, budget - 2, seed)?;
         let mut evaluations = Evaluations::begin(game)?;
         let gains = evaluations.gains(sample.coalitions())?;
         let total = evaluations.total();

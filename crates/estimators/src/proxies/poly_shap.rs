@@ -12,7 +12,7 @@
 //! `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
 
 use apportion_games::{Game, memory};
-use apportion_samplers::{Pairing, SizeLaw};
+use apportion_samplers::{Pairing, SizeDistribution};
 use apportion_values::Semivalue;
 
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub struct PolyShap {
     pub order: usize,
     /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] for degree 2,
     /// [`Pairing::Paired`] for 3.
-    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
@@ -81,13 +81,13 @@ impl PolyShap {
 
     /// Returns the odd products, followed by the even ones, and the number of odd ones.
     fn products(&self, players: usize) -> (Vec<Product>, usize) {
-        let mut odd: Vec<Product> = (0..players).map(|player| Product::of([player])).collect();
+        let mut odd: Vec<Product> = (0..players).map(|player| Product::from_players([player])).collect();
         let mut even = Vec::new();
         for i in 0..players {
             for j in i + 1..players {
-                even.push(Product::of([i, j]));
+                even.push(Product::from_players([i, j]));
                 if self.order() == 3 {
-                    odd.extend((j + 1..players).map(|k| Product::of([i, j, k])));
+                    odd.extend((j + 1..players).map(|k| Product::from_players([i, j, k])));
                 }
             }
         }
@@ -131,7 +131,7 @@ impl Estimator for PolyShap {
             return Ok(explanation);
         }
         let (n, outputs) = (game.players(), game.outputs());
-        let sample = self.draws.sample(SizeLaw::leverage(n)?, self.pairing, budget - 2, seed)?;
+        let sample = self.draws.sample(SizeDistribution::leverage(n)?, self.pairing, budget - 2, seed)?;
         let mut evaluations = Evaluations::begin(game)?;
         let gains = evaluations.gains(sample.coalitions())?;
         let total = evaluations.total();

@@ -6,10 +6,10 @@
 //! Banzhaf Interactions*, 2026 (arXiv 2605.22738), for interactions of one player.
 
 use apportion_games::Game;
-use apportion_samplers::SizeLaw;
+use apportion_samplers::SizeDistribution;
 use apportion_values::{Semivalue, SolutionConcept, Value};
 
-use super::regression_msr::{RegressionProxy, Reused, pairing};
+use super::regression_msr::{RegressionProxy, SurrogateWithResiduals, pairing};
 use crate::error::Result;
 use crate::registry::{semivalue, specs};
 use crate::report::Explanation;
@@ -78,10 +78,10 @@ impl Estimator for ProxyShap {
         if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
             return Ok(explanation);
         }
-        let law = SizeLaw::leverage(game.players())?;
-        let sample = self.draws.sample(law, pairing(&self.value), budget - 2, seed)?;
+        let distribution = SizeDistribution::leverage(game.players())?;
+        let sample = self.draws.sample(distribution, pairing(&self.value), budget - 2, seed)?;
         let surrogate = RegressionProxy::Trees.surrogate();
-        let how = Reused {
+        let how = SurrogateWithResiduals {
             value: &self.value,
             surrogate: &*surrogate,
             folds: self.folds,

@@ -7,14 +7,14 @@
 //! trees, fitted to the coalitions whose residuals are used.
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, Sample, SizeLaw};
+use apportion_samplers::{Pairing, Sample, SizeDistribution};
 use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept, Value};
 
 use crate::error::Result;
 use crate::registry::{semivalue, specs};
 use crate::report::{Diagnostics, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
-use crate::sampling::maximum_sample_reuse::SamplingLaw;
+use crate::sampling::maximum_sample_reuse::SamplingDistribution;
 use crate::setters::setters;
 use crate::support::folds::{Folds, cross_fit};
 use crate::support::{Draws, FullBudget, exact_if_affordable};
@@ -144,12 +144,14 @@ impl Estimator for RegressionMsr {
             return Ok(explanation);
         }
         let players = game.players();
-        let law = match (self.proxy, &self.value) {
-            (RegressionProxy::Linear, Semivalue::Shapley) => SizeLaw::leverage(players)?,
-            _ => SizeLaw::custom(&SamplingLaw::Specific.weights(&[self.value.size_law(players)], players))?,
+        let distribution = match (self.proxy, &self.value) {
+            (RegressionProxy::Linear, Semivalue::Shapley) => SizeDistribution::leverage(players)?,
+            _ => SizeDistribution::custom(
+                &SamplingDistribution::Specific.weights(&[self.value.size_distribution(players)], players),
+            )?,
         };
-        let sample = self.draws.sample(law, pairing(&self.value), budget - 2, seed)?;
-        let how = Reused {
+        let sample = self.draws.sample(distribution, pairing(&self.value), budget - 2, seed)?;
+        let how = SurrogateWithResiduals {
             value: &self.value,
             surrogate: &*self.proxy.surrogate(),
             folds: self.folds,
@@ -164,14 +166,14 @@ impl Estimator for RegressionMsr {
 }
 
 /// A model with known values, and the estimate of its residuals from the sample.
-pub(super) struct Reused<'a> {
+pub(super) struct SurrogateWithResiduals<'a> {
     pub(super) value: &'a Semivalue,
     pub(super) surrogate: &'a dyn Surrogate,
     pub(super) folds: usize,
     pub(super) is_adjusted: bool,
 }
 
-impl Reused<'_> {
+impl SurrogateWithResiduals<'_> {
     /// Evaluates the sample, fits the model and adds the value of its residuals.
     pub(super) fn explain(
         &self,
@@ -215,7 +217,7 @@ impl Reused<'_> {
     fn add_sums(&self, sample: &Sample, residuals: &[f64], full: f64, values: &mut [f64]) {
         let (coalitions, strata) = (sample.coalitions(), sample.strata());
         let n = coalitions.players();
-        let joined = self.value.size_law(n);
+        let joined = self.value.size_distribution(n);
         // P(s−1)/C(n−1, s−1)/π with π = expected/C(n, s): the binomials cancel.
         let weights: Vec<[f64; 2]> = (0..=n)
             .map(|size| match strata[size].expected {

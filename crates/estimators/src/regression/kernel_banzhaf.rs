@@ -34,8 +34,8 @@ use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{
-    Draws, FullBudget, StandardErrors, draws_of_units, exact_if_affordable, free_shares, leverage_law,
-    sample_is_complete,
+    Draws, FullBudget, StandardErrors, draws_of_units, exact_if_affordable, free_shares,
+    leverage_distribution, sample_is_complete,
 };
 
 /// Kernel Banzhaf (Liu et al. 2024, Algorithm 1) and its ablations, for Banzhaf and weighted Banzhaf values.
@@ -130,7 +130,7 @@ pub struct KernelBanzhaf {
     pub value: Semivalue,
     /// Whether every coalition is drawn with its complement, if this reduces the error; [`Pairing::Paired`]
     /// by default.
-    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::WithReplacement`] by default, as published.
     pub draws: Draws,
@@ -243,7 +243,8 @@ impl Estimator for KernelBanzhaf {
         };
         let pairing = if regression.pairs_help() { self.pairing } else { Pairing::Unpaired };
         let sizes = if regression.certain_ends { 1..=players - 1 } else { 0..=players };
-        let sample = self.draws.sample(leverage_law(players, p, sizes)?, pairing, budget - 2, seed)?;
+        let sample =
+            self.draws.sample(leverage_distribution(players, p, sizes)?, pairing, budget - 2, seed)?;
         let rows = regression.rows(&sample);
 
         let mut evaluations = Evaluations::begin(game)?;

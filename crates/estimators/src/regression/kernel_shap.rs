@@ -7,7 +7,7 @@
 //! `P(|S| = s) ∝ 1/(s(n−s))`, unweighted rows after sampling, and the constraint `Σφ = v(N) − v(∅)`.
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
 
 use crate::error::Result;
 use crate::registry::specs;
@@ -37,7 +37,7 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 pub struct KernelShap {
     /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] by default, as first
     /// published.
-    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
@@ -79,7 +79,8 @@ impl Estimator for KernelShap {
             return Ok(explanation);
         }
         let players = game.players();
-        let sampler = WithReplacement { law: SizeLaw::kernel(players)?, pairing: self.pairing };
+        let sampler =
+            WithReplacement { distribution: SizeDistribution::kernel(players)?, pairing: self.pairing };
         let sample = sampler.sample(budget - 2, seed)?.merge_duplicates();
         explain(self.name(), game, &sample, StandardErrors::Estimated, seed)
     }

@@ -6,7 +6,7 @@
 //! Algorithm 1, with its misprints corrected (the number of pairs is that of equation 12).
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, SizeLaw};
+use apportion_samplers::{Pairing, SizeDistribution};
 
 use crate::error::Result;
 use crate::registry::specs;
@@ -54,11 +54,11 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game, SumOfUnanimity};
-/// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
+/// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeDistribution};
 /// use apportion_solvers::{Constraint, Design, least_squares};
 ///
 /// let game = SumOfUnanimity::random(30, 100, 4, 1);
-/// let sampler = FixedCounts { law: SizeLaw::leverage(30)?, pairing: Pairing::Paired, order: Order::Fixed };
+/// let sampler = FixedCounts { distribution: SizeDistribution::leverage(30)?, pairing: Pairing::Paired, order: Order::Fixed };
 /// let sample = sampler.sample(598, 7)?;
 /// let (mut values, mut total) = (vec![0.0; 598], [0.0]);
 /// game.values(sample.coalitions(), &mut values)?; // v(∅) is 0 here
@@ -74,7 +74,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 #[non_exhaustive]
 pub struct LeverageShap {
     /// Whether every coalition is drawn with its complement; [`Pairing::Paired`] by default.
-    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
@@ -134,8 +134,8 @@ impl Estimator for LeverageShap {
             return Ok(explanation);
         }
         let players = game.players();
-        let law = SizeLaw::leverage(players)?;
-        let sample = self.draws.sample(law, self.pairing, budget - 2, seed)?;
+        let distribution = SizeDistribution::leverage(players)?;
+        let sample = self.draws.sample(distribution, self.pairing, budget - 2, seed)?;
         explain(self.name(), game, &sample, self.standard_errors, seed)
     }
 

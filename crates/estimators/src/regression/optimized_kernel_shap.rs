@@ -19,7 +19,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use apportion_games::{Coalition, CoalitionView, Coalitions, Game};
-use apportion_samplers::{Pairing, Sampler, SamplerError, SizeLaw, WithReplacement, ln_choose, most_rows};
+use apportion_samplers::{
+    Pairing, Sampler, SamplerError, SizeDistribution, WithReplacement, ln_choose, max_rows,
+};
 use apportion_solvers::{Constraint, Design, least_squares};
 
 use crate::error::Result;
@@ -59,7 +61,7 @@ impl OptimizedKernelShap {
         budget: usize,
         seed: u64,
     ) -> Result<(Coalitions, Vec<f64>), crate::EstimatorError> {
-        let Chosen { coalitions, weights, .. } =
+        let ChosenCoalitions { coalitions, weights, .. } =
             weighted_coalitions(players, budget.saturating_sub(2), seed, DrawsFrom::Remaining)?;
         Ok((coalitions, weights))
     }
@@ -139,16 +141,21 @@ fn estimate(
     let (name, value) = (estimator.name(), estimator.value());
     let mut explanation = Explanation::of_regression(name, value, evaluations, &solution, unknowns, seed);
     explanation.judge(StandardErrors::Estimated, || solution.certificate_of_draws(&chosen.times))?;
-    if let Some(law) = &mut explanation.diagnostics.error_law {
-        law.is_paired = true;
-        law.border_left = chosen.has_border().then_some(0.0);
+    if let Some(distribution) = &mut explanation.diagnostics.error_distribution {
+        distribution.is_paired = true;
+        distribution.border_left = chosen.has_border().then_some(0.0);
     }
     Ok(explanation)
 }
 
 /// Returns at most `rows` distinct coalitions of sizes 1 to n−1 with their weights.
-fn weighted_coalitions(players: usize, rows: usize, seed: u64, draws_from: DrawsFrom) -> Result<Chosen> {
-    let most = most_rows(players);
+fn weighted_coalitions(
+    players: usize,
+    rows: usize,
+    seed: u64,
+    draws_from: DrawsFrom,
+) -> Result<ChosenCoalitions> {
+    let most = max_rows(players);
     if rows > most {
         return Err(SamplerError::TooManyRows { actual: rows, max: most }.into());
     }
@@ -156,16 +163,16 @@ fn weighted_coalitions(players: usize, rows: usize, seed: u64, draws_from: Draws
     let mut chosen = plan.enumerated();
     let wanted = plan.rows_to_draw.saturating_mul(4).min(most);
     if plan.rows_to_draw > 0 && plan.enumerated_classes < plan.mass.len() {
-        let (law, draws) = match draws_from {
-            DrawsFrom::Remaining => (plan.law_from(plan.enumerated_classes)?, wanted),
+        let (distribution, draws) = match draws_from {
+            DrawsFrom::Remaining => (plan.distribution_from(plan.enumerated_classes)?, wanted),
             DrawsFrom::All => {
-                let law = plan.law_from(0)?;
+                let distribution = plan.distribution_from(0)?;
                 let kept: f64 =
-                    (plan.enumerated_classes + 1..=players).map(|size| law.probability(size)).sum();
-                (law, ((wanted as f64 / kept).ceil() as usize).min(most))
+                    (plan.enumerated_classes + 1..=players).map(|size| distribution.probability(size)).sum();
+                (distribution, ((wanted as f64 / kept).ceil() as usize).min(most))
             }
         };
-        let drawn = WithReplacement { law, pairing: Pairing::Unpaired }.sample(draws, seed)?;
+        let drawn = WithReplacement { distribution, pairing: Pairing::Unpaired }.sample(draws, seed)?;
         let kept = drawn.coalitions().iter().filter(|row| row.size() > plan.enumerated_classes);
         plan.draw(&mut chosen, kept.take(wanted));
     }
@@ -183,7 +190,7 @@ struct Plan {
 }
 
 /// The coalitions chosen so far.
-struct Chosen {
+struct ChosenCoalitions {
     coalitions: Coalitions,
     weights: Vec<f64>,
     /// The number of draws of each coalition, including draws of the complement chosen along with it; 0 for
@@ -233,8 +240,8 @@ impl Plan {
 
     /// Returns all coalitions of the enumerated classes, each followed by its complement if that has another
     /// size.
-    fn enumerated(&self) -> Chosen {
-        let mut chosen = Chosen::new(self.players);
+    fn enumerated(&self) -> ChosenCoalitions {
+        let mut chosen = ChosenCoalitions::new(self.players);
         for class in 0..self.enumerated_classes {
             let weight = self.mass[class] / Self::class_rows(self.players, class);
             for_each_subset(self.players, class + 1, |members| {
@@ -250,18 +257,18 @@ impl Plan {
 
     /// Returns the size distribution of a draw from the classes starting with `first_class`: their mass,
     /// halved if a draw yields two coalitions.
-    fn law_from(&self, first_class: usize) -> Result<SizeLaw> {
+    fn distribution_from(&self, first_class: usize) -> Result<SizeDistribution> {
         let mut weights = vec![0.0; self.players + 1];
         for class in first_class..self.mass.len() {
             let rows = if Self::is_paired(self.players, class) { 2.0 } else { 1.0 };
             weights[class + 1] = self.mass[class] / rows;
         }
-        Ok(SizeLaw::custom(&weights)?)
+        Ok(SizeDistribution::custom(&weights)?)
     }
 
     /// Adds drawn coalitions until the rows are used up, merging repetitions, and scales the drawn weights to
     /// the remaining mass.
-    fn draw<'a>(&self, chosen: &mut Chosen, draws: impl Iterator<Item = CoalitionView<'a>>) {
+    fn draw<'a>(&self, chosen: &mut ChosenCoalitions, draws: impl Iterator<Item = CoalitionView<'a>>) {
         let first_drawn = chosen.weights.len();
         let mut rows_left = self.rows_to_draw;
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -290,7 +297,7 @@ impl Plan {
     }
 }
 
-impl Chosen {
+impl ChosenCoalitions {
     /// Returns whether single players, and all players but one, are enumerated.
     fn has_border(&self) -> bool {
         self.times.first() == Some(&0)
@@ -374,7 +381,7 @@ mod tests {
         for players in [2, 3, 4, 7, 8, 12, 65, 130] {
             for rows in [2, 3, 10, 64, 301] {
                 for draws_from in [DrawsFrom::Remaining, DrawsFrom::All] {
-                    let Chosen { coalitions, weights, times, units } =
+                    let ChosenCoalitions { coalitions, weights, times, units } =
                         weighted_coalitions(players, rows, 5, draws_from).unwrap();
                     assert!(coalitions.len() <= rows.max(2) && coalitions.len() == weights.len());
                     assert_eq!((times.len(), units.last().unwrap().end), (units.len(), weights.len()));
@@ -392,7 +399,7 @@ mod tests {
     #[test]
     fn small_sizes_are_enumerated_with_their_exact_weight() {
         let players = 10;
-        let Chosen { coalitions, weights, .. } =
+        let ChosenCoalitions { coalitions, weights, .. } =
             weighted_coalitions(players, 300, 1, DrawsFrom::Remaining).unwrap();
         let mass: f64 = (1..players).map(|size| 1.0 / (size * (players - size)) as f64).sum();
         for size in [1usize, 2, 8, 9] {
@@ -400,16 +407,16 @@ mod tests {
                 (0..coalitions.len()).filter(|&row| coalitions.sizes()[row] as usize == size).collect();
             let population = if size == 1 || size == 9 { 10 } else { 45 };
             assert_eq!(of_size.len(), population, "size {size}");
-            let wanted = 1.0 / ((size * (players - size)) as f64 * mass * population as f64);
+            let expected = 1.0 / ((size * (players - size)) as f64 * mass * population as f64);
             for row in of_size {
-                assert!((weights[row] - wanted).abs() < 1e-15, "size {size}");
+                assert!((weights[row] - expected).abs() < 1e-15, "size {size}");
             }
         }
     }
 
     /// Recorded results of KernelExplainer, written by `benches/rivals/kernel_explainer_fixture.py`.
     #[derive(serde::Deserialize)]
-    struct Recorded {
+    struct RecordedCases {
         cases: Vec<Case>,
     }
 
@@ -434,7 +441,7 @@ mod tests {
 
     #[test]
     fn fed_with_the_draws_of_the_shap_library_rows_weights_and_values_are_its_own() {
-        let recorded: Recorded =
+        let recorded: RecordedCases =
             serde_json::from_str(include_str!("../../tests/fixtures/kernel_explainer.json")).unwrap();
         assert!(recorded.cases.iter().any(|case| !case.draws.is_empty()));
         for case in recorded.cases {

@@ -35,7 +35,8 @@ pub enum StopRule {
     /// The budget was exhausted first.
     Budget,
     /// The maximum number of interim checks was reached first.
-    Looks,
+    #[serde(rename = "looks")]
+    MaxChecks,
     /// A relative tolerance is undefined: the values are zero within their errors or, for a tolerance
     /// relative to their range, all equal.
     NoScale,
@@ -63,7 +64,7 @@ impl std::fmt::Display for StopRule {
         f.write_str(match self {
             Self::Tolerance => "tolerance",
             Self::Budget => "budget",
-            Self::Looks => "looks",
+            Self::MaxChecks => "looks",
             Self::NoScale => "no-scale",
             Self::Draws => "draws",
         })
@@ -73,7 +74,7 @@ impl std::fmt::Display for StopRule {
 /// The outcome of an interim check of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Look {
+pub struct InterimCheck {
     /// The budget that the run had used at this check.
     pub budget: usize,
     /// The error probability that was spent on this check.
@@ -101,7 +102,8 @@ pub struct Certificate {
     /// standard errors.
     pub half_widths: Option<Vec<f64>>,
     /// The interim checks.
-    pub looks: Vec<Look>,
+    #[serde(rename = "looks")]
+    pub interim_checks: Vec<InterimCheck>,
     /// A summary in one sentence: whether the tolerance is certified, with which guarantee, or why not.
     #[serde(default)]
     pub says: String,

@@ -4,7 +4,7 @@ use apportion_values::{Attributions, SolutionConcept};
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
-use super::error_law::ErrorLaw;
+use super::error_distribution::ErrorDistribution;
 use super::student::student;
 
 /// The attribution of `v(N) − v(∅)` to the players, with its cost and its error estimates.
@@ -90,7 +90,7 @@ impl Explanation {
     /// If the lengths of values, base and prediction do not match.
     pub fn attributions(&self) -> Attributions {
         let (base, prediction) = (self.base.clone(), self.prediction.clone());
-        Attributions::of_players(self.players(), self.values.clone(), base, prediction)
+        Attributions::for_players(self.players(), self.values.clone(), base, prediction)
     }
 
     /// Returns the number of outputs `k`.
@@ -117,7 +117,7 @@ impl Explanation {
     /// standard errors.
     ///
     /// `φ̃_i ± t_f(1 − δ/2) √V_i` with δ = 1 − confidence and Student's t with the
-    /// [degrees of freedom](crate::ErrorLaw::degrees_of_freedom) of the standard errors (the normal
+    /// [degrees of freedom](crate::ErrorDistribution::degrees_of_freedom) of the standard errors (the normal
     /// distribution if they are unknown). The intervals are asymptotic. For a run that stopped at a
     /// tolerance, use the [`certificate`](Self::certificate), which accounts for its interim checks.
     ///
@@ -132,7 +132,11 @@ impl Explanation {
     /// # Ok::<(), apportion_estimators::EstimatorError>(())
     /// ```
     pub fn intervals(&self, confidence: f64) -> Option<Vec<(f64, f64)>> {
-        let degrees = self.diagnostics.error_law.as_ref().map_or(f64::INFINITY, |law| law.degrees_of_freedom);
+        let degrees = self
+            .diagnostics
+            .error_distribution
+            .as_ref()
+            .map_or(f64::INFINITY, |distribution| distribution.degrees_of_freedom);
         let quantile = student(degrees, 1.0 - confidence);
         let interval = |(value, error): (&f64, &f64)| match *error {
             0.0 => (*value, *value),
@@ -189,7 +193,8 @@ pub struct Diagnostics {
     pub draws: Option<usize>,
     /// The distribution of the errors, if there are standard errors.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_law: Option<ErrorLaw>,
+    #[serde(rename = "error_law")]
+    pub error_distribution: Option<ErrorDistribution>,
     /// Whether nothing varied in the sample for some output: the game looked additive, and the sample cannot
     /// rule out interactions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | [`explanation`] | the result of an estimator, with its diagnostics |
-//! | [`error_law`] | the distribution of the errors |
+//! | [`error_distribution`] | the distribution of the errors |
 //! | [`certificate`] | the error compared with the tolerance, and the reason why a run stopped |
 //! | [`running_moments`] | means and variances of a stream of draws |
 //! | [`scaled`] | units in which squares of outputs are finite |
@@ -11,18 +11,18 @@
 //! | [`student`] | the quantile for intervals |
 
 mod certificate;
-mod error_law;
+mod error_distribution;
 mod explanation;
 mod running_moments;
 pub(crate) mod scaled;
 mod student;
 pub(crate) mod unseen;
 
-pub use certificate::{Certificate, Guarantee, Look, StopRule};
-pub(crate) use error_law::independent_directions;
-pub use error_law::{BoundedDraws, ErrorLaw};
+pub use certificate::{Certificate, Guarantee, InterimCheck, StopRule};
+pub(crate) use error_distribution::independent_directions;
+pub use error_distribution::{BoundedDraws, ErrorDistribution};
 pub use explanation::{Diagnostics, Explanation};
 pub(crate) use running_moments::RunningMoments;
 pub(crate) use scaled::{in_own_units, many_in_own_units, unit};
-pub(crate) use student::{MOST_DEGREES, student};
+pub(crate) use student::{MAX_DEGREES, student};
 pub(crate) use unseen::Influences;

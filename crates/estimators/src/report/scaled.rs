@@ -187,7 +187,10 @@ impl Explanation {
         multiply(&mut self.base);
         multiply(&mut self.prediction);
         self.std_errors.iter_mut().for_each(|errors| multiply(errors));
-        self.diagnostics.error_law.iter_mut().for_each(|law| multiply(&mut law.one_draw));
+        self.diagnostics
+            .error_distribution
+            .iter_mut()
+            .for_each(|distribution| multiply(&mut distribution.one_draw));
         // Discard standard errors that overflow.
         self.std_errors = self.std_errors.filter(|errors| errors.iter().all(|error| error.is_finite()));
         self.diagnostics.residual_sum_of_squares =

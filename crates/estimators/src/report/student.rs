@@ -3,11 +3,11 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Degrees of freedom above which Student's t is treated as normal.
-pub(crate) const MOST_DEGREES: f64 = 1e6;
+pub(crate) const MAX_DEGREES: f64 = 1e6;
 
 /// Returns the two-sided quantile of Student's t for the error probability `wrong`; infinite for invalid
 /// degrees of freedom.
 pub(crate) fn student(degrees: f64, wrong: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, degrees.min(MOST_DEGREES))
-        .map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - 0.5 * wrong))
+    StudentsT::new(0.0, 1.0, degrees.min(MAX_DEGREES))
+        .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - 0.5 * wrong))
 }

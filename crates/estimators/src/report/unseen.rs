@@ -161,25 +161,26 @@ impl Explanation {
     /// Returns the terms to add to the squared standard errors (n × k), and whether nothing varied in some
     /// output. Requires standard errors.
     ///
-    /// Uses [`one_draw`](crate::ErrorLaw::one_draw) of the error distribution if it is set; other methods are
-    /// treated as regressions.
+    /// Uses [`one_draw`](crate::ErrorDistribution::one_draw) of the error distribution if it is set; other
+    /// methods are treated as regressions.
     pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
         let outputs = self.outputs();
         let squares =
             |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|number| number * number).collect() };
         let variances = squares(self.std_errors.as_deref().unwrap_or_default());
-        match &self.diagnostics.error_law {
-            Some(law) if !law.one_draw.is_empty() => {
+        match &self.diagnostics.error_distribution {
+            Some(distribution) if !distribution.one_draw.is_empty() => {
                 let sum = |numbers: &[f64], output: usize| -> f64 {
                     numbers.iter().skip(output).step_by(outputs).sum()
                 };
                 let values = squares(&self.values);
                 let is_still = |output: usize| varied_not(sum(&variances, output), sum(&values, output));
-                (squares(&law.one_draw), (0..outputs).any(is_still))
+                (squares(&distribution.one_draw), (0..outputs).any(is_still))
             }
-            law => {
-                let degrees =
-                    law.as_ref().map_or(1.0, |law| law.draws_left.unwrap_or(law.degrees_of_freedom));
+            distribution => {
+                let degrees = distribution.as_ref().map_or(1.0, |distribution| {
+                    distribution.draws_left.unwrap_or(distribution.degrees_of_freedom)
+                });
                 of_regression(&self.values, &variances, degrees, outputs)
             }
         }
@@ -202,7 +203,7 @@ impl Explanation {
         if (0..outputs).all(has_scale) && errors.iter().all(|error| error.is_finite()) {
             self.std_errors = Some(errors);
         } else {
-            self.diagnostics.error_law = None;
+            self.diagnostics.error_distribution = None;
         }
         self
     }
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn where_nothing_varied_the_values_are_the_scale() {
         let got = one_draw(&[&[2.0; 8], &[0.0; 8]]);
-        let wanted = (0.5 * (2.0f64 / 8.0).powi(2) + 2.0 / 32.0f64.powi(2)).sqrt();
-        assert!(got.iter().all(|got| (got - wanted).abs() < 1e-15), "{got:?}");
+        let expected = (0.5 * (2.0f64 / 8.0).powi(2) + 2.0 / 32.0f64.powi(2)).sqrt();
+        assert!(got.iter().all(|got| (got - expected).abs() < 1e-15), "{got:?}");
     }
 }

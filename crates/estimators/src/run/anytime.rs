@@ -15,12 +15,12 @@ use super::bounds::{Bounds, growth_needed};
 use super::checkpoint::Checkpoint;
 use super::estimator::Estimator;
 use super::evaluations::check_budget;
-use super::memory::{Memory, most_remembered};
-use super::remembering::Remembering;
+use super::memory::{Memory, max_remembered};
+use super::remembering::RememberingGame;
 use super::until::Until;
 use crate::error::RunError;
 use crate::error::{EstimatorError, Result};
-use crate::report::{Certificate, Explanation, Guarantee, Look, StopRule};
+use crate::report::{Certificate, Explanation, Guarantee, InterimCheck, StopRule};
 
 /// The progress of a run, reported after every chunk of evaluations and every interim check.
 #[derive(Clone, Copy)]
@@ -28,9 +28,9 @@ pub struct Progress<'r> {
     /// The number of evaluations so far.
     pub evaluations: usize,
     /// The approximate number of evaluations at the next interim check.
-    pub next_look: usize,
+    pub next_check: usize,
     /// The maximum number of evaluations.
-    pub most: usize,
+    pub max_evaluations: usize,
     /// The error bound divided by the tolerance at the last interim check; `None` before the first one, and
     /// without standard errors.
     pub error: Option<f64>,
@@ -70,7 +70,7 @@ pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 
 /// ```
 pub struct Anytime<'g> {
     estimator: Box<dyn Estimator>,
-    game: Remembering<'g>,
+    game: RememberingGame<'g>,
     seed: u64,
     grows: bool,
     watcher: Option<Box<Watcher<'g>>>,
@@ -109,7 +109,7 @@ impl<'g> Anytime<'g> {
     /// # Errors
     ///
     /// Same as [`new`](Self::new).
-    pub fn of_one_sample(
+    pub fn with_one_sample(
         estimator: Box<dyn Estimator>,
         game: impl Game + 'g,
         seed: u64,
@@ -127,7 +127,7 @@ impl<'g> Anytime<'g> {
             return Err(EstimatorError::NoPlayers);
         }
         let memory = Memory::new(game.players(), game.outputs());
-        let game = Remembering::new(game, memory);
+        let game = RememberingGame::new(game, memory);
         Ok(Self { estimator, game, seed, grows, watcher: None, explanation: None })
     }
 
@@ -222,7 +222,7 @@ impl<'g> Anytime<'g> {
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();
-        let mut most = until.most_evaluations(players);
+        let mut most = until.max_evaluations(players);
         check_budget(&*self.estimator, self.game.game(), most)?;
         let least = self.estimator.minimum_budget(players);
         let units = self.estimator.units(players);
@@ -230,26 +230,26 @@ impl<'g> Anytime<'g> {
         // Reserve the evaluations of the border, unless the budget allows all coalitions.
         let all = 1usize.checked_shl(players as u32).unwrap_or(usize::MAX);
         let kept = if needs_border && most < all { 2 * units.len() } else { 0 };
-        let can_look = most >= least + kept;
-        if can_look {
+        let can_check = most >= least + kept;
+        if can_check {
             most -= kept;
         }
         let first = least.max(FIRST_LOOK.saturating_mul(players) + 2);
         let mut budget = self.rounded(first, most);
         let mut left = 1.0 - until.confidence;
         let mut is_expected = false;
-        let mut looks: Vec<Look> = Vec::new();
+        let mut interim_checks: Vec<InterimCheck> = Vec::new();
         let mut border: Option<Border> = None;
         loop {
-            let mut explanation = self.estimate(budget, most, looks.last())?;
+            let mut explanation = self.estimate(budget, most, interim_checks.last())?;
             most = most.min(self.memorable());
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
-            let mut bounds = Bounds::of(&explanation, budget, until, spent);
+            let mut bounds = Bounds::for_explanation(&explanation, budget, until, spent);
             let is_reached = |bounds: &Bounds| bounds.ratio().is_some_and(|error| error <= 1.0);
             if needs_border && border.is_none() && is_reached(&bounds) && bounds.guarantee != Guarantee::Exact
             {
                 // Check the border before accepting the bound.
-                if can_look {
+                if can_check {
                     border = Some(self.border(&units, &explanation, most)?);
                 } else {
                     bounds = Bounds { errors: None, ..bounds };
@@ -258,23 +258,24 @@ impl<'g> Anytime<'g> {
             if let Some(border) = &border {
                 self.count(&mut explanation);
                 border.raise(&mut explanation, budget);
-                bounds = Bounds::of(&explanation, budget, until, spent);
+                bounds = Bounds::for_explanation(&explanation, budget, until, spent);
             }
             self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
             // A check without standard errors could not have stopped the run, so it spends nothing.
             let spent = if explanation.std_errors.is_some() { spent } else { 0.0 };
-            looks.push(Look { budget, spent, error });
+            interim_checks.push(InterimCheck { budget, spent, error });
             left -= spent;
             let stopped_by = if error.is_some_and(|error| error <= 1.0) {
                 Some(StopRule::Tolerance)
             } else if budget >= most || bounds.guarantee == Guarantee::Exact {
                 Some(bounds.if_scaled(StopRule::Budget))
             } else {
-                (looks.len() >= until.looks).then_some(bounds.if_scaled(StopRule::Looks))
+                (interim_checks.len() >= until.interim_checks)
+                    .then_some(bounds.if_scaled(StopRule::MaxChecks))
             };
             if let Some(stopped_by) = stopped_by {
-                explanation.certificate = Some(certificate(until, bounds, stopped_by, looks));
+                explanation.certificate = Some(certificate(until, bounds, stopped_by, interim_checks));
                 return Ok(self.explanation.insert(explanation));
             }
             let growth =
@@ -289,7 +290,7 @@ impl<'g> Anytime<'g> {
     /// Evaluates the border of the game.
     fn border(&self, units: &[Vec<usize>], explanation: &Explanation, most: usize) -> Result<Border> {
         let report = self.reporter(self.evaluations() + 2 * units.len(), most, None);
-        Ok(Border::ask(&self.game.reporting(&report), units, explanation)?)
+        Ok(Border::evaluate(&self.game.reporting(&report), units, explanation)?)
     }
 
     /// Returns `budget` limited to `most`, or the number of all coalitions if it is nearly that. Budgets
@@ -305,7 +306,7 @@ impl<'g> Anytime<'g> {
     fn memorable(&self) -> usize {
         let game = self.game.game();
         let rows_each = if self.game.memory().in_scenarios() > 0 { game.scenarios() } else { 1 };
-        most_remembered(game.players(), game.outputs()) / rows_each
+        max_remembered(game.players(), game.outputs()) / rows_each
     }
 
     /// Returns an error if the values of the game exceed the given range.
@@ -318,13 +319,13 @@ impl<'g> Anytime<'g> {
         Ok(())
     }
 
-    fn estimate(&self, budget: usize, most: usize, last: Option<&Look>) -> Result<Explanation> {
+    fn estimate(&self, budget: usize, most: usize, last: Option<&InterimCheck>) -> Result<Explanation> {
         let game = self.game.game();
-        let remembered = most_remembered(game.players(), game.outputs());
+        let remembered = max_remembered(game.players(), game.outputs());
         if budget > remembered {
             return Err(RunError::TooManyEvaluations { actual: budget, max: remembered }.into());
         }
-        let report = self.reporter(budget, most, last.and_then(|look| look.error));
+        let report = self.reporter(budget, most, last.and_then(|interim_check| interim_check.error));
         let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);
         let mut explanation = estimate.map_err(|error| match error {
             // Report failures of the game in the same way, no matter which layer evaluated it.
@@ -341,15 +342,15 @@ impl<'g> Anytime<'g> {
     /// Returns a reporter that calls the watcher after every chunk of evaluations.
     fn reporter(
         &self,
-        next_look: usize,
+        next_check: usize,
         most: usize,
         error: Option<f64>,
-    ) -> impl Fn(&Remembering<'_>) -> ControlFlow<()> + Sync {
+    ) -> impl Fn(&RememberingGame<'_>) -> ControlFlow<()> + Sync {
         move |game| {
             let Some(watcher) = &self.watcher else { return ControlFlow::Continue(()) };
             let store = || self.checkpoint();
             let evaluations = game.evaluations();
-            watcher(&Progress { evaluations, next_look, most, error, store: &store })
+            watcher(&Progress { evaluations, next_check, max_evaluations: most, error, store: &store })
         }
     }
 
@@ -373,23 +374,24 @@ impl Explanation {
     /// within the tolerance, the reason becomes the tolerance.
     pub fn certify(&mut self, until: &Until) {
         let before = self.certificate.take();
-        let last = before.as_ref().and_then(|before| before.looks.last());
-        let (sample, spent) =
-            last.map_or((self.evaluations, 1.0 - until.confidence), |look| (look.budget, look.spent));
-        let bounds = Bounds::of(self, sample, until, spent);
+        let last = before.as_ref().and_then(|before| before.interim_checks.last());
+        let (sample, spent) = last.map_or((self.evaluations, 1.0 - until.confidence), |interim_check| {
+            (interim_check.budget, interim_check.spent)
+        });
+        let bounds = Bounds::for_explanation(self, sample, until, spent);
         let is_reached = bounds.ratio().is_some_and(|error| error <= 1.0);
-        let (stopped_by, looks) = match before {
-            Some(Certificate { stopped_by: StopRule::Tolerance, looks, .. }) if !is_reached => {
-                (StopRule::Draws, looks)
+        let (stopped_by, interim_checks) = match before {
+            Some(Certificate { stopped_by: StopRule::Tolerance, interim_checks, .. }) if !is_reached => {
+                (StopRule::Draws, interim_checks)
             }
-            Some(Certificate { stopped_by: StopRule::Budget, looks, .. }) if is_reached => {
-                (StopRule::Tolerance, looks)
+            Some(Certificate { stopped_by: StopRule::Budget, interim_checks, .. }) if is_reached => {
+                (StopRule::Tolerance, interim_checks)
             }
-            Some(Certificate { stopped_by, looks, .. }) => (stopped_by, looks),
+            Some(Certificate { stopped_by, interim_checks, .. }) => (stopped_by, interim_checks),
             None if is_reached => (StopRule::Tolerance, Vec::new()),
             None => (bounds.if_scaled(StopRule::Budget), Vec::new()),
         };
-        self.certificate = Some(certificate(until, bounds, stopped_by, looks));
+        self.certificate = Some(certificate(until, bounds, stopped_by, interim_checks));
     }
 }
 
@@ -405,7 +407,12 @@ impl std::fmt::Debug for Anytime<'_> {
     }
 }
 
-fn certificate(until: &Until, bounds: Bounds, stopped_by: StopRule, looks: Vec<Look>) -> Certificate {
+fn certificate(
+    until: &Until,
+    bounds: Bounds,
+    stopped_by: StopRule,
+    interim_checks: Vec<InterimCheck>,
+) -> Certificate {
     let stopped_by = if bounds.guarantee == Guarantee::Exact { StopRule::Tolerance } else { stopped_by };
     Certificate {
         says: sentence(until, &bounds, stopped_by),
@@ -415,7 +422,7 @@ fn certificate(until: &Until, bounds: Bounds, stopped_by: StopRule, looks: Vec<L
         error_bounds: bounds.errors,
         tolerances: bounds.tolerances,
         half_widths: bounds.half_widths,
-        looks,
+        interim_checks,
     }
 }
 
@@ -447,7 +454,7 @@ fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
         StopRule::Budget => {
             "Not certified: the budget was exhausted before the error was within the tolerance.".to_owned()
         }
-        StopRule::Looks => {
+        StopRule::MaxChecks => {
             "Not certified: the maximum number of interim checks was reached before the error was within the \
              tolerance."
                 .to_owned()

@@ -49,7 +49,11 @@ pub(crate) struct Border {
 
 impl Border {
     /// Evaluates the 2n border coalitions of `units` (players, or groups that act as one).
-    pub(crate) fn ask(game: &dyn Game, units: &[Vec<usize>], ends: &Explanation) -> Result<Self, GameError> {
+    pub(crate) fn evaluate(
+        game: &dyn Game,
+        units: &[Vec<usize>],
+        ends: &Explanation,
+    ) -> Result<Self, GameError> {
         let (players, outputs) = (game.players(), game.outputs());
         let mut batch = Coalitions::with_capacity(players, 2 * units.len());
         for unit in units {
@@ -70,10 +74,10 @@ impl Border {
     /// `budget` counts a remembered evaluation once for each time it was drawn.
     pub(crate) fn raise(&self, explanation: &mut Explanation, budget: usize) {
         let (players, outputs) = (explanation.players(), explanation.outputs());
-        let Some(joins) = law(&explanation.value, players) else { return };
-        let known = explanation.diagnostics.error_law.as_ref();
-        let is_paired = known.is_some_and(|law| law.is_paired);
-        let left = known.and_then(|law| law.border_left).unwrap_or(1.0);
+        let Some(joins) = distribution(&explanation.value, players) else { return };
+        let known = explanation.diagnostics.error_distribution.as_ref();
+        let is_paired = known.is_some_and(|distribution| distribution.is_paired);
+        let left = known.and_then(|distribution| distribution.border_left).unwrap_or(1.0);
         let draws = (budget as f64 / players as f64).max(1.0);
         let share = |size: usize| {
             let others = if size == 0 { left } else { (-draws * joins[size]).exp() };
@@ -100,7 +104,7 @@ impl Border {
 
 /// Returns whether the border matters to `value` for this number of players (or groups).
 pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
-    law(value, players).is_some_and(|joins| {
+    distribution(value, players).is_some_and(|joins| {
         let near = |size: usize| joins[size] + joins[players - 1 - size];
         (0..SIZES.min(players)).map(near).sum::<f64>() > MATTERS
     })
@@ -108,13 +112,13 @@ pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
 
 /// Returns `P(s)` for s in 0..n, or `None` for values on graphs and with custom distributions. Values of
 /// players in groups use the Shapley distribution, which has about the same weights on the border.
-fn law(value: &SolutionConcept, players: usize) -> Option<Vec<f64>> {
+fn distribution(value: &SolutionConcept, players: usize) -> Option<Vec<f64>> {
     match value {
         SolutionConcept::Semivalue(value) | SolutionConcept::Quotient(value) => {
-            value.check_players(players).is_ok().then(|| value.size_law(players))
+            value.check_players(players).is_ok().then(|| value.size_distribution(players))
         }
         SolutionConcept::Coalitional(_) | SolutionConcept::TwoStepShapley => {
-            Some(Semivalue::Shapley.size_law(players))
+            Some(Semivalue::Shapley.size_distribution(players))
         }
         _ => None,
     }

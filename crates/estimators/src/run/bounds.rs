@@ -3,7 +3,7 @@
 //! # Notation
 //!
 //! δ is the error probability, `V_i` are the squared standard errors of n players, `tr Σ̂ = Σ_i V_i`, f the
-//! degrees of freedom and ν the number of directions (see [`ErrorLaw`](crate::ErrorLaw)).
+//! degrees of freedom and ν the number of directions (see [`ErrorDistribution`](crate::ErrorDistribution)).
 //!
 //! ```text
 //! asymptotic:            |φ̃_i − φ_i| ≤ t_f(1 − δ/2) √V_i,      ‖φ̃ − φ‖² ≤ F_{ν,f}(1 − δ) tr Σ̂
@@ -41,10 +41,10 @@
 use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::scale::{self, Errors, Law, Pair, norm};
+use super::scale::{self, BoundBasis, Errors, Pair, norm};
 use super::until::{Measure, Scale, Until};
 use crate::report::{
-    BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, independent_directions, student, unit,
+    BoundedDraws, Explanation, Guarantee, MAX_DEGREES, StopRule, independent_directions, student, unit,
 };
 
 /// The largest gap to v(N) − v(∅), relative to it, for the values of an additive game.
@@ -65,7 +65,12 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Returns the bounds of `explanation`, from a sample of `sample` evaluations, at the error probability
     /// `wrong`.
-    pub(crate) fn of(explanation: &Explanation, sample: usize, until: &Until, wrong: f64) -> Self {
+    pub(crate) fn for_explanation(
+        explanation: &Explanation,
+        sample: usize,
+        until: &Until,
+        wrong: f64,
+    ) -> Self {
         // Compute squares in units in which they neither overflow nor underflow.
         let outputs = explanation.outputs();
         let size = |output: usize| explanation.output(output).into_iter().map(f64::abs).fold(0.0, f64::max);
@@ -82,8 +87,8 @@ impl Bounds {
         }
     }
 
-    /// Same as [`of`](Self::of) for a rescaled explanation; absolute tolerances of `until` are multiplied by
-    /// the factor of the output.
+    /// Same as [`for_explanation`](Self::for_explanation) for a rescaled explanation; absolute tolerances of
+    /// `until` are multiplied by the factor of the output.
     fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
         let outputs = explanation.outputs();
         let of_estimates = || {
@@ -105,10 +110,10 @@ impl Bounds {
                 half_widths,
             };
         }
-        let law = explanation.diagnostics.error_law.as_ref();
+        let distribution = explanation.diagnostics.error_distribution.as_ref();
         let bounded = until
             .range
-            .zip(law.and_then(|law| law.bounded_draws))
+            .zip(distribution.and_then(|distribution| distribution.bounded_draws))
             // The range of the game, scaled by the largest factor.
             .map(|(range, draws)| (range * units.iter().copied().fold(0.0, f64::max), draws));
         let guarantee = match bounded {
@@ -116,7 +121,7 @@ impl Bounds {
             None if explanation.diagnostics.nothing_varied => Guarantee::NothingVaried,
             None => Guarantee::Asymptotic,
         };
-        let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
+        let degrees = distribution.map_or(1.0, |distribution| distribution.degrees_of_freedom);
         let half_widths = |variances: &mut dyn Iterator<Item = f64>, wrong: f64| -> Vec<f64> {
             if let Some((range, draws)) = bounded {
                 return variances.map(|variance| bernstein(variance, range, draws, wrong)).collect();
@@ -164,9 +169,9 @@ impl Bounds {
                 sure: student(degrees, share * wrong_each),
                 even: student(degrees, share),
             };
-            let law = match bounded {
-                Some(_) => Law::Inequality,
-                None => Law::StandardErrors {
+            let distribution = match bounded {
+                Some(_) => BoundBasis::Inequality,
+                None => BoundBasis::StandardErrors {
                     trace: trace(explanation, &variances, degrees, output),
                     square: Pair { sure: square(output, wrong_each), even: square(output, 0.5) },
                     directions: directions(explanation, &variances, output),
@@ -180,7 +185,7 @@ impl Bounds {
                 each: &each(output, wrong_each),
                 error: Pair { sure: error(output, wrong_each), even: error(output, 0.5) },
                 missed: missed(output, if is_norm { Measure::Euclidean } else { Measure::EveryPlayer }),
-                law,
+                distribution,
             };
             if is_norm { errors.of_norm(until.tolerance) } else { errors.of_range(until.tolerance) }
         };
@@ -220,7 +225,8 @@ pub(crate) fn growth_needed(
     wrong: f64,
 ) -> Option<f64> {
     let mut grown = explanation.clone();
-    let (errors, law) = (explanation.std_errors.clone()?, explanation.diagnostics.error_law.clone());
+    let (errors, distribution) =
+        (explanation.std_errors.clone()?, explanation.diagnostics.error_distribution.clone());
     let mut growth = 1.0;
     // Bounds fall with the square root of the number of evaluations or, if nothing varied, about in
     // proportion to it. The iteration converges in both cases with this power.
@@ -229,15 +235,16 @@ pub(crate) fn growth_needed(
     // hardly change.
     for _ in 0..8 {
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
-        if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
-            grown.degrees_of_freedom = law.degrees_of_freedom * growth;
-            grown.one_draw = law.one_draw.iter().map(|size| size / f64::sqrt(growth)).collect();
-            grown.bounded_draws = law
+        if let (Some(grown), Some(distribution)) = (&mut grown.diagnostics.error_distribution, &distribution)
+        {
+            grown.degrees_of_freedom = distribution.degrees_of_freedom * growth;
+            grown.one_draw = distribution.one_draw.iter().map(|size| size / f64::sqrt(growth)).collect();
+            grown.bounded_draws = distribution
                 .bounded_draws
                 .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
         }
         let sample = (sample as f64 * growth).round() as usize;
-        let ratio = Bounds::of(&grown, sample, until, wrong).ratio()?;
+        let ratio = Bounds::for_explanation(&grown, sample, until, wrong).ratio()?;
         if !ratio.is_finite() {
             return None;
         }
@@ -313,8 +320,12 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
         numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
     };
     let own = of_output(variances);
-    let law = explanation.diagnostics.error_law.as_ref().filter(|law| law.bounded_draws.is_some());
-    match law.map(|law| of_output(&law.one_draw)) {
+    let distribution = explanation
+        .diagnostics
+        .error_distribution
+        .as_ref()
+        .filter(|distribution| distribution.bounded_draws.is_some());
+    match distribution.map(|distribution| of_output(&distribution.one_draw)) {
         Some(one_draw) if !one_draw.is_empty() && !explanation.diagnostics.nothing_varied => {
             let seen: f64 = own.iter().zip(&one_draw).map(|(all, size)| (all - size * size).max(0.0)).sum();
             let largest = one_draw.iter().map(|size| size * size).fold(0.0, f64::max);
@@ -331,14 +342,18 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
     let independent =
         independent_directions(variances.iter().skip(output).step_by(explanation.outputs()).copied());
-    let known = explanation.diagnostics.error_law.as_ref().and_then(|law| law.directions.get(output));
+    let known = explanation
+        .diagnostics
+        .error_distribution
+        .as_ref()
+        .and_then(|distribution| distribution.directions.get(output));
     known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
 }
 
 /// Returns the quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite without degrees of freedom.
 fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
-    FisherSnedecor::new(directions, degrees.min(MOST_DEGREES))
-        .map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - wrong))
+    FisherSnedecor::new(directions, degrees.min(MAX_DEGREES))
+        .map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(1.0 - wrong))
 }
 
 fn bernstein(variance: f64, range: f64, BoundedDraws { draws, span }: BoundedDraws, wrong: f64) -> f64 {
@@ -355,18 +370,18 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
-        for (degrees, wanted) in [(1.0, 12.7062), (5.0, 2.5706), (30.0, 2.0423), (1e9, 1.95996)] {
+        for (degrees, expected) in [(1.0, 12.7062), (5.0, 2.5706), (30.0, 2.0423), (1e9, 1.95996)] {
             assert!(
-                (student(degrees, 0.05) - wanted).abs() < 1e-3,
+                (student(degrees, 0.05) - expected).abs() < 1e-3,
                 "t with {degrees}: {}",
                 student(degrees, 0.05)
             );
         }
-        for (nu, f, wanted) in
+        for (nu, f, expected) in
             [(1.0, 5.0, 6.6079), (9.0, 20.0, 2.3928), (4.0, 4.0, 6.3882), (10.0, 1e9, 1.8307)]
         {
             let got = fisher(nu, f, 0.05);
-            assert!((got / wanted - 1.0).abs() < 2e-3, "F with {nu} and {f}: {got}");
+            assert!((got / expected - 1.0).abs() < 2e-3, "F with {nu} and {f}: {got}");
         }
         assert!(fisher(37.3, 2.2, 1e-4).is_finite());
         assert_eq!(student(0.0, 0.05), f64::INFINITY);

@@ -10,7 +10,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 const AVERAGE: u32 = u32::MAX;
 
 /// The maximum number of eight-byte words in a memory: 1 GiB.
-const MOST_NUMBERS: usize = 1 << 27;
+const MAX_NUMBERS: usize = 1 << 27;
 
 /// Values of coalitions in the order of their evaluation, with a hash index.
 ///
@@ -52,7 +52,7 @@ impl Memory {
         let lengths_fit = stored.values.len() == rows * outputs
             && stored.coalitions.len() == rows * memory.words_per_row
             && (stored.scenarios.is_empty() || stored.scenarios.len() == rows);
-        if !lengths_fit || rows > most_remembered(players, outputs) {
+        if !lengths_fit || rows > max_remembered(players, outputs) {
             return None;
         }
         let unused = memory.words_per_row * 64 - players;
@@ -186,8 +186,8 @@ fn code(scenario: Option<usize>) -> u32 {
 }
 
 /// Returns how many coalitions a run can remember: 1 GiB of them.
-pub(crate) fn most_remembered(players: usize, outputs: usize) -> usize {
-    MOST_NUMBERS / (words_for(players) + outputs + 1)
+pub(crate) fn max_remembered(players: usize, outputs: usize) -> usize {
+    MAX_NUMBERS / (words_for(players) + outputs + 1)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use apportion_games::{Coalitions, Game, GameError};
 
-use super::memory::{Memory, most_remembered};
+use super::memory::{Memory, max_remembered};
 
 /// The number of model rows between two reports, which determines the number of coalitions between them.
 const ROWS_BETWEEN_REPORTS: usize = 1 << 16;
@@ -14,15 +14,15 @@ const ROWS_BETWEEN_REPORTS: usize = 1 << 16;
 const COALITIONS_BETWEEN_REPORTS: (usize, usize) = (16, 1 << 14);
 
 /// A callback after every chunk of evaluations that can stop the run.
-pub(crate) type Reporter<'a> = dyn Fn(&Remembering<'_>) -> ControlFlow<()> + Sync + 'a;
+pub(crate) type Reporter<'a> = dyn Fn(&RememberingGame<'_>) -> ControlFlow<()> + Sync + 'a;
 
 /// A game that evaluates nothing twice, and whose evaluation a reporter may stop after each chunk.
-pub(crate) struct Remembering<'g> {
+pub(crate) struct RememberingGame<'g> {
     game: Box<dyn Game + 'g>,
     memory: Mutex<Memory>,
 }
 
-impl<'g> Remembering<'g> {
+impl<'g> RememberingGame<'g> {
     pub(crate) fn new(game: Box<dyn Game + 'g>, memory: Memory) -> Self {
         Self { game, memory: Mutex::new(memory) }
     }
@@ -67,7 +67,7 @@ impl<'g> Remembering<'g> {
         // In a game with a single scenario, that scenario is the average.
         let scenarios = scenarios.filter(|_| self.game.scenarios() > 1);
         let (missing, their_scenarios) = self.memory().missing(batch, scenarios);
-        let most = most_remembered(batch.players(), outputs);
+        let most = max_remembered(batch.players(), outputs);
         if self.memory().rows() + missing.len() > most {
             let what = format!(
                 "a run can store at most {most} coalitions of this game, each with its scenario; lower the \
@@ -106,19 +106,19 @@ impl<'g> Remembering<'g> {
     }
 
     /// Returns the game as seen by an estimator, with a reporter called after every chunk.
-    pub(crate) fn reporting<'r>(&'r self, report: &'r Reporter<'r>) -> Reporting<'r, 'g> {
-        Reporting { remembering: self, report }
+    pub(crate) fn reporting<'r>(&'r self, report: &'r Reporter<'r>) -> ReportingGame<'r, 'g> {
+        ReportingGame { remembering: self, report }
     }
 }
 
-/// A [`Remembering`] game with a reporter.
-pub(crate) struct Reporting<'r, 'g> {
-    remembering: &'r Remembering<'g>,
+/// A [`RememberingGame`] game with a reporter.
+pub(crate) struct ReportingGame<'r, 'g> {
+    remembering: &'r RememberingGame<'g>,
     report: &'r Reporter<'r>,
 }
 
 /// Does not expose the table of the game: reads from it would not be counted.
-impl Game for Reporting<'_, '_> {
+impl Game for ReportingGame<'_, '_> {
     fn players(&self) -> usize {
         self.remembering.game.players()
     }

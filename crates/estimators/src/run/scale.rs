@@ -48,7 +48,7 @@ pub(super) struct Errors<'e> {
     pub(super) error: Pair,
     /// The part of the scale that the sample may have missed.
     pub(super) missed: f64,
-    pub(super) law: Law<'e>,
+    pub(super) distribution: BoundBasis<'e>,
 }
 
 /// A bound that holds with probability 1 − δ, and one that holds with probability ½.
@@ -59,7 +59,7 @@ pub(super) struct Pair {
 }
 
 /// The basis of the bounds.
-pub(super) enum Law<'e> {
+pub(super) enum BoundBasis<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
     /// Standard errors.
@@ -83,7 +83,7 @@ pub(super) fn of_estimates(scale: Scale, values: &[f64]) -> Option<f64> {
     match scale {
         Scale::Absolute => None,
         Scale::Norm => Some(norm(values)),
-        Scale::Range => Some((most(values) - least(values)).max(0.0)),
+        Scale::Range => Some((max_of(values) - min_of(values)).max(0.0)),
     }
 }
 
@@ -91,9 +91,9 @@ impl Errors<'_> {
     /// Returns `share` times the smallest norm of the values compatible with their errors, which may be zero.
     pub(super) fn of_norm(&self, share: f64) -> f64 {
         let whole = norm(self.values);
-        let seen = match self.law {
-            Law::Inequality => share * (whole - norm(self.each)),
-            Law::StandardErrors { trace, square, directions, student, .. } => {
+        let seen = match self.distribution {
+            BoundBasis::Inequality => share * (whole - norm(self.each)),
+            BoundBasis::StandardErrors { trace, square, directions, student, .. } => {
                 let Pair { sure, even } = self.error;
                 let of_error = (sure * sure - even * even).max(0.0);
                 let of_square = square.sure - square.even;
@@ -110,12 +110,12 @@ impl Errors<'_> {
     /// Returns `share` times the smallest range of the values compatible with their errors, which may be
     /// zero.
     pub(super) fn of_range(&self, share: f64) -> f64 {
-        let (most, least) = (most(self.values), least(self.values));
+        let (most, least) = (max_of(self.values), min_of(self.values));
         let whole = (most - least).max(0.0);
         let widest = self.each.iter().copied().fold(0.0, f64::max);
-        let seen = match self.law {
-            Law::Inequality => share * (whole - 2.0 * widest),
-            Law::StandardErrors { largest, student, .. } => {
+        let seen = match self.distribution {
+            BoundBasis::Inequality => share * (whole - 2.0 * widest),
+            BoundBasis::StandardErrors { largest, student, .. } => {
                 let candidates = |is_one: &dyn Fn(f64) -> bool| {
                     self.values.iter().filter(|&&value| is_one(value)).count() as f64
                 };
@@ -135,11 +135,11 @@ pub(super) fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-fn most(values: &[f64]) -> f64 {
+fn max_of(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn least(values: &[f64]) -> f64 {
+fn min_of(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
@@ -154,18 +154,18 @@ mod tests {
     /// Simulates interim checks of `values` with independent errors of variance `1/n` for n players. Returns
     /// the fraction of checks that reach the tolerance, and the fraction that reach it although the error
     /// exceeds it.
-    fn outcomes(scale: Scale, share: f64, values: &[f64], wrong: f64, looks: u64) -> (f64, f64) {
+    fn outcomes(scale: Scale, share: f64, values: &[f64], wrong: f64, interim_checks: u64) -> (f64, f64) {
         let players = values.len() as f64;
-        let law = ChiSquared::new(players).unwrap();
+        let distribution = ChiSquared::new(players).unwrap();
         let normal = Normal::new(0.0, 1.0).unwrap();
-        let square = |wrong: f64| law.inverse_cdf(1.0 - wrong) / players;
+        let square = |wrong: f64| distribution.inverse_cdf(1.0 - wrong) / players;
         let quantile = |wrong: f64| normal.inverse_cdf(1.0 - 0.5 * wrong);
         let largest = players.sqrt().recip();
         let each = vec![quantile(wrong / players) * largest; values.len()];
         let student = |share: f64| Pair { sure: quantile(share * wrong), even: quantile(share) };
         let (mut reached, mut false_ones) = (0, 0);
-        for look in 0..looks {
-            let mut rng = stream(look, Purpose::Experiment, values.len() as u64);
+        for interim_check in 0..interim_checks {
+            let mut rng = stream(interim_check, Purpose::Experiment, values.len() as u64);
             let errors: Vec<f64> = values
                 .iter()
                 .map(|_| normal.inverse_cdf(rng.random_range(f64::EPSILON..1.0)) * largest)
@@ -178,7 +178,7 @@ mod tests {
                 each: &each,
                 error: Pair { sure: square.sure.sqrt(), even: square.even.sqrt() },
                 missed: 0.0,
-                law: Law::StandardErrors {
+                distribution: BoundBasis::StandardErrors {
                     trace: 1.0,
                     square,
                     directions: players,
@@ -192,7 +192,7 @@ mod tests {
             false_ones +=
                 usize::from(is_reached && norm(&errors) > share * of_estimates(scale, values).unwrap());
         }
-        (reached as f64 / looks as f64, false_ones as f64 / looks as f64)
+        (reached as f64 / interim_checks as f64, false_ones as f64 / interim_checks as f64)
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
             each: &[0.3, 0.0, 0.4],
             error: Pair { sure: 0.5, even: 0.4 },
             missed,
-            law: Law::Inequality,
+            distribution: BoundBasis::Inequality,
         };
         assert!((known(0.0).of_norm(0.1) - 0.45).abs() < 1e-12);
         assert!((known(0.0).of_range(0.1) - 0.62).abs() < 1e-12);

@@ -24,7 +24,7 @@ impl<T: Serialize> Settings for T {
 /// Serde definition of [`Pairing`] for settings.
 #[derive(Serialize)]
 #[serde(remote = "Pairing")]
-pub(crate) enum OfPairs {
+pub(crate) enum PairingSetting {
     Unpaired,
     Paired,
 }

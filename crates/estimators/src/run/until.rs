@@ -52,7 +52,7 @@ pub struct Until {
     /// and at most all `2^n`.
     pub budget: Option<usize>,
     /// The maximum number of interim checks, 32 by default. They share the error probability.
-    pub looks: usize,
+    pub interim_checks: usize,
     /// The largest value of the game minus its smallest, if known: 1 if the model output is a probability.
     /// Methods whose values are means of independent draws then use empirical Bernstein bounds, which hold
     /// for every number of draws, instead of asymptotic ones.
@@ -65,7 +65,7 @@ setters!(Until {
     with_measure => measure: Measure,
     with_confidence => confidence: f64,
     with_budget => budget: Option<usize>,
-    with_looks => looks: usize,
+    with_looks => interim_checks: usize,
     with_range => range: Option<f64>,
 });
 
@@ -81,7 +81,7 @@ impl Until {
             measure: Measure::default(),
             confidence: 0.95,
             budget: None,
-            looks: LOOKS,
+            interim_checks: LOOKS,
             range: None,
         }
     }
@@ -114,7 +114,7 @@ impl Until {
                 "positive and finite, the largest value of the game minus the smallest",
             );
         }
-        if self.looks == 0 {
+        if self.interim_checks == 0 {
             return refused("number of interim checks", 0.0, "at least 1");
         }
         Ok(())
@@ -143,7 +143,7 @@ impl Until {
     }
 
     /// Returns the maximum number of evaluations for a game with `players` players.
-    pub fn most_evaluations(&self, players: usize) -> usize {
+    pub fn max_evaluations(&self, players: usize) -> usize {
         let all = 1usize.checked_shl(players as u32).filter(|_| players < 30).unwrap_or(usize::MAX);
         self.budget.unwrap_or_else(|| players.saturating_mul(1000).max(100_000).min(all))
     }
@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn no_more_than_all_coalitions_are_evaluated_unless_asked_for() {
         let until = Until::relative(0.1);
-        assert_eq!(until.most_evaluations(10), 1024);
-        assert_eq!(until.most_evaluations(20), 100_000);
-        assert_eq!(until.most_evaluations(1000), 1_000_000);
-        assert_eq!(until.with_budget(Some(7)).most_evaluations(10), 7);
+        assert_eq!(until.max_evaluations(10), 1024);
+        assert_eq!(until.max_evaluations(20), 100_000);
+        assert_eq!(until.max_evaluations(1000), 1_000_000);
+        assert_eq!(until.with_budget(Some(7)).max_evaluations(10), 7);
     }
 }

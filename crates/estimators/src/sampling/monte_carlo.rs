@@ -15,12 +15,12 @@
 use std::collections::HashMap;
 
 use apportion_games::{Coalitions, Game};
-use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
 use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::Result;
 use crate::registry::{semivalue, specs};
-use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
+use crate::report::{BoundedDraws, Diagnostics, ErrorDistribution, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
@@ -115,7 +115,7 @@ impl MonteCarlo {
 }
 
 /// The minimum number of contributions per player for standard errors: the number with a budget of 10n.
-const FEWEST_CONTRIBUTIONS: usize = 4;
+const MIN_CONTRIBUTIONS: usize = 4;
 
 impl Estimator for MonteCarlo {
     fn name(&self) -> &'static str {
@@ -146,7 +146,7 @@ impl Estimator for MonteCarlo {
         }
         let (players, outputs) = (game.players(), game.outputs());
         let others = WithReplacement {
-            law: SizeLaw::custom(&self.value.size_law(players))?,
+            distribution: SizeDistribution::custom(&self.value.size_distribution(players))?,
             pairing: Pairing::Unpaired,
         }
         .sample(self.subsets(players, budget), seed)?
@@ -179,13 +179,13 @@ impl Estimator for MonteCarlo {
         }
         let fewest = pairs.len() / players;
         let std_errors =
-            (fewest >= FEWEST_CONTRIBUTIONS).then(|| standard_errors(&squares, pairs.len(), players));
-        let error_law = std_errors.as_ref().map(|errors| ErrorLaw {
+            (fewest >= MIN_CONTRIBUTIONS).then(|| standard_errors(&squares, pairs.len(), players));
+        let error_distribution = std_errors.as_ref().map(|errors| ErrorDistribution {
             bounded_draws: Some(BoundedDraws { draws: fewest, span: 2.0 }),
             one_draw: influences.one_draw(&values, &shares, outputs),
-            ..ErrorLaw::of_independent_values(errors, outputs, fewest as f64 - 1.0)
+            ..ErrorDistribution::of_independent_values(errors, outputs, fewest as f64 - 1.0)
         });
-        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        let diagnostics = Diagnostics { error_distribution, ..Diagnostics::default() };
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
@@ -283,8 +283,8 @@ mod tests {
             for player in 0..players {
                 let (before, after) = (rows.row(2 + 2 * player), rows.row(3 + 2 * player));
                 let number = |other: usize| if other < player { other } else { other + 1 };
-                let wanted = others.row(player).members().map(number);
-                assert!(before.members().eq(wanted), "{player} of {players}");
+                let expected = others.row(player).members().map(number);
+                assert!(before.members().eq(expected), "{player} of {players}");
                 assert!(!before.contains(player) && after.contains(player));
                 assert_eq!(after.size(), before.size() + 1);
             }

@@ -14,10 +14,10 @@ use apportion_samplers::permutation;
 
 use crate::error::Result;
 use crate::registry::specs;
-use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
+use crate::report::{BoundedDraws, Diagnostics, ErrorDistribution, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
-use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
+use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 
 /// The mean of the players' marginal contributions along random permutations, each traversed forwards and in
 /// reverse.
@@ -31,7 +31,7 @@ use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 /// addition to v(∅) and v(N), so `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3` evaluations of the budget
 /// stay unused. Standard errors are those of the mean over independent pairs of passes; there are none for
 /// `P < 5`. Errors follow Student's t with `P − 1` degrees of freedom, or fewer if few passes contribute most
-/// of the variance ([`ErrorLaw`]).
+/// of the variance ([`ErrorDistribution`]).
 ///
 /// Takes `O(T + m n)` time, where `T` is the time of `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -63,7 +63,7 @@ impl Estimator for PermutationShap {
         let pass_rows = 2 * (players - 1);
         let passes = (budget - 2) / pass_rows;
         let mut mean = RunningMean::new(players * outputs);
-        let mut law = LawOfDraws::new(players, outputs);
+        let mut distribution = DrawDistribution::new(players, outputs);
         let mut innovation = vec![0.0; players * outputs];
         let mut distinct: HashSet<Vec<u64>> = HashSet::new();
         // Evaluate several passes at once, with bounded memory.
@@ -82,21 +82,22 @@ impl Estimator for PermutationShap {
                 mean.add(&mean_contributions(order, gains, &total), &mut innovation);
                 // The first pair of passes contains no information about the variance.
                 if mean.count > 1 {
-                    law.add(&innovation);
+                    distribution.add(&innovation);
                 }
             }
         }
         // All contributions of a pass have the same sum, so there is one direction fewer than players.
-        let error_law = (passes >= FEWEST_PASSES).then(|| ErrorLaw {
-            degrees_of_freedom: law.degrees_of_freedom(),
-            directions: law.directions(players - 1),
+        let error_distribution = (passes >= MIN_PASSES).then(|| ErrorDistribution {
+            degrees_of_freedom: distribution.degrees_of_freedom(),
+            directions: distribution.directions(players - 1),
             bounded_draws: Some(BoundedDraws { draws: passes, span: 2.0 }),
             one_draw: mean.one_draw(outputs),
             is_paired: true,
-            ..ErrorLaw::default()
+            ..ErrorDistribution::default()
         });
-        let diagnostics = Diagnostics { permutations: Some(2 * passes), error_law, ..Diagnostics::default() };
-        let std_errors = (passes >= FEWEST_PASSES).then(|| mean.standard_errors());
+        let diagnostics =
+            Diagnostics { permutations: Some(2 * passes), error_distribution, ..Diagnostics::default() };
+        let std_errors = (passes >= MIN_PASSES).then(|| mean.standard_errors());
         let explanation = evaluations.explain(self, mean.mean, std_errors, seed, diagnostics);
         Ok(Explanation { distinct_coalitions: distinct.len() + 2, ..explanation })
     }
@@ -108,7 +109,7 @@ impl Estimator for PermutationShap {
 
 /// The minimum number of pairs of passes for standard errors. With two pairs, 1.96 standard errors cover the
 /// true value in 71% of the cases, and if both give the same contributions the standard error would be zero.
-const FEWEST_PASSES: usize = 5;
+const MIN_PASSES: usize = 5;
 
 /// The approximate number of coalitions in a batch.
 const BATCH_ROWS: usize = 1 << 14;

@@ -20,7 +20,7 @@ pub(crate) struct SumRegression {
 }
 
 /// The maximum number of steps, relative to the number of unknowns.
-const MOST_STEPS: usize = 4;
+const MAX_STEPS: usize = 4;
 const TOLERANCE: f64 = 1e-13;
 
 impl SumRegression {
@@ -61,7 +61,7 @@ impl SumRegression {
         let mut direction = gradient.clone();
         let mut steep = square(&gradient);
         let enough = TOLERANCE * TOLERANCE * steep;
-        for _ in 0..MOST_STEPS * self.columns.min(self.roots.len()) + 8 {
+        for _ in 0..MAX_STEPS * self.columns.min(self.roots.len()) + 8 {
             if steep <= enough {
                 break;
             }
@@ -95,14 +95,14 @@ mod tests {
         let (rows, columns, among) = (30, 7, 4);
         let entries: Vec<f64> =
             (0..rows * columns).map(|at| f64::from((at * at * 31 % 17) as u32) - 8.0).collect();
-        let wanted = [1.0, -2.0, 0.5, 3.0, 4.0, -1.0, 0.25];
+        let expected = [1.0, -2.0, 0.5, 3.0, 4.0, -1.0, 0.25];
         let targets: Vec<f64> = entries
             .chunks_exact(columns)
-            .map(|row| row.iter().zip(wanted).map(|(a, b)| a * b).sum())
+            .map(|row| row.iter().zip(expected).map(|(a, b)| a * b).sum())
             .collect();
         let weights: Vec<f64> = (1..=rows).map(|row| row as f64).collect();
         let got = SumRegression::new(entries, columns, among, &weights).solve(&targets, 2.5);
-        assert!(got.iter().zip(wanted).all(|(got, want)| (got - want).abs() < 1e-9), "{got:?}");
+        assert!(got.iter().zip(expected).all(|(got, want)| (got - want).abs() < 1e-9), "{got:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sampling of coalitions, with and without replacement.
 
 use apportion_samplers::{
-    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
+    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeDistribution, WithReplacement,
 };
 
 /// How coalitions are drawn.
@@ -42,17 +42,21 @@ impl Draws {
     /// [`Bernoulli`](Self::Bernoulli) sampling).
     pub(crate) fn sample(
         self,
-        law: SizeLaw,
+        distribution: SizeDistribution,
         pairing: Pairing,
         rows: usize,
         seed: u64,
     ) -> Result<Sample, SamplerError> {
         let order = if self == self.growing() { Order::Nested } else { Order::Fixed };
         match self {
-            Self::FixedCounts | Self::Growing => FixedCounts { law, pairing, order }.sample(rows, seed),
-            Self::Bernoulli | Self::GrowingBernoulli => Bernoulli { law, pairing, order }.sample(rows, seed),
+            Self::FixedCounts | Self::Growing => {
+                FixedCounts { distribution, pairing, order }.sample(rows, seed)
+            }
+            Self::Bernoulli | Self::GrowingBernoulli => {
+                Bernoulli { distribution, pairing, order }.sample(rows, seed)
+            }
             Self::WithReplacement => {
-                Ok(WithReplacement { law, pairing }.sample(rows, seed)?.merge_duplicates())
+                Ok(WithReplacement { distribution, pairing }.sample(rows, seed)?.merge_duplicates())
             }
         }
     }

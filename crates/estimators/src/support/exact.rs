@@ -1,7 +1,7 @@
 //! Exact values by enumeration of all `2^n` coalitions.
 
 use apportion_games::{Cached, Counted, Game};
-use apportion_values::{Attributions, MOST_PLAYERS, Semivalue, Value, enumerate_many};
+use apportion_values::{Attributions, MAX_PLAYERS, Semivalue, Value, enumerate_many};
 
 use crate::error::{EstimatorError, Result};
 use crate::report::{Explanation, in_own_units};
@@ -34,7 +34,7 @@ pub(crate) fn exact_many_if_affordable(
     check_budget(estimator, game, budget)?;
     let players = game.players();
     values.iter().try_for_each(|value| value.check_players(players))?;
-    let affordable = players <= MOST_PLAYERS && budget >= 1 << players;
+    let affordable = players <= MAX_PLAYERS && budget >= 1 << players;
     if players == 1 || affordable && full_budget == FullBudget::Enumerate {
         return exact_as(estimator.name(), game, values).map(Some);
     }
@@ -63,7 +63,7 @@ pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, Estimator
     in_own_units(game, |game| {
         let (counted, coalitions) = (Counted::new(game), value.coalitions(game.players()));
         let exact = match coalitions {
-            Some(all) if value.concept().needs_partition() && all <= MOST_REMEMBERED => {
+            Some(all) if value.concept().needs_partition() && all <= MAX_CACHED_COALITIONS => {
                 value.enumerate(&Cached::new(&counted))?
             }
             _ => value.enumerate(&counted)?,
@@ -79,7 +79,7 @@ pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, Estimator
 }
 
 /// The maximum number of coalitions to cache, since unions of groups recur: about a hundred bytes each.
-pub(crate) const MOST_REMEMBERED: usize = 1 << 22;
+pub(crate) const MAX_CACHED_COALITIONS: usize = 1 << 22;
 
 /// Same as [`exact`] for several values in one pass, with the name of the method whose budget allows
 /// enumeration.
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "players of one row")]
     fn an_explanation_is_not_of_pairs() {
-        let pairs = Attributions::of_pairs(1, vec![0.0], vec![0.0], vec![0.0]);
+        let pairs = Attributions::for_pairs(1, vec![0.0], vec![0.0], vec![0.0]);
         Explanation::exact("exact", SolutionConcept::owen(), pairs, (1, 1));
     }
 
@@ -122,7 +122,8 @@ mod tests {
         for concept in concepts {
             let cached = Cached::new(&game);
             let groups = concept.needs_partition().then(|| partition.clone());
-            let got = exact_of(&cached, &Value::of(concept.clone(), groups, None).unwrap()).unwrap();
+            let got =
+                exact_of(&cached, &Value::from_concept(concept.clone(), groups, None).unwrap()).unwrap();
             assert_eq!(got.distinct_coalitions, cached.distinct(), "{concept}");
             assert_eq!(got.distinct_coalitions, got.evaluations, "{concept}");
         }

@@ -59,7 +59,7 @@ impl Folds {
 }
 
 /// Models that are each fitted to a sample without one fold, and their predictions.
-pub(crate) struct Crossed {
+pub(crate) struct CrossFits {
     pub(crate) models: Vec<Box<dyn FittedSurrogate>>,
     /// The prediction for each row by the model that has not seen it.
     pub(crate) unseen: Vec<f64>,
@@ -82,7 +82,7 @@ pub(crate) fn cross_fit(
     values: &[f64],
     ends: [f64; 2],
     additive_part: impl Fn(&dyn FittedSurrogate) -> Vec<f64>,
-) -> Option<Crossed> {
+) -> Option<CrossFits> {
     let coalitions = sample.coalitions();
     let (rows, players) = (coalitions.len(), coalitions.players());
     let mut both = Coalitions::with_capacity(players, 2);
@@ -134,5 +134,5 @@ pub(crate) fn cross_fit(
             (1.0 - share) * unseen[row] + share * mean
         })
         .collect();
-    Some(Crossed { models, unseen, subtracted, full: at_full })
+    Some(CrossFits { models, unseen, subtracted, full: at_full })
 }

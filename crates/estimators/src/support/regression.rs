@@ -14,7 +14,7 @@ use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverErr
 use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::error::Result;
-use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::report::{Diagnostics, ErrorDistribution, Explanation};
 use crate::run::Evaluations;
 
 /// Whether to compute standard errors.
@@ -109,7 +109,7 @@ impl Explanation {
     ) -> Result<()> {
         let is_determined = self.diagnostics.rank == self.diagnostics.unknowns;
         if let Some(certificate) = certified(standard_errors, is_determined, certificate)? {
-            self.diagnostics.error_law = Some(ErrorLaw::of_regression(&certificate));
+            self.diagnostics.error_distribution = Some(ErrorDistribution::of_regression(&certificate));
             self.std_errors = Some(certificate.variances.into_iter().map(f64::sqrt).collect());
         }
         Ok(())
@@ -119,9 +119,9 @@ impl Explanation {
 impl Explanation {
     /// Records the properties of the design of `sample` that the error distribution depends on.
     pub(crate) fn note_design(&mut self, sample: &Sample) {
-        if let Some(law) = &mut self.diagnostics.error_law {
-            law.is_paired = sample.pairing() == Pairing::Paired;
-            law.border_left = border_left(sample);
+        if let Some(distribution) = &mut self.diagnostics.error_distribution {
+            distribution.is_paired = sample.pairing() == Pairing::Paired;
+            distribution.border_left = border_left(sample);
         }
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
     (sample.multiplicities().is_none() && players > 1).then(|| left(1).max(left(players - 1)).max(0.0))
 }
 
-impl ErrorLaw {
+impl ErrorDistribution {
     /// Returns the error distribution from the certificate of a regression.
     pub(crate) fn of_regression(certificate: &Certificate) -> Self {
         Self {

@@ -32,23 +32,23 @@ pub(crate) struct Growth {
     /// The penalty on squared leaf values.
     pub(crate) penalty: f32,
     /// The minimum number of rows on either side of a split.
-    pub(crate) least_rows: usize,
+    pub(crate) min_rows: usize,
     /// The maximum number of leaves of a tree; nodes with the largest gain are split first. If `None`, every
     /// node is split.
-    pub(crate) most_leaves: Option<usize>,
+    pub(crate) max_leaves: Option<usize>,
 }
 
 impl Growth {
     /// Growth with a negligible penalty, where every node is split.
-    pub(crate) const FREE: Self = Self { penalty: 0.01, least_rows: 1, most_leaves: None };
+    pub(crate) const FREE: Self = Self { penalty: 0.01, min_rows: 1, max_leaves: None };
     /// The defaults of XGBoost.
     pub(crate) const XGBOOST: Self = Self { penalty: 1.0, ..Self::FREE };
     /// The defaults of LightGBM.
-    pub(crate) const LIGHTGBM: Self = Self { penalty: 0.0, least_rows: 20, most_leaves: Some(31) };
+    pub(crate) const LIGHTGBM: Self = Self { penalty: 0.0, min_rows: 20, max_leaves: Some(31) };
 }
 
 /// The minimum gain of a split, in units of the variance of the targets.
-const LEAST_GAIN: f32 = 1e-6;
+const MIN_GAIN: f32 = 1e-6;
 
 /// A node: a split, or a leaf.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +122,7 @@ struct Histogram {
 }
 
 impl Histogram {
-    fn of(rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
+    fn new(rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
         let mut histogram =
             Self { sums: vec![0.0; rows.width], counts: vec![0.0; rows.width], sum: 0.0, count: 0.0 };
         Cancellation::check();
@@ -155,11 +155,11 @@ impl Histogram {
     fn best(&self, players: usize, growth: &Growth) -> Option<(u16, f32)> {
         let score = |sum: f32, count: f32| sum * sum / (count + growth.penalty);
         let own = score(self.sum, self.count);
-        let least_rows = growth.least_rows as f32 - 0.5;
-        let mut best = (LEAST_GAIN, None);
+        let min_rows = growth.min_rows as f32 - 0.5;
+        let mut best = (MIN_GAIN, None);
         for (player, (&sum, &count)) in self.sums.iter().zip(&self.counts).enumerate().take(players) {
             let rest = self.count - count;
-            if count < least_rows || rest < least_rows {
+            if count < min_rows || rest < min_rows {
                 continue;
             }
             let gain = score(sum, count) + score(self.sum - sum, rest) - own;
@@ -195,8 +195,8 @@ impl BoostedTrees {
         let mut trees = Vec::with_capacity(boosting.trees);
         for _ in 0..boosting.trees {
             let mut nodes = Vec::new();
-            let histogram = Histogram::of(rows, &order, &residuals);
-            match growth.most_leaves {
+            let histogram = Histogram::new(rows, &order, &residuals);
+            match growth.max_leaves {
                 None => {
                     let depth = boosting.depth;
                     let how = (boosting.rate as f32, &growth);
@@ -264,7 +264,7 @@ impl BoostedTrees {
             debug_assert!(players.len() <= 64, "a tree of {} players", players.len());
             for (mask, coefficient) in expand(nodes, 0, &players) {
                 let members = (0..players.len()).filter(|at| mask >> at & 1 == 1);
-                let product = Product::of(members.map(|at| usize::from(players[at])));
+                let product = Product::from_players(members.map(|at| usize::from(players[at])));
                 *found.entry(product).or_insert(0.0) += self.scale * coefficient;
             }
         }
@@ -301,11 +301,11 @@ fn grow(
         let of = |sum, count| Histogram { sums: Vec::new(), counts: Vec::new(), sum, count };
         (of(histogram.sum - sum, histogram.count - count), of(sum, count))
     } else if without.len() <= with.len() {
-        let less = Histogram::of(rows, without, residuals);
+        let less = Histogram::new(rows, without, residuals);
         let more = histogram.without(&less);
         (less, more)
     } else {
-        let less = Histogram::of(rows, with, residuals);
+        let less = Histogram::new(rows, with, residuals);
         let more = histogram.without(&less);
         (more, less)
     };
@@ -332,7 +332,7 @@ fn grow_by_gain(
     residuals: &mut [f32],
     histogram: Histogram,
     boosting: Boosting,
-    (most_leaves, growth): (usize, &Growth),
+    (max_leaves, growth): (usize, &Growth),
     nodes: &mut Vec<Node>,
 ) {
     let open = |at: usize, of: std::ops::Range<usize>, depth: usize, histogram: Histogram| {
@@ -341,7 +341,7 @@ fn grow_by_gain(
     };
     nodes.push(Node::Leaf(0.0));
     let mut leaves = vec![open(0, 0..order.len(), 0, histogram)];
-    while leaves.len() < most_leaves {
+    while leaves.len() < max_leaves {
         let gain = |leaf: &Open| leaf.split.map_or(0.0, |(_, gain)| gain);
         // Choose the first of the leaves with the largest gain.
         let best = (0..leaves.len()).rev().max_by(|&a, &b| gain(&leaves[a]).total_cmp(&gain(&leaves[b])));
@@ -353,11 +353,11 @@ fn grow_by_gain(
         let middle = first + partition(&mut order[leaf.rows.clone()], |index| !rows.has(index, player));
         let (without, with) = (first..middle, middle..leaf.rows.end);
         let (histogram_without, histogram_with) = if without.len() <= with.len() {
-            let less = Histogram::of(rows, &order[without.clone()], residuals);
+            let less = Histogram::new(rows, &order[without.clone()], residuals);
             let more = leaf.histogram.without(&less);
             (less, more)
         } else {
-            let less = Histogram::of(rows, &order[with.clone()], residuals);
+            let less = Histogram::new(rows, &order[with.clone()], residuals);
             let more = leaf.histogram.without(&less);
             (more, less)
         };

@@ -38,22 +38,22 @@ impl Default for KAdditiveSurrogate {
 
 impl KAdditiveSurrogate {
     /// Creates a surrogate with products of up to `order` players.
-    pub fn of_order(order: usize) -> Self {
+    pub fn with_order(order: usize) -> Self {
         Self { order }
     }
 }
 
 /// The maximum number of coalitions for a fit: beyond that, the covariances would take 800 MB.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 /// The noise levels to try, relative to the prior variance of a coalition value.
 const NOISES: [f64; 4] = [1e-4, 1e-2, 1e-1, 1.0];
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 const TOLERANCE: f64 = 1e-9;
 
 impl Surrogate for KAdditiveSurrogate {
     fn fit(&self, coalitions: &Coalitions, values: &[f64]) -> Option<Box<dyn FittedSurrogate>> {
         let (rows, players) = (coalitions.len(), coalitions.players());
-        if !(8..=MOST_ROWS).contains(&rows) {
+        if !(8..=MAX_ROWS).contains(&rows) {
             return None;
         }
         let order = self.order.clamp(1, 3).min(players);
@@ -83,7 +83,7 @@ impl Surrogate for KAdditiveSurrogate {
         let errors = NOISES.map(error);
         let least = (0..NOISES.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]))?;
         let factors = solve(&gram, &targets, NOISES[least]);
-        Some(Box::new(Fitted { kernel, mean, coalitions: coalitions.clone(), factors }))
+        Some(Box::new(FittedKAdditive { kernel, mean, coalitions: coalitions.clone(), factors }))
     }
 }
 
@@ -114,7 +114,7 @@ impl Kernel {
         self.variances[q - 1] / choose(self.players as f64, q)
     }
 
-    fn of(&self, d: f64) -> f64 {
+    fn at(&self, d: f64) -> f64 {
         let n = self.players as f64;
         let third = (d * d * d - (3.0 * n - 2.0) * d) / 6.0;
         let e = [d, 0.5 * (d * d - n), third];
@@ -124,7 +124,7 @@ impl Kernel {
     /// Returns the covariances of two sets of coalitions, row-major.
     fn gram(&self, left: &Coalitions, right: &Coalitions) -> Vec<f64> {
         let by_difference: Vec<f64> = (0..=self.players)
-            .map(|differing| self.of((self.players - differing) as f64 - differing as f64))
+            .map(|differing| self.at((self.players - differing) as f64 - differing as f64))
             .collect();
         let mut gram = Vec::with_capacity(left.len() * right.len());
         for one in left.iter() {
@@ -149,7 +149,7 @@ fn solve(gram: &[f64], targets: &[f64], noise: f64) -> Vec<f64> {
     let (mut left, mut direction) = (targets.to_vec(), targets.to_vec());
     let mut square = dot(&left, &left);
     let enough = TOLERANCE * TOLERANCE * square;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         if square <= enough {
             break;
         }
@@ -171,14 +171,14 @@ fn solve(gram: &[f64], targets: &[f64], noise: f64) -> Vec<f64> {
     solution
 }
 
-struct Fitted {
+struct FittedKAdditive {
     kernel: Kernel,
     mean: f64,
     coalitions: Coalitions,
     factors: Vec<f64>,
 }
 
-impl FittedSurrogate for Fitted {
+impl FittedSurrogate for FittedKAdditive {
     fn predict(&self, coalitions: &Coalitions) -> Vec<f64> {
         let gram = self.kernel.gram(coalitions, &self.coalitions);
         gram.chunks_exact(self.factors.len()).map(|row| self.mean + dot(row, &self.factors)).collect()
@@ -229,7 +229,7 @@ mod tests {
             }
             let mut values = vec![0.0; few.len()];
             game.values(&few, &mut values).unwrap();
-            let fitted = KAdditiveSurrogate::of_order(order).fit(&few, &values).unwrap();
+            let fitted = KAdditiveSurrogate::with_order(order).fit(&few, &values).unwrap();
             let said = TabulatedGame::new(fitted.predict(&all), 1).unwrap();
             for value in [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(4.0, 1.0).unwrap()]
             {
@@ -250,8 +250,8 @@ mod tests {
         game.values(&some, &mut values).unwrap();
         let fitted = KAdditiveSurrogate::default().fit(&some, &values).unwrap();
         let square = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>();
-        let wanted = game.shapley();
-        let error = square(&mut fitted.values(&Semivalue::Shapley).iter().zip(&wanted).map(|(a, b)| a - b));
-        assert!(error < 0.01 * square(&mut wanted.iter().copied()), "{error}");
+        let expected = game.shapley();
+        let error = square(&mut fitted.values(&Semivalue::Shapley).iter().zip(&expected).map(|(a, b)| a - b));
+        assert!(error < 0.01 * square(&mut expected.iter().copied()), "{error}");
     }
 }

@@ -18,16 +18,16 @@ impl Surrogate for LinearSurrogate {
         let design = Design::new(coalitions, &weights).ok()?.with_intercept();
         let fit = least_squares(&design, values, 1, Constraint::None).ok()?;
         let intercept = *fit.intercepts()?.first()?;
-        Some(Box::new(Fitted { intercept, coefficients: fit.coefficients().to_vec() }))
+        Some(Box::new(FittedLinear { intercept, coefficients: fit.coefficients().to_vec() }))
     }
 }
 
-struct Fitted {
+struct FittedLinear {
     intercept: f64,
     coefficients: Vec<f64>,
 }
 
-impl FittedSurrogate for Fitted {
+impl FittedSurrogate for FittedLinear {
     fn predict(&self, coalitions: &Coalitions) -> Vec<f64> {
         let of = |members: &mut dyn Iterator<Item = usize>| {
             members.map(|player| self.coefficients[player]).sum::<f64>()

@@ -363,7 +363,7 @@ mod tests {
             .map(|mask| {
                 let members = (0..n).filter(|player| mask >> player & 1 == 1);
                 let variance: f64 = members.clone().map(|player| smooth.relevance[player]).product();
-                (Product::of(members), smooth.scale * variance)
+                (Product::from_players(members), smooth.scale * variance)
             })
             .collect()
     }
@@ -405,7 +405,11 @@ mod tests {
     #[test]
     fn covariances_are_sums_over_products() {
         let rows = signs(6);
-        let terms = vec![(Product::of([0, 2, 5]), 0.5), (Product::of([1]), 2.0), (Product::EMPTY, 0.25)];
+        let terms = vec![
+            (Product::from_players([0, 2, 5]), 0.5),
+            (Product::from_players([1]), 2.0),
+            (Product::EMPTY, 0.25),
+        ];
         let prior = Prior { terms: terms.clone(), smooth: Vec::new() };
         let sign =
             |product: &Product, row: usize| product.players().map(|i| rows.row(row)[i]).product::<f64>();

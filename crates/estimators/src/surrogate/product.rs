@@ -8,21 +8,21 @@ const NONE: u16 = u16::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Product {
     len: u8,
-    players: [u16; Product::MOST],
+    players: [u16; Product::MAX_MEMBERS],
 }
 
 impl Product {
     /// The maximum number of players in a product.
-    pub(crate) const MOST: usize = 12;
+    pub(crate) const MAX_MEMBERS: usize = 12;
 
     /// The maximum number of players in a game.
-    pub(crate) const MOST_PLAYERS: usize = NONE as usize;
+    pub(crate) const MAX_PLAYERS: usize = NONE as usize;
 
     /// The product of no players, which is 1 everywhere.
-    pub(crate) const EMPTY: Self = Self { len: 0, players: [NONE; Self::MOST] };
+    pub(crate) const EMPTY: Self = Self { len: 0, players: [NONE; Self::MAX_MEMBERS] };
 
     /// Creates the product of the given distinct players.
-    pub(crate) fn of(players: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn from_players(players: impl IntoIterator<Item = usize>) -> Self {
         players.into_iter().fold(Self::EMPTY, |product, player| product.with(player as u16))
     }
 

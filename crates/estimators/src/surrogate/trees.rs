@@ -84,7 +84,7 @@ mod tests {
     use apportion_values::enumerate;
 
     /// Returns some coalitions of a game, their values, and all coalitions.
-    fn seen(players: usize) -> (Coalitions, Vec<f64>, Coalitions) {
+    fn sample(players: usize) -> (Coalitions, Vec<f64>, Coalitions) {
         let game = SumOfUnanimity::random(players, 4 * players, 5, 3);
         let all = Coalitions::from_masks(players, 0..1 << players);
         let some = Coalitions::from_masks(players, (0..1u64 << players).filter(|mask| mask * 11 % 7 < 4));
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn values_are_those_of_the_game_that_trees_predict() {
         for players in [1, 2, 3, 6, 9] {
-            let (some, values, all) = seen(players);
+            let (some, values, all) = sample(players);
             let fitted = TreeSurrogate::default().with_trees(20).fit(&some, &values).unwrap();
             let said = TabulatedGame::new(fitted.predict(&all), 1).unwrap();
             for value in [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(4.0, 1.0).unwrap()]
@@ -111,10 +111,10 @@ mod tests {
 
     #[test]
     fn trees_grown_by_gain_keep_to_their_leaves_and_rows_and_to_their_spectrum() {
-        let (some, values, all) = seen(9);
+        let (some, values, all) = sample(9);
         let boosting = Boosting { trees: 30, depth: 10, rate: 0.1 };
-        for (most, least_rows) in [(31, 20), (4, 1), (1, 1), (31, 200)] {
-            let growth = Growth { penalty: 0.0, least_rows, most_leaves: Some(most) };
+        for (most, min_rows) in [(31, 20), (4, 1), (1, 1), (31, 200)] {
+            let growth = Growth { penalty: 0.0, min_rows, max_leaves: Some(most) };
             let trees = BoostedTrees::fit_grown(&rows(&some), &values, boosting, growth);
             let spectrum = trees.spectrum();
             for coalition in all.iter() {
@@ -124,15 +124,15 @@ mod tests {
                 assert!((got - want).abs() < 1e-9, "{got} for {want}");
             }
             let has_split = spectrum.iter().any(|(product, _)| product.len() > 0);
-            assert_eq!(has_split, most > 1 && least_rows < 200);
+            assert_eq!(has_split, most > 1 && min_rows < 200);
         }
     }
 
     #[test]
     fn enough_leaves_by_gain_are_every_node_down_to_the_depth() {
-        let (some, values, all) = seen(7);
+        let (some, values, all) = sample(7);
         let boosting = Boosting { trees: 5, depth: 4, rate: 0.3 };
-        let by_gain = Growth { most_leaves: Some(16), ..Growth::XGBOOST };
+        let by_gain = Growth { max_leaves: Some(16), ..Growth::XGBOOST };
         let [want, got] = [Growth::XGBOOST, by_gain]
             .map(|growth| BoostedTrees::fit_grown(&rows(&some), &values, boosting, growth));
         for coalition in all.iter() {

@@ -36,11 +36,11 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
     let game = MarginalGame::new(&products, &explicand, &background).unwrap();
     for method in methods() {
         let mut straight = Anytime::new(&*method, &game, 3).unwrap();
-        let wanted = straight.run(900).unwrap();
+        let expected = straight.run(900).unwrap();
         // Interrupt the run after a third, and store it.
         let chunks = AtomicUsize::new(0);
         let mut first = Anytime::new(&*method, &game, 3).unwrap().watched(|progress| {
-            assert!(progress.evaluations <= 903 && progress.next_look == 900);
+            assert!(progress.evaluations <= 903 && progress.next_check == 900);
             stopping_after(1, &chunks)(progress)
         });
         let outcome = first.run(900).map(|_| ());
@@ -50,7 +50,7 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
         let checkpoint = stored_and_read(&first);
         assert_eq!(checkpoint.evaluations(), first.evaluations(), "{}", method.name());
         let mut resumed = Anytime::resume(&checkpoint, &*method, &game, 3).unwrap();
-        assert_eq!(resumed.run(900).unwrap(), wanted, "{}", method.name());
+        assert_eq!(resumed.run(900).unwrap(), expected, "{}", method.name());
     }
 }
 
@@ -89,7 +89,7 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
         let chunks = AtomicUsize::new(0);
         let watcher = stopping_after(usize::MAX, &chunks);
         let mut straight = Anytime::new(&**method, game, 1).unwrap().watched(watcher);
-        let wanted = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
+        let expected = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
         drop(straight);
         let most = chunks.into_inner();
         // Including the border, the last chunk but one.
@@ -100,7 +100,7 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
             assert!(first.run_until(&until).is_err(), "{}, {stop_at} of {most}", method.name());
             let mut resumed = Anytime::resume(&stored_and_read(&first), &**method, game, 1).unwrap();
             let got = serde_json::to_string(resumed.run_until(&until).unwrap()).unwrap();
-            assert_eq!(got, wanted, "{}, {stop_at} of {most}", method.name());
+            assert_eq!(got, expected, "{}, {stop_at} of {most}", method.name());
         }
     }
 }
@@ -115,9 +115,9 @@ fn one_sample_is_what_the_estimator_gives() {
         || Box::new(ProductSpace::new(Semivalue::Shapley)),
     ];
     for estimator in estimators {
-        let wanted = estimator().estimate(&game, 301, 4).unwrap();
-        let mut run = Anytime::of_one_sample(estimator(), &game, 4).unwrap();
-        assert_eq!(*run.run(301).unwrap(), wanted);
+        let expected = estimator().estimate(&game, 301, 4).unwrap();
+        let mut run = Anytime::with_one_sample(estimator(), &game, 4).unwrap();
+        assert_eq!(*run.run(301).unwrap(), expected);
     }
 }
 
@@ -204,10 +204,10 @@ fn a_budget_that_does_not_reach_is_said_so() {
     let (_, certificate) = run_until(&PermutationShap::default(), &game, 0, &until);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.error_bounds.as_ref().unwrap()[0] > certificate.tolerances[0]);
-    assert!(certificate.looks.iter().map(|look| look.spent).sum::<f64>() <= 0.05);
+    assert!(certificate.interim_checks.iter().map(|interim_check| interim_check.spent).sum::<f64>() <= 0.05);
     let few = until.with_looks(2);
     let (_, certificate) = run_until(&PermutationShap::default(), &game, 0, &few);
-    assert_eq!(certificate.stopped_by, StopRule::Looks);
+    assert_eq!(certificate.stopped_by, StopRule::MaxChecks);
 }
 
 #[test]

@@ -67,17 +67,21 @@ fn every_semivalue_has_its_moments() {
     for graph in [Graph::line(7), Graph::grid(2, 4, Adjacency::Four), random_graph(9, 0.3, 12)] {
         let nodes = graph.nodes();
         let table = random_table(nodes, 1, 0.0, 12);
-        let law: Vec<String> = (0..nodes).map(|_| (1.0 / nodes as f64).to_string()).collect();
-        let law = format!("size-law={}", law.join(","));
-        for name in ["banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "beta=2,3", law.as_str()] {
+        let distribution: Vec<String> = (0..nodes).map(|_| (1.0 / nodes as f64).to_string()).collect();
+        let distribution = format!("size-law={}", distribution.join(","));
+        for name in ["banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "beta=2,3", distribution.as_str()] {
             let semivalue: Semivalue = name.parse().unwrap();
-            check(&graph, &table, &GraphValue::myerson().of(semivalue.clone()));
+            check(&graph, &table, &GraphValue::myerson().with_semivalue(semivalue.clone()));
             for order in [1, 2] {
                 for coefficients in COEFFICIENTS {
                     let value = GraphValue::c_shapley(order).with_coefficients(coefficients);
                     let is_told = coefficients != Coefficients::Printed || !name.starts_with("size-law");
                     for outside in OUTSIDE.into_iter().filter(|_| is_told) {
-                        check(&graph, &table, &value.clone().with_outside(outside).of(semivalue.clone()));
+                        check(
+                            &graph,
+                            &table,
+                            &value.clone().with_outside(outside).with_semivalue(semivalue.clone()),
+                        );
                     }
                 }
             }
@@ -169,21 +173,21 @@ fn long_lines_have_the_values_of_their_intervals() {
                 for outside in OUTSIDE {
                     let value =
                         GraphValue::c_shapley(order).with_coefficients(coefficients).with_outside(outside);
-                    let wanted = on_a_line(&game, order, coefficients, outside);
+                    let expected = on_a_line(&game, order, coefficients, outside);
                     let game = Once::new(&game);
                     let got = OnGraph::new(Graph::line(players), value.clone()).values(&game).unwrap();
-                    assert_close(&got.values, &wanted, 1e-12, &format!("{value} of {players}"));
-                    assert_eq!(got.evaluations, game.asked());
+                    assert_close(&got.values, &expected, 1e-12, &format!("{value} of {players}"));
+                    assert_eq!(got.evaluations, game.evaluations());
                 }
             }
         }
         if players > 130 {
             continue;
         }
-        let wanted = on_a_line(&game, players, Coefficients::Neighbourhood, Outside::Absent);
+        let expected = on_a_line(&game, players, Coefficients::Neighbourhood, Outside::Absent);
         let game = Once::new(&game);
         let got = OnGraph::new(Graph::line(players), GraphValue::myerson()).values(&game).unwrap();
-        assert_close(&got.values, &wanted, 1e-12, "myerson");
+        assert_close(&got.values, &expected, 1e-12, "myerson");
         assert_eq!(got.evaluations, players * (players + 1) / 2 + 1);
     }
 }
@@ -251,13 +255,13 @@ fn grids_and_graphs_of_many_nodes_have_the_values_of_a_memory_of_coalitions() {
     for (graph, order) in cases {
         let game = Ragged::new(graph.nodes(), 2, 8);
         for value in c_shapley(order) {
-            let (wanted, distinct) = remembered(&game, &graph, &value);
+            let (expected, distinct) = remembered(&game, &graph, &value);
             let estimator = OnGraph::new(graph.clone(), value.clone());
             let once = Once::new(&game);
             let got = estimator.values(&once).unwrap();
-            assert_close(&got.values, &wanted, 1e-12, &value.to_string());
-            assert_eq!(estimator.coalitions().unwrap(), once.asked(), "{value}");
-            assert_eq!(once.asked(), distinct, "{value}");
+            assert_close(&got.values, &expected, 1e-12, &value.to_string());
+            assert_eq!(estimator.coalitions().unwrap(), once.evaluations(), "{value}");
+            assert_eq!(once.evaluations(), distinct, "{value}");
         }
     }
 }
@@ -281,8 +285,8 @@ fn coalitions_are_as_many_as_the_formulas_say() {
     let printed = |order| GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
     // On a line: intervals of at most 2k + 1 nodes, v(∅) and v(N).
     for (players, order) in [(1000, 2), (1000, 1), (1000, 10), (50, 3)] {
-        let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2;
-        assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), wanted);
+        let expected = (2 * order + 1) * players - order * (2 * order + 1) + 2;
+        assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), expected);
     }
     // With the printed coefficients also runs with a gap of one node, with both sides at most k long; inside
     // lines k² per node.
@@ -290,9 +294,9 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         (0..players).map(|gap| gap.min(order) * (players - 1 - gap).min(order)).sum()
     };
     for (players, order, known) in [(1000, 1, 3997), (1000, 2, 8980), (70, 5, 0)] {
-        let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2 + gaps(players, order);
-        assert!(known == 0 || wanted == known);
-        assert_eq!(count(Graph::line(players), printed(order)), wanted);
+        let expected = (2 * order + 1) * players - order * (2 * order + 1) + 2 + gaps(players, order);
+        assert!(known == 0 || expected == known);
+        assert_eq!(count(Graph::line(players), printed(order)), expected);
     }
     // On a grid of 28 × 28 with k = 1, an independent count in another language gives 10152 without v(∅) and
     // v(N), and 16551 as printed, with v(∅).

@@ -11,7 +11,7 @@ use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use crate::common::{
-    ByBatch, Once, Recorded, in_groups, largest_difference, of_terms_in_groups, random_table, runs,
+    ByBatch, Once, RecordingGame, in_groups, largest_difference, of_terms_in_groups, random_table, runs,
     scattered, squared_error,
 };
 
@@ -437,12 +437,13 @@ fn directions_are_those_in_which_errors_go() {
         for seed in 0..400 {
             let got = estimator.estimate(&game, budget, seed).unwrap();
             let error: Vec<f64> = got.values.iter().zip(&truth).map(|(got, want)| got - want).collect();
-            if let Some((law, std_errors)) = got.diagnostics.error_law.zip(got.std_errors) {
+            if let Some((distribution, std_errors)) = got.diagnostics.error_distribution.zip(got.std_errors) {
                 let trace: f64 = std_errors.iter().map(|error| error * error).sum();
-                let fisher = FisherSnedecor::new(law.directions[0], law.degrees_of_freedom).unwrap();
+                let fisher =
+                    FisherSnedecor::new(distribution.directions[0], distribution.degrees_of_freedom).unwrap();
                 let square: f64 = error.iter().map(|error| error * error).sum();
                 bounded += usize::from(square <= fisher.inverse_cdf(0.95) * trace);
-                told.push(law.directions[0]);
+                told.push(distribution.directions[0]);
             }
             errors.push(error);
         }
@@ -474,7 +475,7 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
     for sizes in partitions {
         let partition = scattered(sizes, 1);
         let players = partition.players();
-        let game = Recorded::new(SumOfUnanimity::random(players, 2 * players, 3, 1));
+        let game = RecordingGame::new(SumOfUnanimity::random(players, 2 * players, 3, 1));
         for value in coalitional() {
             let estimator = estimator(&value, &partition);
             let least = estimator.minimum_budget(players);

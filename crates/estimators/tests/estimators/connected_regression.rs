@@ -18,10 +18,10 @@ fn sets(graph: &Graph, order: usize, square: Option<(usize, usize)>) -> Vec<Vec<
         .filter(|set| match square {
             Some((_, columns)) => (1..=order).any(|side| {
                 let (top, left) = (set[0] / columns, set[0] % columns);
-                let wanted: Vec<usize> = (top..top + side)
+                let expected: Vec<usize> = (top..top + side)
                     .flat_map(|row| (left..left + side).map(move |at| row * columns + at))
                     .collect();
-                left + side <= columns && *set == wanted
+                left + side <= columns && *set == expected
             }),
             None => {
                 let set = apportion_games::Coalition::from_members(nodes, set.iter().copied());
@@ -82,8 +82,8 @@ fn the_answer_is_the_formula_of_the_paper() {
                     (got.evaluations, regression.coalitions(order)),
                     (sets.len() + 2, Some(sets.len() + 2))
                 );
-                let wanted = dense(&sets, &gains, nodes, sum);
-                let difference = largest_difference(&got.values, &wanted);
+                let expected = dense(&sets, &gains, nodes, sum);
+                let difference = largest_difference(&got.values, &expected);
                 assert!(difference < 1e-11, "order {order} on {graph:?}: {difference}");
                 assert!(sum.is_none() || got.efficiency_gap() < 1e-12);
                 assert_eq!(got.diagnostics.rank, got.diagnostics.unknowns);
@@ -145,7 +145,7 @@ fn budgets_and_orders_that_do_not_fit_are_refused() {
     assert!(matches!(refused, EstimatorError::Budget { min: 8, .. }), "{refused}");
     assert_eq!(regression.estimate(&game, 8, 0).unwrap().evaluations, 8);
     assert_eq!(regression.clone().order(2).minimum_budget(6), 13);
-    for refused in [regression.clone().order(0), regression.clone().order(3).most_coalitions(10)] {
+    for refused in [regression.clone().order(0), regression.clone().order(3).max_coalitions(10)] {
         let refused = refused.estimate(&game, 1000, 0).unwrap_err();
         assert!(matches!(refused, EstimatorError::Graph(GraphError::ConnectedSets { .. })), "{refused}");
     }

@@ -10,7 +10,7 @@ use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::common::all::every;
 use crate::common::{
-    Recorded, Several, assert_unbiased, marginal, mean_squared_error, products, runs, scattered,
+    RecordingGame, Several, assert_unbiased, marginal, mean_squared_error, products, runs, scattered,
 };
 
 const RATIOS: [f64; 3] = [1.2, 2.0, 3.7];
@@ -18,7 +18,7 @@ const RATIOS: [f64; 3] = [1.2, 2.0, 3.7];
 /// Returns the share of evaluations at each budget that are not made at the larger ones: the largest, and the
 /// mean.
 fn left_behind(estimator: &dyn Estimator, game: impl Game, budgets: &[usize]) -> (f64, f64) {
-    let game = Recorded::new(game);
+    let game = RecordingGame::new(game);
     let (mut largest, mut sum, mut count) = (0.0f64, 0.0, 0.0);
     for &budget in budgets {
         let ask = |budget: usize| {
@@ -78,7 +78,7 @@ fn draws_that_come_in_order_begin_with_those_of_a_smaller_budget() {
         &gradient(7, Pairing::Paired),
         &gradient(3000, Pairing::Unpaired),
     ];
-    let game = Recorded::new(Several(SumOfUnanimity::random(15, 60, 4, 1), 10.0));
+    let game = RecordingGame::new(Several(SumOfUnanimity::random(15, 60, 4, 1), 10.0));
     for estimator in estimators {
         let estimator = estimator.growing();
         let asked = |budget| {

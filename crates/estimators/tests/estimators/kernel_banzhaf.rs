@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use apportion_estimators::{Draws, Estimator, EstimatorError, FullBudget, KernelBanzhaf, Pairing, exact};
 use apportion_games::{Additive, ClosedForm, Coalition, Game, SumOfUnanimity, TabulatedGame};
-use apportion_samplers::SizeLaw;
+use apportion_samplers::SizeDistribution;
 use apportion_values::Semivalue;
 
 use crate::common::{
-    Coverage, DRAWS, Recorded, assert_close, choose, mean_squared_error, median_squared_error, of_terms,
+    Coverage, DRAWS, RecordingGame, assert_close, choose, mean_squared_error, median_squared_error, of_terms,
     random_table, runs, sample, solve, squared_error, value_of, values,
 };
 
@@ -24,7 +24,7 @@ fn probability(n: usize, s: usize, p: f64) -> f64 {
 
 /// Returns the size distribution proportional to leverage scores, by definition: the squares of a row divided
 /// by those of its columns.
-fn leverage_law(n: usize, p: f64, ends: bool) -> SizeLaw {
+fn leverage_distribution(n: usize, p: f64, ends: bool) -> SizeDistribution {
     let score = |s: usize| {
         let columns = s as f64 * (1.0 - p).powi(2) + (n - s) as f64 * p.powi(2);
         choose(n, s) * probability(n, s, p) * (1.0 + columns / (p * (1.0 - p)))
@@ -33,7 +33,7 @@ fn leverage_law(n: usize, p: f64, ends: bool) -> SizeLaw {
         (0..=n).map(|s| if !ends && (s == 0 || s == n) { 0.0 } else { score(s) }).collect();
     let total: f64 = weights.iter().sum();
     assert!(!ends || (total - (n + 1) as f64).abs() < 1e-9 * total, "leverage scores sum to n + 1: {total}");
-    SizeLaw::custom(&weights).expect("leverage scores are positive")
+    SizeDistribution::custom(&weights).expect("leverage scores are positive")
 }
 
 /// Solves argmin Σ w (c + ⟨z − p, x⟩ − v(z))² by the normal equations; `rows` are coalitions with weights.
@@ -58,9 +58,9 @@ fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: boo
 fn kernel_banzhaf_is_algorithm_1_on_its_sample() {
     for (players, budget) in [(5, 30), (8, 61), (9, 100), (16, 200), (65, 500), (130, 900)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
-        let law = SizeLaw::binomial(players).unwrap();
+        let distribution = SizeDistribution::binomial(players).unwrap();
         // With repetitions: every draw is a row of weight 1. No intercept, as printed.
-        let sample = sample(Draws::WithReplacement, law, Pairing::Paired, budget - 2, 3);
+        let sample = sample(Draws::WithReplacement, distribution, Pairing::Paired, budget - 2, 3);
         let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
         let want = regression(&game, &rows, 0.5, false);
         for intercept in [false, true] {
@@ -89,7 +89,8 @@ fn all_variants_are_weighted_least_squares_on_their_samples() {
                     let certain = draws != Draws::WithReplacement;
                     let helps = players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
                     let pairing = if helps { pairing } else { Pairing::Unpaired };
-                    let sample = sample(draws, leverage_law(players, p, !certain), pairing, budget - 2, 8);
+                    let sample =
+                        sample(draws, leverage_distribution(players, p, !certain), pairing, budget - 2, 8);
                     let weight = |size: usize| {
                         let expected = sample.strata()[size].expected / choose(players, size);
                         probability(players, size, p) / expected
@@ -162,7 +163,7 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
                         if budget < estimator.minimum_budget(players) {
                             continue;
                         }
-                        let recorded = Recorded::new(&game);
+                        let recorded = RecordingGame::new(&game);
                         let got = estimator.estimate(&recorded, budget, 5).unwrap();
                         let asked = recorded.take_coalitions();
                         let distinct: HashSet<_> = asked.iter().collect();
@@ -207,14 +208,15 @@ fn leverage_scores_beat_draws_from_the_law_itself() {
     // The estimator compared with least squares on plain draws, p = 0.1: the median over 60 games is about
     // half.
     let (players, budget, p) = (12, 240, 0.1);
-    let law: Vec<f64> = (0..=players).map(|s| choose(players, s) * probability(players, s, p)).collect();
+    let distribution: Vec<f64> =
+        (0..=players).map(|s| choose(players, s) * probability(players, s, p)).collect();
     let (mut by_leverage, mut plain): (Vec<f64>, Vec<f64>) = (0..60)
         .map(|seed| {
             let game = SumOfUnanimity::random(players, 60, 5, seed);
             let want = of_terms(&game, &weighted(p).value);
             let got = weighted(p).estimate(&game, budget, seed).unwrap().values;
-            let law = SizeLaw::custom(&law).unwrap();
-            let sample = sample(Draws::WithReplacement, law, Pairing::Unpaired, budget - 2, seed);
+            let distribution = SizeDistribution::custom(&distribution).unwrap();
+            let sample = sample(Draws::WithReplacement, distribution, Pairing::Unpaired, budget - 2, seed);
             let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
             let drawn = regression(&game, &rows, p, true);
             (squared_error(&got, &want), squared_error(&drawn, &want))
@@ -348,7 +350,8 @@ fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
     // matrix with equal diagonal entries.
     let game = SumOfUnanimity::random(2, 3, 2, 1);
     let estimator = KernelBanzhaf::default().with_full_budget(FullBudget::Sample);
-    let sample = sample(Draws::WithReplacement, SizeLaw::binomial(2).unwrap(), Pairing::Paired, 38, 4);
+    let sample =
+        sample(Draws::WithReplacement, SizeDistribution::binomial(2).unwrap(), Pairing::Paired, 38, 4);
     let together = sample.coalitions().iter().filter(|row| row.size() != 1).count() as f64;
     let apart = sample.coalitions().len() as f64 - together;
     // ÃᵀÃ = ¼ [m, t − a; t − a, m] with t rows that contain both players or neither, and a rows that contain

@@ -11,7 +11,7 @@ use apportion_values::{GraphValue, Outside, Semivalue};
 
 use crate::common::graphs::{OUTSIDE, check, graphs, random_graph};
 use crate::common::{
-    Once, Recorded, assert_close, random_table, runs, semivalues, squared_error, untouched, value_of,
+    Once, RecordingGame, assert_close, random_table, runs, semivalues, squared_error, untouched, value_of,
 };
 
 fn l_shapley(order: usize, outside: Outside) -> GraphValue {
@@ -30,7 +30,7 @@ fn values_are_those_of_the_definition() {
         for order in 0..=graph.diameter() + 1 {
             for outside in OUTSIDE {
                 for semivalue in semivalues(players) {
-                    check(graph, &game, &l_shapley(order, outside).of(semivalue));
+                    check(graph, &game, &l_shapley(order, outside).with_semivalue(semivalue));
                 }
             }
         }
@@ -73,11 +73,11 @@ fn each_coalition_is_asked_for_once_and_they_are_as_many_as_was_said() {
             let game = Once::new(SumOfUnanimity::random(graph.nodes(), 10, 2, 3));
             let front = OnGraph::new(graph.clone(), l_shapley(order, outside));
             let got = front.values(&game).unwrap();
-            let wanted = listed(&graph, order, outside);
+            let expected = listed(&graph, order, outside);
             let counts =
-                [front.coalitions().unwrap(), game.asked(), got.evaluations, got.distinct_coalitions];
+                [front.coalitions().unwrap(), game.evaluations(), got.evaluations, got.distinct_coalitions];
             // For a single player, ∅ and N are the only coalitions.
-            assert_eq!(counts, [wanted; 4], "{graph:?} {order}");
+            assert_eq!(counts, [expected; 4], "{graph:?} {order}");
         }
     }
 }
@@ -96,12 +96,12 @@ fn counted(graph: Graph, order: usize) -> usize {
 fn counts_on_lines() {
     for players in 1..40 {
         for order in 0..6 {
-            let wanted = on_a_line(players, order);
-            assert_eq!(counted(Graph::line(players), order), wanted, "{players} {order}");
+            let expected = on_a_line(players, order);
+            assert_eq!(counted(Graph::line(players), order), expected, "{players} {order}");
             if players > 2 * order + 1 {
-                assert_eq!(wanted, ((players - 2 * order + 1) << (2 * order)) + 1);
+                assert_eq!(expected, ((players - 2 * order + 1) << (2 * order)) + 1);
             } else {
-                assert_eq!(wanted, 1 << players);
+                assert_eq!(expected, 1 << players);
             }
         }
     }
@@ -169,11 +169,11 @@ fn counts_on_grids() {
     for order in [1, 2] {
         let (ball, shared) = (2 * order * order + 2 * order + 1, 2 * order * order);
         let (triple, square) = (shared - order, shared - 2 * order);
-        let wanted = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
-        assert_eq!(inside(order, Adjacency::Four), wanted);
+        let expected = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
+        assert_eq!(inside(order, Adjacency::Four), expected);
         let one_neighbour = (1 << ball) - (1 << shared);
         // The second number would hold if it shared with one neighbour only.
-        assert_eq!([(23, 28), (7408, 7936)][order - 1], (wanted, one_neighbour));
+        assert_eq!([(23, 28), (7408, 7936)][order - 1], (expected, one_neighbour));
     }
     assert_eq!(inside(1, Adjacency::Eight), (1 << 9) - (2 << 6) + (1 << 4));
 }
@@ -222,9 +222,9 @@ fn many_players_have_the_values_of_the_definition() {
         let game = SumOfUnanimity::random(graph.nodes(), 400, 5, 8);
         for outside in OUTSIDE {
             for semivalue in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.3).unwrap()] {
-                let wanted = written_out(&game, &graph, order, outside, &semivalue);
-                let got = explain(&game, &graph, l_shapley(order, outside).of(semivalue));
-                assert_close(&got.values, &wanted, 1e-12, &format!("{} on {graph:?}", got.value));
+                let expected = written_out(&game, &graph, order, outside, &semivalue);
+                let got = explain(&game, &graph, l_shapley(order, outside).with_semivalue(semivalue));
+                assert_close(&got.values, &expected, 1e-12, &format!("{} on {graph:?}", got.value));
             }
         }
     }
@@ -242,7 +242,7 @@ fn a_large_constant_does_no_harm() {
 fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
     let refusal = |graph: Graph, order: usize, limit: Option<usize>| {
         let front = OnGraph::new(graph.clone(), GraphValue::l_shapley(order));
-        let front = limit.map_or(front.clone(), |limit| front.most_coalitions(limit));
+        let front = limit.map_or(front.clone(), |limit| front.max_coalitions(limit));
         assert!(front.coalitions().is_err());
         front.values(&untouched(graph.nodes())).unwrap_err()
     };
@@ -268,7 +268,7 @@ fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
     // One coalition too many, and just enough.
     refusal(Graph::line(100), 2, Some(1552));
     assert_eq!(
-        OnGraph::new(Graph::line(100), GraphValue::l_shapley(2)).most_coalitions(1553).coalitions().unwrap(),
+        OnGraph::new(Graph::line(100), GraphValue::l_shapley(2)).max_coalitions(1553).coalitions().unwrap(),
         1553
     );
     assert!(refusal(Graph::complete(70), 1, None).to_string().contains("2^70"));
@@ -288,7 +288,7 @@ fn several(graph: &Graph, order: usize) -> Vec<LocalSampling> {
     let mut all = Vec::new();
     for outside in OUTSIDE {
         for semivalue in semivalues(graph.nodes()) {
-            let value = l_shapley(order, outside).of(semivalue);
+            let value = l_shapley(order, outside).with_semivalue(semivalue);
             all.push(sampling(graph, value.clone(), LocalMethod::Contributions));
             if value.semivalue.least_squares().is_some() {
                 all.push(sampling(graph, value, LocalMethod::Regression));
@@ -314,15 +314,15 @@ fn sampled_contributions_have_no_bias_and_true_standard_errors() {
         .iter()
         .filter(|estimator| estimator.name().contains("perm") || estimator.name().contains("monte"))
     {
-        let wanted = graph_value(estimator).enumerate(&game, &graph).unwrap().values;
+        let expected = graph_value(estimator).enumerate(&game, &graph).unwrap().values;
         let budget = 400;
         assert!(budget < least);
         let runs = runs(estimator, &game, budget, 200);
         assert!(runs.iter().all(|run| run.evaluations <= budget && !run.diagnostics.exact));
-        for (at, wanted) in wanted.iter().enumerate() {
+        for (at, expected) in expected.iter().enumerate() {
             let mean = |of: &dyn Fn(&Explanation) -> f64| runs.iter().map(of).sum::<f64>() / 200.0;
-            let bias = mean(&|run| run.values[at] - wanted);
-            let square = mean(&|run| (run.values[at] - wanted).powi(2));
+            let bias = mean(&|run| run.values[at] - expected);
+            let square = mean(&|run| (run.values[at] - expected).powi(2));
             let claimed = mean(&|run| run.std_errors.as_ref().unwrap()[at].powi(2));
             let (name, spread) = (estimator.name(), (square / 200.0).sqrt());
             assert!(bias.abs() <= 4.5 * spread + 1e-12, "{name}, {at}: {bias} ± {spread}");
@@ -337,12 +337,12 @@ fn sampled_contributions_have_no_bias_and_true_standard_errors() {
 fn errors_of_sampled_forms_fall_with_the_budget() {
     let graph = Graph::line(60);
     let game = SumOfUnanimity::random(60, 200, 4, 3);
-    let wanted = explain(&game, &graph, GraphValue::l_shapley(5)).values;
+    let expected = explain(&game, &graph, GraphValue::l_shapley(5)).values;
     for estimator in samplings(&graph, 5) {
         let error = |budget: usize| {
             let runs = runs(&estimator, &game, budget, 10);
             assert!(runs.iter().all(|run| run.evaluations <= budget), "{}", estimator.name());
-            runs.iter().map(|run| squared_error(&run.values, &wanted)).sum::<f64>()
+            runs.iter().map(|run| squared_error(&run.values, &expected)).sum::<f64>()
         };
         let (small, large) = (error(2_000), error(20_000));
         assert!(large < small / 5.0, "{}", estimator.name());
@@ -354,11 +354,11 @@ fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_player
     for graph in graphs() {
         let game = random_table(graph.nodes(), 2, 10.0, 7);
         for estimator in several(&graph, 1) {
-            let wanted = graph_value(&estimator).enumerate(&game, &graph).unwrap().values;
+            let expected = graph_value(&estimator).enumerate(&game, &graph).unwrap().values;
             let count = counted(graph.clone(), 1);
             for estimator in [Box::new(estimator.clone()) as Box<dyn Estimator>, estimator.growing()] {
                 let got = estimator.estimate(&Once::new(&game), count, 1).unwrap();
-                assert_close(&got.values, &wanted, 1e-12, estimator.name());
+                assert_close(&got.values, &expected, 1e-12, estimator.name());
                 assert_eq!((got.evaluations, got.diagnostics.exact), (count, true));
                 assert!(got.std_errors.unwrap().iter().all(|&error| error == 0.0));
             }
@@ -367,13 +367,13 @@ fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_player
     // A star: leaves see two players, and are exact long before the centre is.
     let graph = Graph::from_edges(21, (1..21).map(|leaf| (0, leaf))).unwrap();
     let game = SumOfUnanimity::random(21, 100, 3, 2);
-    let wanted = written_out(&game, &graph, 1, Outside::Absent, &Semivalue::Shapley);
+    let expected = written_out(&game, &graph, 1, Outside::Absent, &Semivalue::Shapley);
     for estimator in samplings(&graph, 1) {
         let got = estimator.estimate(&Once::new(&game), 600, 1).unwrap();
         let errors = got.std_errors.unwrap();
         assert!(errors[0] > 0.0 && errors[1..].iter().all(|&error| error == 0.0));
-        assert!((got.values[0] - wanted[0]).abs() < 4.5 * errors[0]);
-        assert_close(&got.values[1..], &wanted[1..], 1e-12, estimator.name());
+        assert!((got.values[0] - expected[0]).abs() < 4.5 * errors[0]);
+        assert_close(&got.values[1..], &expected[1..], 1e-12, estimator.name());
     }
 }
 
@@ -418,7 +418,7 @@ fn what_growing_forms_ask_for_is_part_of_what_they_ask_for_later() {
     let game = SumOfUnanimity::random(40, 200, 3, 2);
     for estimator in several(&graph, 2) {
         let growing = estimator.growing();
-        let recorded = Recorded::new(&game);
+        let recorded = RecordingGame::new(&game);
         let mut before = HashSet::new();
         for budget in [800, 801, 1100, 1500, 1513, 4000, 16_000] {
             growing.estimate(&recorded, budget, 9).unwrap();
@@ -440,7 +440,7 @@ fn runs_until_an_accuracy_go_on_from_what_was_asked() {
         let late = run.run(6000).unwrap();
         assert!(late.evaluations > early.evaluations && late.evaluations <= 6000);
         assert_eq!(late.values, estimator.growing().estimate(&game, 6000, 1).unwrap().values);
-        assert_eq!(once.asked(), late.evaluations);
+        assert_eq!(once.evaluations(), late.evaluations);
     }
 }
 
@@ -450,12 +450,15 @@ fn values_that_cannot_be_sampled_are_refused_with_what_can() {
         LocalSampling::new(Graph::line(4), value, method).unwrap_err().to_string()
     };
     let early = Semivalue::beta_shapley(4.0, 1.0).unwrap();
-    assert!(refusal(GraphValue::l_shapley(1).of(early), LocalMethod::Regression).contains("contributions"));
+    assert!(
+        refusal(GraphValue::l_shapley(1).with_semivalue(early), LocalMethod::Regression)
+            .contains("contributions")
+    );
     assert!(refusal(GraphValue::myerson(), LocalMethod::Contributions).contains("OnGraph"));
     assert!(refusal(GraphValue::c_shapley(2), LocalMethod::Regression).contains("c-shapley=2"));
     let names = several(&Graph::line(3), 1).into_iter().map(|estimator| estimator.name());
-    let wanted = ["l-shapley-permutation", "l-shapley-leverage", "local-monte-carlo", "l-banzhaf-kernel"];
-    assert!(wanted.iter().all(|wanted| names.clone().any(|name| name == *wanted)));
+    let expected = ["l-shapley-permutation", "l-shapley-leverage", "local-monte-carlo", "l-banzhaf-kernel"];
+    assert!(expected.iter().all(|expected| names.clone().any(|name| name == *expected)));
     let error = LocalSampling::permutations(Graph::line(4), 1)
         .estimate(&SumOfUnanimity::random(5, 5, 2, 1), 100, 0)
         .unwrap_err();

@@ -13,12 +13,12 @@ use apportion_values::{InteractionIndex, Semivalue, enumerate, enumerate_interac
 type Output = fn(&dyn Fn(usize) -> f64) -> f64;
 
 /// A game with several outputs that are functions of signs.
-struct OfSigns {
+struct SignGame {
     players: usize,
     outputs: Vec<Output>,
 }
 
-impl Game for OfSigns {
+impl Game for SignGame {
     fn players(&self) -> usize {
         self.players
     }
@@ -48,7 +48,7 @@ fn error(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usiz
 #[test]
 fn few_strong_interactions_are_found_and_their_values_met() {
     // β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which do not affect the values.
-    let game = OfSigns {
+    let game = SignGame {
         players: 40,
         outputs: vec![|x| {
             x(0) - 0.5 * x(4) + 2.0 * x(0) * x(1) * x(2) + 3.0 * x(9) * x(10) + x(11) * x(12) * x(13)
@@ -122,7 +122,7 @@ fn textbook(game: impl ClosedForm + 'static) -> (Box<dyn Game>, Vec<f64>) {
 
 #[test]
 fn outputs_are_fitted_each_for_itself() {
-    let game = OfSigns {
+    let game = SignGame {
         players: 12,
         outputs: vec![
             |x| x(0) * x(1) * x(2) + x(3),
@@ -139,7 +139,7 @@ fn outputs_are_fitted_each_for_itself() {
         let error = squared(&got.output(output), &want);
         assert!(error < 0.02 * norm, "output {output}: {error} of {norm}");
     }
-    assert_eq!(got.diagnostics.error_law.unwrap().directions.len(), 4);
+    assert_eq!(got.diagnostics.error_distribution.unwrap().directions.len(), 4);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn pairs_and_single_players_have_their_indices_from_one_sample_with_errors_that_
     for index in
         [InteractionIndex::SHAPLEY, InteractionIndex::BANZHAF, KShapley, FaithfulShapley, KAdditiveShapley]
     {
-        let estimator = LearnedSpectrum::of_index(&index, 2).unwrap();
+        let estimator = LearnedSpectrum::for_index(&index, 2).unwrap();
         // For single players and for pairs.
         let (mut held, mut all, mut error, mut norm) = ([0; 2], [0; 2], [0.0; 2], [0.0; 2]);
         for seed in 0..4 {
@@ -234,11 +234,11 @@ fn pairs_and_single_players_have_their_indices_from_one_sample_with_errors_that_
 fn other_indices_have_no_estimate() {
     let game = SumOfUnanimity::random(12, 30, 4, 1);
     for index in [InteractionIndex::ShapleyTaylor, InteractionIndex::Moebius, InteractionIndex::BANZHAF] {
-        assert!(index == InteractionIndex::BANZHAF || LearnedSpectrum::of_index(&index, 2).is_none());
+        assert!(index == InteractionIndex::BANZHAF || LearnedSpectrum::for_index(&index, 2).is_none());
         let error = LearnedSpectrum::default().with_pairs(&index, &game, 240, 1).unwrap_err();
         assert!(error.to_string().contains(&index.to_string()), "{error}");
     }
-    assert!(LearnedSpectrum::of_index(&InteractionIndex::SHAPLEY, 3).is_none());
+    assert!(LearnedSpectrum::for_index(&InteractionIndex::SHAPLEY, 3).is_none());
 }
 
 #[test]
@@ -246,21 +246,21 @@ fn pairs_of_few_players_and_of_several_outputs_are_those_of_each_and_exact_at_al
     let outputs: Vec<Output> = vec![|x| x(0) + 2.0 * x(1) * x(2), |x| x(0) * x(1) * x(2) * x(3)];
     let estimator = LearnedSpectrum::default();
     for players in [4, 5, 9] {
-        let game = OfSigns { players, outputs: outputs.clone() };
+        let game = SignGame { players, outputs: outputs.clone() };
         let want = enumerate_interactions(&game, &estimator.value.clone().into(), 2).unwrap();
         let (values, got) =
             estimator.with_pairs(&estimator.value.clone().into(), &game, 1 << players, 3).unwrap();
         assert!(values.diagnostics.exact && got.std_errors().is_none());
         assert!(got.values().iter().zip(want.values()).all(|(got, want)| (got - want).abs() < 1e-12));
     }
-    let game = OfSigns { players: 9, outputs };
+    let game = SignGame { players: 9, outputs };
     let want = enumerate_interactions(&game, &estimator.value.clone().into(), 2).unwrap();
     let (_, got) = estimator.with_pairs(&estimator.value.clone().into(), &game, 180, 3).unwrap();
     assert_eq!(got.values().len(), want.values().len());
     let off: f64 = squared(got.values(), want.values());
     assert!(off < 0.05 * squared(want.values(), &vec![0.0; want.values().len()]), "{off}");
     for players in [1, 2] {
-        let game = OfSigns { players, outputs: vec![|x| x(0)] };
+        let game = SignGame { players, outputs: vec![|x| x(0)] };
         assert!(estimator.with_pairs(&estimator.value.clone().into(), &game, 4, 3).is_ok());
     }
     assert!(estimator.with_pairs(&estimator.value.clone().into(), &game, 3, 3).is_err());
@@ -278,7 +278,7 @@ fn games_of_pairs_alone_have_the_indices_of_pairs_exactly_from_enough_evaluation
 
 #[test]
 fn a_pair_among_many_players_that_matter_alone_is_found() {
-    let game = OfSigns { players: 120, outputs: vec![|x| x(0) * x(1) + (0..120).map(x).sum::<f64>()] };
+    let game = SignGame { players: 120, outputs: vec![|x| x(0) * x(1) + (0..120).map(x).sum::<f64>()] };
     let (_, got) = LearnedSpectrum::default().with_pairs(&InteractionIndex::SHAPLEY, &game, 600, 3).unwrap();
     let (pair, index) = got.strongest(2, 1, 0)[0];
     assert_eq!(pair.members().collect::<Vec<_>>(), [0, 1]);
@@ -286,9 +286,9 @@ fn a_pair_among_many_players_that_matter_alone_is_found() {
 }
 
 /// A game that records its evaluations.
-struct Noted<'g>(&'g dyn Game, std::sync::Mutex<Vec<Vec<u64>>>);
+struct RecordingGame<'g>(&'g dyn Game, std::sync::Mutex<Vec<Vec<u64>>>);
 
-impl Game for Noted<'_> {
+impl Game for RecordingGame<'_> {
     fn players(&self) -> usize {
         self.0.players()
     }
@@ -323,7 +323,7 @@ fn where_complements_tell_each_other_one_coalition_of_a_pair_is_asked() {
         let (halves, pairs) =
             (error(LearnedSpectrum::default()), error(LearnedSpectrum::default().with_draws(Draws::Growing)));
         assert!(halves < 0.75 * pairs, "{players}: {halves} {pairs}");
-        let noted = Noted(&game, Default::default());
+        let noted = RecordingGame(&game, Default::default());
         let found = LearnedSpectrum::default().estimate(&noted, budget, 1).unwrap();
         let mut asked = noted.1.into_inner().unwrap();
         assert_eq!((found.evaluations, asked.len()), (asked.len(), asked.len()));
@@ -348,8 +348,8 @@ fn banzhaf_values_are_told_by_one_coalition_of_a_pair_too() {
 fn where_one_output_does_not_add_up_pairs_are_asked() {
     let outputs: Vec<Output> = vec![|x| x(0) * x(1) * x(2) + x(3), |x| x(0) * x(1)];
     for (outputs, halves) in [(outputs.clone(), false), (outputs[..1].to_vec(), true)] {
-        let game = OfSigns { players: 12, outputs };
-        let noted = Noted(&game, Default::default());
+        let game = SignGame { players: 12, outputs };
+        let noted = RecordingGame(&game, Default::default());
         LearnedSpectrum::default().estimate(&noted, 240, 1).unwrap();
         let asked = noted.1.into_inner().unwrap();
         let complement = |words: &Vec<u64>| vec![words[0] ^ ((1 << 12) - 1)];
@@ -429,7 +429,7 @@ fn intervals_hold_where_single_players_have_a_prior() {
         let game = Noise(players);
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
             let truth = enumerate(&game, value.clone()).unwrap().values;
-            let method = LearnedSpectrum::of(value.clone()).unwrap();
+            let method = LearnedSpectrum::for_value(value.clone()).unwrap();
             let (mut held, mut all) = (0, 0);
             for seed in 0..40 {
                 let found = method.estimate(&game, budget, seed).unwrap();
@@ -455,7 +455,7 @@ fn errors_of_pairs_know_what_a_prior_takes_from_them() {
             for budget in [50, 100, 300] {
                 let (mut held, mut all) = (0, 0);
                 for seed in 0..20 {
-                    let method = LearnedSpectrum::of(value.clone()).unwrap();
+                    let method = LearnedSpectrum::for_value(value.clone()).unwrap();
                     let found = method.with_pairs(&index, game, budget, seed).unwrap().1;
                     let errors = found.std_errors().unwrap();
                     for (at, coalition) in

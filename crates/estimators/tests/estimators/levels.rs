@@ -35,11 +35,11 @@ fn others() -> [CoalitionalValue; 3] {
 /// Returns all estimators with their values; all of them keep sampling.
 fn sampling() -> Vec<(Box<dyn Estimator>, Value)> {
     let owen = || Value::owen_over(hierarchy());
-    let nested = || NestedPermutation::over(hierarchy()).keep_sampling();
+    let nested = || NestedPermutation::over_hierarchy(hierarchy()).keep_sampling();
     let mut all: Vec<(Box<dyn Estimator>, Value)> =
         vec![(Box::new(nested()), owen()), (Box::new(nested().plain()), owen())];
     for value in others().into_iter().chain([CoalitionalValue::owen()]) {
-        let independent = ProductSpace::over(value.clone(), hierarchy()).keep_sampling();
+        let independent = ProductSpace::over_hierarchy(value.clone(), hierarchy()).keep_sampling();
         all.push((Box::new(independent), Value::OverHierarchy(value, hierarchy())));
     }
     all
@@ -93,9 +93,9 @@ fn a_budget_that_pays_for_exact_values_gets_them() {
         let truth = over.enumerate(&game).unwrap().values;
         let coalitions = over.coalitions(8).unwrap();
         let mut estimators: Vec<Box<dyn Estimator>> =
-            vec![Box::new(ProductSpace::over(value.clone(), hierarchy()))];
+            vec![Box::new(ProductSpace::over_hierarchy(value.clone(), hierarchy()))];
         if value == CoalitionalValue::owen() {
-            estimators.push(Box::new(NestedPermutation::over(hierarchy())));
+            estimators.push(Box::new(NestedPermutation::over_hierarchy(hierarchy())));
         }
         for estimator in estimators {
             let counted = Counted::new(&game);
@@ -121,8 +121,8 @@ fn results_are_the_same_on_any_number_of_threads_and_grow() {
         for members in [vec![chain], tens.collect()] {
             let hierarchy = Hierarchy::new(count, members).unwrap();
             let game = SumOfUnanimity::random(count, 30, 3, 5);
-            let nested = NestedPermutation::over(hierarchy.clone());
-            let independent = ProductSpace::over(CoalitionalValue::banzhaf_owen(), hierarchy);
+            let nested = NestedPermutation::over_hierarchy(hierarchy.clone());
+            let independent = ProductSpace::over_hierarchy(CoalitionalValue::banzhaf_owen(), hierarchy);
             let estimators: [&dyn Estimator; 3] = [&nested, &nested.clone().plain(), &independent];
             for estimator in estimators {
                 let budget = 7 * count;
@@ -144,7 +144,7 @@ fn results_are_the_same_on_any_number_of_threads_and_grow() {
 #[test]
 fn orders_of_an_additive_game_give_its_values_and_every_group_its_sum() {
     let game = SumOfUnanimity::random(8, 12, 8, 4);
-    let plain = NestedPermutation::over(hierarchy()).plain();
+    let plain = NestedPermutation::over_hierarchy(hierarchy()).plain();
     let got = plain.estimate_draws(&game, 3, 1).unwrap();
     let all = got.values.iter().sum::<f64>();
     let truth = Value::owen_over(hierarchy()).enumerate(&game).unwrap();
@@ -156,8 +156,8 @@ fn what_does_not_fit_is_refused_and_methods_say_what_they_compute() {
     let game = table();
     let other = Hierarchy::from(&Partition::whole(3));
     for estimator in [
-        &NestedPermutation::over(other.clone()) as &dyn Estimator,
-        &ProductSpace::over(CoalitionalValue::owen(), other.clone()),
+        &NestedPermutation::over_hierarchy(other.clone()) as &dyn Estimator,
+        &ProductSpace::over_hierarchy(CoalitionalValue::owen(), other.clone()),
     ] {
         let refused = estimator.estimate(&game, 100, 0).unwrap_err();
         assert!(matches!(refused, EstimatorError::Value(_)), "{refused}");
@@ -176,7 +176,7 @@ fn what_does_not_fit_is_refused_and_methods_say_what_they_compute() {
 #[test]
 fn settings_tell_hierarchies_apart() {
     let settings = |hierarchy: Hierarchy| {
-        let estimator: Box<dyn Estimator> = Box::new(NestedPermutation::over(hierarchy));
+        let estimator: Box<dyn Estimator> = Box::new(NestedPermutation::over_hierarchy(hierarchy));
         serde_json::to_value(&*estimator).unwrap()
     };
     let other = Hierarchy::new(8, vec![group(players(0, 7)), Member::Player(7)]).unwrap();

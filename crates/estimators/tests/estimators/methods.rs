@@ -30,11 +30,11 @@ fn values() -> Vec<Value> {
         let groups =
             concept.needs_partition().then(|| Partition::new(5, vec![vec![0, 1], vec![2, 3, 4]]).unwrap());
         let graph = concept.needs_graph().then(|| Graph::line(5));
-        Value::of(concept, groups, graph).unwrap()
+        Value::from_concept(concept, groups, graph).unwrap()
     };
     let parents = [Some(5), Some(5), Some(6), Some(7), Some(7), Some(6), Some(7), None];
     let hierarchy = Hierarchy::from_parents(5, &parents).unwrap();
-    let over = |name: &str| Value::over(name.parse().unwrap(), hierarchy.clone()).unwrap();
+    let over = |name: &str| Value::over_hierarchy(name.parse().unwrap(), hierarchy.clone()).unwrap();
     names.map(of).into_iter().chain(["owen", "banzhaf-owen"].map(over)).collect()
 }
 

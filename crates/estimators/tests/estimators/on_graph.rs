@@ -43,8 +43,8 @@ fn a_budget_that_suffices_gives_the_value_and_a_smaller_one_says_the_least() {
         assert_eq!(got.value, SolutionConcept::OnGraph(value.clone()));
         assert_eq!(estimator.value(), got.value);
         assert_eq!(got.std_errors, Some(vec![0.0; 9]));
-        let wanted = value.enumerate(&game, &Graph::line(9)).unwrap();
-        assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
+        let expected = value.enumerate(&game, &Graph::line(9)).unwrap();
+        assert!(largest_difference(&got.values, &expected.values) < 1e-12);
         let refused = estimator.estimate(&untouched(9), least - 1, 0).unwrap_err();
         assert!(matches!(refused, EstimatorError::Budget { min: said, .. } if said == least), "{refused}");
     }
@@ -54,13 +54,13 @@ fn a_budget_that_suffices_gives_the_value_and_a_smaller_one_says_the_least() {
 fn where_all_are_neighbours_all_three_are_the_semivalue() {
     let game = SumOfUnanimity::random(7, 30, 4, 6);
     for semivalue in [Semivalue::Shapley, Semivalue::Banzhaf] {
-        let wanted = enumerate(&game, semivalue.clone()).unwrap();
+        let expected = enumerate(&game, semivalue.clone()).unwrap();
         for value in [GraphValue::l_shapley(1), GraphValue::c_shapley(1), GraphValue::myerson()] {
-            let estimator = OnGraph::new(Graph::complete(7), value.of(semivalue.clone()));
+            let estimator = OnGraph::new(Graph::complete(7), value.with_semivalue(semivalue.clone()));
             assert_eq!(estimator.coalitions().unwrap(), 128);
             let got = estimator.values(&game).unwrap();
             assert_eq!(got.evaluations, 128);
-            assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
+            assert!(largest_difference(&got.values, &expected.values) < 1e-12);
         }
     }
 }
@@ -69,7 +69,7 @@ fn where_all_are_neighbours_all_three_are_the_semivalue() {
 fn limits_are_found_before_anything_is_evaluated() {
     let pixels = Graph::grid(28, 28, Adjacency::Four);
     let refusal = |graph: &Graph, value: GraphValue, limit: usize| {
-        let estimator = OnGraph::new(graph.clone(), value).most_coalitions(limit);
+        let estimator = OnGraph::new(graph.clone(), value).max_coalitions(limit);
         assert!(estimator.coalitions().is_err());
         assert_eq!(estimator.minimum_budget(graph.nodes()), graph.nodes());
         estimator.values(&untouched(graph.nodes())).unwrap_err()
@@ -99,7 +99,7 @@ fn limits_are_found_before_anything_is_evaluated() {
     for value in forms() {
         let all = OnGraph::new(Graph::line(12), value.clone()).coalitions().unwrap();
         assert_eq!(
-            OnGraph::new(Graph::line(12), value.clone()).most_coalitions(all).coalitions().unwrap(),
+            OnGraph::new(Graph::line(12), value.clone()).max_coalitions(all).coalitions().unwrap(),
             all
         );
         refusal(&Graph::line(12), value, all - 1);
@@ -120,8 +120,10 @@ fn what_cannot_be_asked_for_is_said() {
         assert!(matches!(refused, EstimatorError::NoPlayers), "{refused}");
         let refused = none.coalitions().unwrap_err();
         assert!(matches!(refused, EstimatorError::NoPlayers), "{refused}");
-        let law = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
-        let refused = OnGraph::new(Graph::line(5), value.clone().of(law)).coalitions().unwrap_err();
+        let distribution = Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap();
+        let refused = OnGraph::new(Graph::line(5), value.clone().with_semivalue(distribution))
+            .coalitions()
+            .unwrap_err();
         assert!(
             matches!(
                 refused,
@@ -133,11 +135,16 @@ fn what_cannot_be_asked_for_is_said() {
         assert!(matches!(refused, EstimatorError::Value(ValueError::Overflow { .. })), "{refused}");
     }
     // Two players around each coalition are more than the distribution covers.
-    let law = Semivalue::by_size_law(&[0.2; 5]).unwrap();
-    let printed = GraphValue::c_shapley(1).with_coefficients(Coefficients::Printed).of(law.clone());
+    let distribution = Semivalue::from_size_distribution(&[0.2; 5]).unwrap();
+    let printed = GraphValue::c_shapley(1)
+        .with_coefficients(Coefficients::Printed)
+        .with_semivalue(distribution.clone());
     assert!(OnGraph::new(Graph::line(5), printed.clone()).coalitions().is_ok());
     let GraphForm::Connected { coefficients, outside, .. } = printed.form else { panic!() };
-    let wide = GraphValue { form: GraphForm::Connected { order: 2, coefficients, outside }, semivalue: law };
+    let wide = GraphValue {
+        form: GraphForm::Connected { order: 2, coefficients, outside },
+        semivalue: distribution,
+    };
     let refused = OnGraph::new(Graph::line(5), wide).values(&untouched(5)).unwrap_err();
     assert!(
         matches!(refused, EstimatorError::Value(ValueError::PrintedWeights { player: 1, players: 5 })),

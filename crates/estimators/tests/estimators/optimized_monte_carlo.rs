@@ -21,7 +21,7 @@ fn sampling(orders: Orders) -> OptimizedMonteCarlo {
     OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(FullBudget::Sample)
 }
 
-fn drawn(orders: Orders) -> OptimizedMonteCarlo {
+fn in_scenarios(orders: Orders) -> OptimizedMonteCarlo {
     sampling(orders).with_references(References::Drawn)
 }
 
@@ -102,15 +102,15 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
             // Draws also evaluate v_b(∅) and v_b(N).
             let budget = 2 + (draws * (steps + 2)).div_ceil(rows);
             let counted = Counted::new(&game);
-            let got = drawn(orders).estimate_seen(&counted, budget, 5).unwrap();
+            let got = in_scenarios(orders).estimate_seen(&counted, budget, 5).unwrap();
             let draws = (budget - 2) * rows / (steps + 2);
             assert_eq!(counted.evaluations() as usize, 2 + draws * (steps + 2), "{orders:?}");
             assert!(got.evaluations <= budget && budget - got.evaluations <= (steps + 2) / rows + 1);
             assert_eq!(got.model_rows, 2 * rows + draws * (steps + 2));
-            let law = apportion_samplers::Discrete::uniform(rows).unwrap();
+            let distribution = apportion_samplers::Discrete::uniform(rows).unwrap();
             let samples: Vec<Vec<f64>> = (0..draws as u64)
                 .map(|draw| {
-                    let scenario = law.draw(&mut stream(5, Purpose::NestedPermutations, draw));
+                    let scenario = distribution.draw(&mut stream(5, Purpose::NestedPermutations, draw));
                     let ask = |batch: &Coalitions, out: &mut [f64]| {
                         game.values_in_scenarios(batch, &vec![scenario; batch.len()], out).unwrap();
                     };
@@ -121,7 +121,7 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
             let (means, errors) = means_and_errors(&samples);
             assert_close(&got.values, &means, 1e-11, "mean");
             assert_close(&got.std_errors.unwrap(), &errors, 1e-9, "standard error");
-            assert!(got.diagnostics.error_law.unwrap().bounded_draws.is_none());
+            assert!(got.diagnostics.error_distribution.unwrap().bounded_draws.is_none());
         }
     }
 }
@@ -134,7 +134,7 @@ fn with_references_drawn_estimates_are_unbiased_and_know_their_errors() {
         let truth = exact(&game, Semivalue::Shapley).unwrap().values;
         for orders in ORDERS {
             unbiased_and_covering(
-                &runs(&drawn(orders), &game, 60, 200),
+                &runs(&in_scenarios(orders), &game, 60, 200),
                 &truth,
                 &format!("{orders:?}, weighted: {weighted}"),
             );
@@ -161,7 +161,7 @@ fn unbiased_and_covering(runs: &[Explanation], truth: &[f64], what: &str) {
 fn one_scenario_makes_no_difference() {
     let game = SumOfUnanimity::random(12, 40, 4, 6);
     for orders in ORDERS {
-        let (averaged, drawn) = (sampling(orders), drawn(orders));
+        let (averaged, drawn) = (sampling(orders), in_scenarios(orders));
         let of = |estimator: OptimizedMonteCarlo| estimator.estimate(&game, 400, 3).unwrap();
         assert_eq!(of(averaged).values, of(drawn).values);
     }
@@ -252,8 +252,8 @@ fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     let (explicand, background) = marginal(9, 20, false, 3);
     let game = MarginalGame::new(&products, &explicand, &background).unwrap();
     // 74 evaluations in one of 20 scenarios are four of the game.
-    assert!(drawn(Orders::Balanced).estimate(&game, 6, 0).is_ok());
-    let refused = drawn(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
+    assert!(in_scenarios(Orders::Balanced).estimate(&game, 6, 0).is_ok());
+    let refused = in_scenarios(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { actual: 5, min: 6, .. }), "{refused}");
     let exact = OptimizedMonteCarlo::default().with_references(References::Drawn);
     assert!(exact.estimate(&game, 512, 0).unwrap().diagnostics.exact);
@@ -264,13 +264,13 @@ fn the_law_of_the_errors_is_known_where_there_are_errors() {
     let game = Several(SumOfUnanimity::random(10, 40, 4, 3), 1e3);
     let of = |draws: usize| sampling(Orders::Antithetic).estimate(&game, 2 + 18 * draws, 1).unwrap();
     let few = of(4);
-    assert!(few.std_errors.is_none() && few.diagnostics.error_law.is_none());
-    let law = of(5).diagnostics.error_law.unwrap();
-    assert_eq!(law.bounded_draws.unwrap().draws, 5);
-    assert!(law.degrees_of_freedom <= 4.0 && law.degrees_of_freedom >= 2.0);
+    assert!(few.std_errors.is_none() && few.diagnostics.error_distribution.is_none());
+    let distribution = of(5).diagnostics.error_distribution.unwrap();
+    assert_eq!(distribution.bounded_draws.unwrap().draws, 5);
+    assert!(distribution.degrees_of_freedom <= 4.0 && distribution.degrees_of_freedom >= 2.0);
     let got = of(4000);
-    let law = got.diagnostics.error_law.unwrap();
-    assert_eq!(law.directions.len(), 3);
+    let distribution = got.diagnostics.error_distribution.unwrap();
+    assert_eq!(distribution.directions.len(), 3);
     // ν from the covariance of the estimates themselves.
     let runs: Vec<Vec<f64>> =
         runs(&sampling(Orders::Antithetic), &game, 2 + 18, 2000).iter().map(|run| run.output(0)).collect();
@@ -281,5 +281,9 @@ fn the_law_of_the_errors_is_known_where_there_are_errors() {
     let trace: f64 = (0..10).map(|i| covariance(i, i)).sum();
     let squares: f64 = (0..100).map(|at| covariance(at / 10, at % 10).powi(2)).sum();
     let want = trace * trace / squares;
-    assert!((law.directions[0] / want - 1.0).abs() < 0.15, "{} for {want}", law.directions[0]);
+    assert!(
+        (distribution.directions[0] / want - 1.0).abs() < 0.15,
+        "{} for {want}",
+        distribution.directions[0]
+    );
 }

@@ -111,8 +111,8 @@ fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> 
                 .collect()
         }
         SolutionConcept::Linear(value) => {
-            let law = value.law(player);
-            let rows = law.coalitions().iter().zip(law.probabilities());
+            let distribution = value.distribution(player);
+            let rows = distribution.coalitions().iter().zip(distribution.probabilities());
             rows.map(|(row, &p)| (p, contribution(row.words()[0], 1 << player, 1.0))).collect()
         }
         SolutionConcept::Coalitional(CoalitionalValue { between, within }) => {
@@ -162,18 +162,18 @@ fn tables(game: &dyn Game) -> Vec<Vec<f64>> {
 /// Returns the mean, the variance and the fourth central moment of a player's Δ.
 fn moments_of(game: &dyn Game, concept: &SolutionConcept, player: usize, output: usize) -> [f64; 3] {
     let (tables, outputs) = (tables(game), game.outputs());
-    let mut law = Vec::new();
+    let mut distribution = Vec::new();
     for (p, form) in draws_of(concept, &partition(), player) {
         for (scenario, table) in tables.iter().enumerate() {
             let weight =
                 game.scenario_weights().map_or(1.0 / tables.len() as f64, |weights| weights[scenario]);
             let delta: f64 =
                 form.iter().map(|(mask, sign)| sign * table[*mask as usize * outputs + output]).sum();
-            law.push((p * weight, delta));
+            distribution.push((p * weight, delta));
         }
     }
-    let mean: f64 = law.iter().map(|(p, x)| p * x).sum();
-    let central = |power| law.iter().map(|(p, x)| p * (x - mean).powi(power)).sum();
+    let mean: f64 = distribution.iter().map(|(p, x)| p * x).sum();
+    let central = |power| distribution.iter().map(|(p, x)| p * (x - mean).powi(power)).sum();
     [mean, central(2), central(4)]
 }
 
@@ -246,12 +246,12 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
 /// Backgrounds of 40 rows drawn from a distribution on a few rows, and the game under the distribution
 /// itself.
 struct Population {
-    law: Background,
+    distribution: Background,
 }
 
 impl Population {
     fn new() -> Self {
-        Self { law: weighted_background(9) }
+        Self { distribution: weighted_background(9) }
     }
 
     /// Draws a sample of the distribution, optionally with weights that are unrelated to the rows.
@@ -260,11 +260,11 @@ impl Population {
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
         for _ in 0..40 {
             let mut rest: f64 = rng.random();
-            let drawn = self.law.weights().iter().position(|weight| {
+            let drawn = self.distribution.weights().iter().position(|weight| {
                 rest -= weight;
                 rest < 0.0
             });
-            rows.extend_from_slice(self.law.row(drawn.unwrap_or(1)));
+            rows.extend_from_slice(self.distribution.row(drawn.unwrap_or(1)));
             weights.push(if is_weighted { rng.random_range(0.2..1.0) } else { 1.0 });
         }
         Background::rows(rows, PLAYERS).unwrap().with_weights(&weights).unwrap()
@@ -274,10 +274,10 @@ impl Population {
 #[test]
 fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_errors_cover_its_draw() {
     let (model, population) = (two_outputs(), Population::new());
-    let of_law = MarginalGame::new(&model, &EXPLICAND, &population.law).unwrap();
+    let of_distribution = MarginalGame::new(&model, &EXPLICAND, &population.distribution).unwrap();
     for is_weighted in [false, true] {
         for concept in concepts() {
-            let truth = in_groups(&concept, &partition()).enumerate(&of_law).unwrap().values;
+            let truth = in_groups(&concept, &partition()).enumerate(&of_distribution).unwrap().values;
             let estimator = ProductSpace::grouped(concept.clone(), partition()).true_marginal();
             let run = |seed| {
                 let background = population.sample(seed, is_weighted);
@@ -723,8 +723,11 @@ fn what_does_not_fit_is_refused_before_any_work() {
     let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
     assert!(ProductSpace::new(linear.clone()).minimum_budget(3) > 0);
     let refused = ProductSpace::new(linear).estimate(&game, 100, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Value(ValueError::LawsForOtherPlayers { .. })), "{refused}");
-    let by_size = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
+    assert!(
+        matches!(refused, EstimatorError::Value(ValueError::DistributionsForOtherPlayers { .. })),
+        "{refused}"
+    );
+    let by_size = Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap();
     let value = CoalitionalValue { between: Semivalue::Shapley, within: by_size };
     let refused = ProductSpace::grouped(value, fitting).estimate(&game, 100, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Value(ValueError::WeightsForOtherPlayers { .. })), "{refused}");

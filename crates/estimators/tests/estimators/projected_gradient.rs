@@ -2,13 +2,13 @@
 //! rate; and invalid parameters.
 
 use apportion_estimators::{
-    Estimator, EstimatorError, FullBudget, GradientError, GradientLaw, IterateAverage, IterateSet, Pairing,
-    ProjectedGradient, StartShare, StepSize,
+    Estimator, EstimatorError, FullBudget, GradientDistribution, GradientError, IterateAverage, IterateSet,
+    Pairing, ProjectedGradient, StartShare, StepSize,
 };
 use apportion_games::{ClosedForm, Coalitions, Game, SumOfUnanimity};
 use apportion_solvers::{Ball, Hyperplane, Stopping, dykstra};
 
-use crate::common::{Coverage, Recorded, assert_unbiased, mean_squared_error, runs, values};
+use crate::common::{Coverage, RecordingGame, assert_unbiased, mean_squared_error, runs, values};
 
 fn sampling() -> ProjectedGradient {
     ProjectedGradient::default().with_full_budget(FullBudget::Sample)
@@ -19,29 +19,29 @@ fn squared_norm(a: &[f64]) -> f64 {
 }
 
 /// Returns `q_l` as documented, by entry l − 1, with pairs symmetric.
-fn size_law(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64) -> Vec<f64> {
+fn size_distribution(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64) -> Vec<f64> {
     let n = players as f64;
     let weight = |size: usize| {
         let l = size as f64;
         let all = (n - 1.0) / (l * (n - l));
-        match estimator.law {
-            GradientLaw::Uniform => {
+        match estimator.distribution {
+            GradientDistribution::Uniform => {
                 // C(n, l) / 2^n, computed without overflow.
                 (0..size).map(|i| (players - i) as f64 / (i + 1) as f64 * 2f64.powf(-n / l)).product()
             }
-            GradientLaw::Importance => all * l.sqrt() * (norm * l.sqrt() + value),
-            GradientLaw::Centred => {
+            GradientDistribution::Importance => all * l.sqrt() * (norm * l.sqrt() + value),
+            GradientDistribution::Centred => {
                 let row = (l * (n - l) / n).sqrt();
                 all * row * (norm * row + 2.0 * value)
             }
         }
     };
-    let mut law: Vec<f64> = (1..players).map(weight).collect();
+    let mut distribution: Vec<f64> = (1..players).map(weight).collect();
     if estimator.pairing == Pairing::Paired {
-        law = law.iter().zip(law.iter().rev()).map(|(a, b)| a + b).collect();
+        distribution = distribution.iter().zip(distribution.iter().rev()).map(|(a, b)| a + b).collect();
     }
-    let total: f64 = law.iter().sum();
-    law.iter().map(|weight| weight / total).collect()
+    let total: f64 = distribution.iter().sum();
+    distribution.iter().map(|weight| weight / total).collect()
 }
 
 /// Computes the iterates φ_0, …, φ_T by definition: rows of ones and zeros, separate gradients, and
@@ -64,8 +64,8 @@ fn textbook(
     let total = worth[1] - worth[0];
     let mut values = vec![0.0; asked.len()];
     game.values(asked, &mut values).unwrap();
-    let law = size_law(estimator, players, norm, value);
-    let plane = Hyperplane::of_sum(players, total).unwrap();
+    let distribution = size_distribution(estimator, players, norm, value);
+    let plane = Hyperplane::with_sum(players, total).unwrap();
     let ball = radius.map(|radius| Ball::new(vec![0.0; players], radius).unwrap());
     let rows_per_step = estimator.batch * if estimator.pairing == Pairing::Paired { 2 } else { 1 };
     let mut iterates = vec![vec![total / n; players]];
@@ -76,7 +76,7 @@ fn textbook(
             let row = asked.row(index);
             let l = row.size() as f64;
             let fitted: f64 = row.members().map(|player| point[player]).sum();
-            let factor = 2.0 * (n - 1.0) / (l * (n - l)) / law[row.size() - 1];
+            let factor = 2.0 * (n - 1.0) / (l * (n - l)) / distribution[row.size() - 1];
             let residual = fitted - (value - worth[0]);
             row.members().for_each(|player| gradient[player] += factor * residual / rows_per_step as f64);
         }
@@ -98,9 +98,11 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
         let game = SumOfUnanimity::random(players, 2 * players, 4, 3);
         let mu = 2.0 * (1.0 - 1.0 / n);
         let radius = 1.2 * squared_norm(&game.shapley()).sqrt();
-        for law in [GradientLaw::Uniform, GradientLaw::Importance, GradientLaw::Centred] {
+        for distribution in
+            [GradientDistribution::Uniform, GradientDistribution::Importance, GradientDistribution::Centred]
+        {
             // For many players, uniform draws have factors that are too large for any game.
-            if law == GradientLaw::Uniform && players > 12 {
+            if distribution == GradientDistribution::Uniform && players > 12 {
                 continue;
             }
             for (pairing, batch) in [(Pairing::Unpaired, 1), (Pairing::Paired, 1), (Pairing::Paired, 3)] {
@@ -129,14 +131,14 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
                         let set = if bounded { IterateSet::Ball(radius) } else { IterateSet::Plane };
                         let start = StartShare::Kept;
                         let estimator = sampling()
-                            .with_law(law)
+                            .with_distribution(distribution)
                             .with_pairing(pairing)
                             .with_batch(batch)
                             .with_step(step)
                             .with_average(average)
                             .with_set(set)
                             .with_start(start);
-                        let recorded = Recorded::new(game.clone());
+                        let recorded = RecordingGame::new(game.clone());
                         let got = estimator.estimate(&recorded, 128, 5).unwrap();
                         // Omit the empty and the full coalition, which come first.
                         let mut asked = Coalitions::new(players);
@@ -156,10 +158,13 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
                         };
                         let scale = squared_norm(&got.values).sqrt();
                         for (player, value) in got.values.iter().enumerate() {
-                            let wanted: f64 =
+                            let expected: f64 =
                                 iterates.iter().enumerate().map(|(t, phi)| weight(t) * phi[player]).sum();
                             let what = format!("{players} players, {estimator:?}");
-                            assert!((value - wanted).abs() < 1e-9 * scale, "{what}: {value} for {wanted}");
+                            assert!(
+                                (value - expected).abs() < 1e-9 * scale,
+                                "{what}: {value} for {expected}"
+                            );
                         }
                     }
                 }
@@ -209,9 +214,9 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         let coverage = Coverage::of_random_games(&estimator, (20, 100), 20 * per_player, 60);
         assert_eq!(coverage.all, 1200, "all have standard errors");
         for got in runs(&estimator, &SumOfUnanimity::random(20, 100, 5, 0), 20 * per_player, 20) {
-            let law = got.diagnostics.error_law.unwrap();
-            assert!(law.degrees_of_freedom >= 8.0 && law.bounded_draws.is_none(), "{name}");
-            assert!((1.0..=19.0).contains(&law.directions[0]), "{name}");
+            let distribution = got.diagnostics.error_distribution.unwrap();
+            assert!(distribution.degrees_of_freedom >= 8.0 && distribution.bounded_draws.is_none(), "{name}");
+            assert!((1.0..=19.0).contains(&distribution.directions[0]), "{name}");
         }
         let coverage = coverage.share();
         eprintln!("{name} at {per_player}n: {coverage:.3}");
@@ -248,10 +253,10 @@ fn a_bound_that_equal_shares_exceed_is_refused() {
     let game = SumOfUnanimity::new(4, 0.0, [(vec![0], 1.0), (vec![1, 2], 1.0)]).unwrap();
     let estimator = sampling().with_set(IterateSet::Ball(0.99));
     let refused = estimator.estimate(&game, 50, 1).unwrap_err();
-    let wanted = |least: f64| (least - 1.0).abs() < 1e-15;
+    let expected = |least: f64| (least - 1.0).abs() < 1e-15;
     assert!(matches!(
         refused,
-        EstimatorError::Gradient(GradientError::NormBound { actual: 0.99, min, output: 0 }) if wanted(min)
+        EstimatorError::Gradient(GradientError::NormBound { actual: 0.99, min, output: 0 }) if expected(min)
     ));
 }
 

@@ -377,10 +377,10 @@ fn batches_do_not_grow_with_the_budget_nor_with_the_players() {
         (&gradient(3000, Pairing::Unpaired), 2048),
     ];
     for (players, budget) in [(10, 200_000), (1000, 50_000), (5000, 30_000)] {
-        for (estimator, most_rows) in cases {
+        for (estimator, max_rows) in cases {
             let game = ByBatch(players, |batch: &Coalitions, out: &mut [f64]| {
                 let name = estimator.name();
-                assert!(batch.len() <= most_rows && batch.words().len() <= 1 << 18, "{name}, {players}");
+                assert!(batch.len() <= max_rows && batch.words().len() <= 1 << 18, "{name}, {players}");
                 out.iter_mut().zip(batch.sizes()).for_each(|(value, &size)| *value = f64::from(size));
                 Ok(())
             });

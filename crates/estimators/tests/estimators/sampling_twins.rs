@@ -2,10 +2,10 @@
 //! sampled coalitions.
 
 use apportion_estimators::{
-    Adjustment, Draws, Estimator, FullBudget, MaximumSampleReuse, MonteCarlo, SamplingLaw, exact,
+    Adjustment, Draws, Estimator, FullBudget, MaximumSampleReuse, MonteCarlo, SamplingDistribution, exact,
 };
 use apportion_games::{Coalition, SumOfUnanimity};
-use apportion_samplers::{Pairing, Sample, Sampler, SizeLaw, WithReplacement, ln_choose};
+use apportion_samplers::{Pairing, Sample, Sampler, SizeDistribution, WithReplacement, ln_choose};
 use apportion_values::Semivalue;
 
 use crate::common::{DRAWS, assert_close, mean_and_error, random_table, sample, semivalues, solve, value_of};
@@ -15,9 +15,10 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
     for (players, budget) in [(2, 30), (5, 80), (8, 131), (65, 400), (130, 600)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for value in semivalues(players) {
-            let law = SizeLaw::custom(&value.size_law(players)).unwrap();
+            let distribution = SizeDistribution::custom(&value.size_distribution(players)).unwrap();
             let draws = (budget - 2) / 2;
-            let sample = WithReplacement { law, pairing: Pairing::Unpaired }.sample(draws, 8).unwrap();
+            let sample =
+                WithReplacement { distribution, pairing: Pairing::Unpaired }.sample(draws, 8).unwrap();
             // Runs with one output each.
             let mut contributions = vec![Vec::new(); players];
             for (index, others) in sample.coalitions().iter().enumerate() {
@@ -31,9 +32,9 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
                 contributions[player].push(vec![value_of(&game, &with)[0] - value_of(&game, &without)[0]]);
             }
             let counts: Vec<usize> = contributions.iter().map(Vec::len).collect();
-            let wanted: Vec<usize> =
+            let expected: Vec<usize> =
                 (0..players).map(|i| draws / players + usize::from(i < draws % players)).collect();
-            assert_eq!(counts, wanted);
+            assert_eq!(counts, expected);
             let (means, errors): (Vec<f64>, Vec<f64>) =
                 contributions.iter().map(|own| mean_and_error(own, 0)).unzip();
             let estimator = MonteCarlo::new(value).with_full_budget(FullBudget::Sample);
@@ -47,8 +48,8 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
 }
 
 /// Returns an unpaired sample, with each coalition once.
-fn merged(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
-    let sample = sample(draws, law, Pairing::Unpaired, rows, seed);
+fn merged(draws: Draws, distribution: SizeDistribution, rows: usize, seed: u64) -> Sample {
+    let sample = sample(draws, distribution, Pairing::Unpaired, rows, seed);
     if draws == Draws::WithReplacement { sample.merge_duplicates() } else { sample }
 }
 
@@ -78,8 +79,8 @@ fn reuse(
 ) -> (Vec<f64>, Vec<f64>) {
     let coalitions = sample.coalitions();
     let players = coalitions.players();
-    let law = value.size_law(players);
-    let end_weights = [law[players - 1], law[0]];
+    let distribution = value.size_distribution(players);
+    let end_weights = [distribution[players - 1], distribution[0]];
     let times = |row: usize| sample.multiplicities().map_or(1.0, |times| f64::from(times[row]));
     let (mut estimates, mut errors) = (Vec::new(), Vec::new());
     for player in 0..players {
@@ -113,20 +114,20 @@ fn reuse(
 }
 
 /// Returns q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s)), or 1/√(s(n−s)).
-fn law(value: &Semivalue, law: SamplingLaw, players: usize) -> SizeLaw {
-    let joined = value.size_law(players);
+fn distribution(value: &Semivalue, distribution: SamplingDistribution, players: usize) -> SizeDistribution {
+    let joined = value.size_distribution(players);
     let n = players as f64;
     let weights: Vec<f64> = (0..=players)
-        .map(|size| match (size, law) {
+        .map(|size| match (size, distribution) {
             (0, _) => 0.0,
             (size, _) if size == players => 0.0,
-            (size, SamplingLaw::OneSampleFitsAll) => 1.0 / (size as f64 * (n - size as f64)).sqrt(),
+            (size, SamplingDistribution::OneSampleFitsAll) => 1.0 / (size as f64 * (n - size as f64)).sqrt(),
             (size, _) => {
                 (joined[size - 1].powi(2) / size as f64 + joined[size].powi(2) / (n - size as f64)).sqrt()
             }
         })
         .collect();
-    SizeLaw::custom(&weights).expect("some weight is positive")
+    SizeDistribution::custom(&weights).expect("some weight is positive")
 }
 
 #[test]
@@ -136,13 +137,13 @@ fn msr_is_the_difference_of_two_weighted_means() {
         let ends =
             [Coalition::full(players), Coalition::empty(players)].map(|end| value_of(&game, &end)[0] - 3.0);
         for value in semivalues(players) {
-            for sampling in [SamplingLaw::Specific, SamplingLaw::OneSampleFitsAll] {
+            for sampling in [SamplingDistribution::Specific, SamplingDistribution::OneSampleFitsAll] {
                 for draws in DRAWS {
-                    let sample = merged(draws, law(&value, sampling, players), budget - 2, 3);
+                    let sample = merged(draws, distribution(&value, sampling, players), budget - 2, 3);
                     let gains = gains(&game, &sample);
                     let (want, errors) = reuse(&value, &sample, &gains, &gains, ends);
                     let estimator = MaximumSampleReuse::new(value.clone())
-                        .with_law(sampling)
+                        .with_distribution(sampling)
                         .with_draws(draws)
                         .with_full_budget(FullBudget::Sample);
                     let got = estimator.estimate_seen(&game, budget, 3).unwrap();
@@ -171,7 +172,12 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
         let total = value_of(&game, &Coalition::full(players))[0] - 3.0;
         for value in semivalues(players) {
             for draws in DRAWS {
-                let sample = merged(draws, law(&value, SamplingLaw::Specific, players), budget - 2, 3);
+                let sample = merged(
+                    draws,
+                    distribution(&value, SamplingDistribution::Specific, players),
+                    budget - 2,
+                    3,
+                );
                 let rows: Vec<Vec<f64>> = sample
                     .coalitions()
                     .iter()

@@ -1,7 +1,7 @@
 //! The guarantees of estimators for every kind of semivalue.
 
 use apportion_estimators::{
-    Allocation, Estimator, MaximumSampleReuse, MonteCarlo, SamplingLaw, StratifiedMonteCarlo, exact,
+    Allocation, Estimator, MaximumSampleReuse, MonteCarlo, SamplingDistribution, StratifiedMonteCarlo, exact,
 };
 use apportion_games::{Counted, SumOfUnanimity};
 use apportion_values::Semivalue;
@@ -58,8 +58,8 @@ fn intervals_cover_the_truth_of_every_semivalue() {
 fn several_values_come_from_one_sample() {
     let game = Counted::new(SumOfUnanimity::random(14, 60, 4, 3));
     let values = semivalues(14);
-    for law in [SamplingLaw::Specific, SamplingLaw::OneSampleFitsAll] {
-        let estimator = MaximumSampleReuse::adjusted(Semivalue::Shapley).with_law(law);
+    for distribution in [SamplingDistribution::Specific, SamplingDistribution::OneSampleFitsAll] {
+        let estimator = MaximumSampleReuse::adjusted(Semivalue::Shapley).with_distribution(distribution);
         let before = game.evaluations();
         let many = estimator.estimate_many(&game, &values, 500, 6).unwrap();
         assert_eq!((game.evaluations() - before) as usize, many[0].evaluations);
@@ -68,13 +68,13 @@ fn several_values_come_from_one_sample() {
             assert_eq!(&explanation.value, value);
             let alone = estimator.clone().with_value(value.clone());
             let alone = alone.estimate(&game, 500, 6).unwrap();
-            if law == SamplingLaw::OneSampleFitsAll {
+            if distribution == SamplingDistribution::OneSampleFitsAll {
                 assert_eq!(explanation, &alone, "the sample is the same");
             }
             let truth = exact(&game, value.clone()).unwrap().values;
             let norm: f64 = truth.iter().map(|x| x * x).sum();
             let error: f64 = squared_error(&explanation.values, &truth);
-            assert!(error < 0.1 * norm, "{law:?} {value}: {error} of {norm}");
+            assert!(error < 0.1 * norm, "{distribution:?} {value}: {error} of {norm}");
         }
     }
     let exactly =
@@ -86,7 +86,7 @@ fn several_values_come_from_one_sample() {
 
 #[test]
 fn weights_by_size_for_another_number_of_players_are_refused() {
-    let value = Semivalue::by_size_law(&[0.25; 4]).unwrap();
+    let value = Semivalue::from_size_distribution(&[0.25; 4]).unwrap();
     let game = SumOfUnanimity::random(5, 10, 3, 1);
     for estimator in with_strata(&value) {
         let refused = estimator.estimate(&game, 20, 1).unwrap_err().to_string();

@@ -2,11 +2,11 @@
 
 use apportion_estimators::{
     Accounting, Adjustment, Allocation, CoalitionalRegression, ConnectedRegression, Draws, Estimator,
-    FullBudget, GradientLaw, IterateAverage, IterateSet, KAdditiveSurrogate, KernelBanzhaf, KernelShap,
-    LeverageShap, LinearSurrogate, LocalMethod, LocalSampling, MaximumSampleReuse, MonteCarlo,
+    FullBudget, GradientDistribution, IterateAverage, IterateSet, KAdditiveSurrogate, KernelBanzhaf,
+    KernelShap, LeverageShap, LinearSurrogate, LocalMethod, LocalSampling, MaximumSampleReuse, MonteCarlo,
     NestedPermutation, OddShap, OnGraph, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing,
     PermutationShap, PolyShap, ProductSpace, ProjectedGradient, ProxyResidual, ProxyShap, References,
-    RegressionMsr, RegressionProxy, SamplingLaw, Settings, StandardErrors, StartShare, StepSize,
+    RegressionMsr, RegressionProxy, SamplingDistribution, Settings, StandardErrors, StartShare, StepSize,
     StratifiedMonteCarlo, TreeSurrogate,
 };
 use apportion_games::{Adjacency, Graph, Partition};
@@ -117,7 +117,7 @@ fn families() -> Vec<Family> {
         ],
         family![
             with!(reuse, value: Semivalue::Banzhaf),
-            with!(reuse, law: SamplingLaw::OneSampleFitsAll),
+            with!(reuse, distribution: SamplingDistribution::OneSampleFitsAll),
             with!(reuse, draws: Draws::WithReplacement),
             with!(reuse, adjustment: Adjustment::Linear),
             with!(reuse, standard_errors: omitted),
@@ -143,7 +143,7 @@ fn families() -> Vec<Family> {
             stratified,
         ],
         family![
-            with!(gradient, law: GradientLaw::Uniform),
+            with!(gradient, distribution: GradientDistribution::Uniform),
             with!(gradient, pairing: Pairing::Unpaired),
             with!(gradient, batch: gradient.batch + 1),
             with!(gradient, step: StepSize::Constant(0.1)),
@@ -185,7 +185,7 @@ fn families() -> Vec<Family> {
             on_graph(present.clone()),
             on_graph(GraphValue::c_shapley(1)),
             on_graph(GraphValue::c_shapley(1).with_coefficients(Coefficients::Printed)),
-            on_graph(GraphValue::l_shapley(1)).most_coalitions(99),
+            on_graph(GraphValue::l_shapley(1)).max_coalitions(99),
             OnGraph::new(grid(Adjacency::Four), GraphValue::l_shapley(1)),
             OnGraph::new(grid(Adjacency::Eight), GraphValue::l_shapley(1)),
         ],
@@ -200,7 +200,7 @@ fn families() -> Vec<Family> {
             ConnectedRegression::new(grid(Adjacency::Four)),
             connected.clone().order(2),
             connected.clone().constrained(),
-            connected.clone().most_coalitions(99),
+            connected.clone().max_coalitions(99),
             connected,
         ],
     ]
@@ -227,13 +227,13 @@ fn estimators_that_differ_in_any_option_have_other_settings() {
 #[test]
 fn settings_are_data_and_behind_a_box_the_same() {
     let leverage = LeverageShap::default().with_draws(Draws::Bernoulli);
-    let wanted = json!({
+    let expected = json!({
         "pairing": "Paired", "draws": "Bernoulli", "standard_errors": "Estimated", "full_budget": "Enumerate"
     });
-    assert_eq!(leverage.settings(), wanted);
+    assert_eq!(leverage.settings(), expected);
     let boxed: Box<dyn Estimator> = Box::new(leverage);
-    assert_eq!(boxed.settings(), wanted);
-    assert_eq!(serde_json::to_value(&boxed).unwrap(), wanted);
+    assert_eq!(boxed.settings(), expected);
+    assert_eq!(serde_json::to_value(&boxed).unwrap(), expected);
     let twice: Box<dyn Estimator> = Box::new(boxed);
-    assert_eq!(twice.settings(), wanted);
+    assert_eq!(twice.settings(), expected);
 }

@@ -8,7 +8,7 @@ use apportion_games::{Airport, ClosedForm, Coalition, Counted, Game, Glove, SumO
 use apportion_values::Semivalue;
 
 use crate::common::{
-    Coverage, Recorded, Several, assert_close, assert_unbiased, largest_difference, mean_and_error,
+    Coverage, RecordingGame, Several, assert_close, assert_unbiased, largest_difference, mean_and_error,
     mean_squared_error, random_table, semivalues, value_of, values,
 };
 
@@ -19,20 +19,23 @@ fn sampling(allocation: Allocation, value: Semivalue) -> StratifiedMonteCarlo {
 }
 
 /// Returns the number of evaluations before any draw.
-fn known(law: &[f64]) -> usize {
+fn known_evaluations(distribution: &[f64]) -> usize {
     let needed = |sizes: &[f64]| usize::from(sizes.iter().any(|&weight| weight >= 1e-18));
-    2 + law.len() * (needed(&law[..2]) + needed(&law[law.len() - 2..]))
+    2 + distribution.len() * (needed(&distribution[..2]) + needed(&distribution[distribution.len() - 2..]))
 }
 
 /// Returns the drawn contributions by player and size, from the order of evaluations: ∅, N, the single
 /// players and all players but one are followed by draws; the first of two coalitions is followed by the same
 /// with one more player.
-fn drawn(game: &Recorded<Several>, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]>> {
+fn drawn_contributions(
+    game: &RecordingGame<Several>,
+    distribution: &[f64],
+) -> BTreeMap<(usize, usize), Vec<[f64; 3]>> {
     let players = game.players();
     let asked = game.take_coalitions();
     let mut contributions: BTreeMap<_, Vec<[f64; 3]>> = BTreeMap::new();
-    let mut at = known(law);
-    let sizes: Vec<usize> = (1..players - 1).filter(|&size| law[size] >= 1e-18).collect();
+    let mut at = known_evaluations(distribution);
+    let sizes: Vec<usize> = (1..players - 1).filter(|&size| distribution[size] >= 1e-18).collect();
     // The strata repeat, size by size and player by player.
     let strata: Vec<(usize, usize)> =
         sizes.iter().flat_map(|&size| (0..players).map(move |player| (player, size))).collect();
@@ -77,46 +80,49 @@ fn drawn(game: &Recorded<Several>, law: &[f64]) -> BTreeMap<(usize, usize), Vec<
 fn equal_draws_are_weighted_by_the_law_of_sizes() {
     for (players, rounds) in [(5, 3), (8, 4), (13, 6), (65, 2), (130, 1)] {
         for value in semivalues(players) {
-            let game = Recorded::new(Several(SumOfUnanimity::random(players, 40, 4, 6), 10.0));
+            let game = RecordingGame::new(Several(SumOfUnanimity::random(players, 40, 4, 6), 10.0));
             let estimator = sampling(Allocation::Equal, value.clone());
             let least = estimator.minimum_budget(players);
-            let budget = least + (rounds - 1) * (least - known(&value.size_law(players))) + 3;
+            let budget =
+                least + (rounds - 1) * (least - known_evaluations(&value.size_distribution(players))) + 3;
             let got = estimator.estimate_seen(&game, budget, 8).unwrap();
-            let law = value.size_law(players);
-            let contributions = drawn(&game, &law);
+            let distribution = value.size_distribution(players);
+            let contributions = drawn_contributions(&game, &distribution);
             let all: Coalition = Coalition::full(players);
             let (base, prediction) =
                 (value_of(&game.game, &Coalition::empty(players)), value_of(&game.game, &all));
             let mut has_errors = true;
-            let mut wanted: Vec<(f64, f64)> = Vec::new();
+            let mut expected: Vec<(f64, f64)> = Vec::new();
             for player in 0..players {
                 let alone = value_of(&game.game, &Coalition::from_members(players, [player]));
                 let mut others = all.clone();
                 others.remove(player);
                 let others = value_of(&game.game, &others);
                 for output in 0..3 {
-                    let mut mean = law[0] * (alone[output] - base[output])
-                        + law[players - 1] * (prediction[output] - others[output]);
+                    let mut mean = distribution[0] * (alone[output] - base[output])
+                        + distribution[players - 1] * (prediction[output] - others[output]);
                     let mut variance = 0.0;
-                    for size in (1..players - 1).filter(|&size| law[size] >= 1e-18) {
+                    for size in (1..players - 1).filter(|&size| distribution[size] >= 1e-18) {
                         let own = &contributions[&(player, size)];
                         let count = own.len() as f64;
                         let average = own.iter().map(|x| x[output]).sum::<f64>() / count;
-                        mean += law[size] * average;
+                        mean += distribution[size] * average;
                         let population = apportion_samplers::choose(players - 1, size).unwrap() as f64;
                         let is_small = population <= 64.0 || size == 1 || size == players - 2;
                         let open = if is_small { 1.0 - count / population } else { 1.0 };
                         if open > 0.0 {
                             has_errors &= count > 1.0;
                             let squares: f64 = own.iter().map(|x| (x[output] - average).powi(2)).sum();
-                            variance += law[size] * law[size] * open * squares / (count - 1.0) / count;
+                            variance += distribution[size] * distribution[size] * open * squares
+                                / (count - 1.0)
+                                / count;
                         }
                     }
-                    wanted.push((mean, variance.sqrt()));
+                    expected.push((mean, variance.sqrt()));
                 }
             }
             let what = format!("{value}, {players} players");
-            let (means, errors): (Vec<f64>, Vec<f64>) = wanted.into_iter().unzip();
+            let (means, errors): (Vec<f64>, Vec<f64>) = expected.into_iter().unzip();
             assert_close(&got.values, &means, 1e-10, &what);
             assert_eq!(got.std_errors.is_some(), has_errors, "{what}");
             if let Some(got) = got.std_errors {
@@ -243,14 +249,14 @@ fn the_law_of_the_errors_is_known_where_there_are_errors() {
     for allocation in ALLOCATIONS {
         let of = |budget| sampling(allocation, Semivalue::Shapley).estimate_seen(&game, budget, 0).unwrap();
         let few = of(170);
-        assert!(few.std_errors.is_none() && few.diagnostics.error_law.is_none());
+        assert!(few.std_errors.is_none() && few.diagnostics.error_distribution.is_none());
         let got = of(1024);
-        let (errors, law) = (got.std_errors.unwrap(), got.diagnostics.error_law.unwrap());
-        assert!(law.bounded_draws.is_none() && law.degrees_of_freedom > 5.0);
+        let (errors, distribution) = (got.std_errors.unwrap(), got.diagnostics.error_distribution.unwrap());
+        assert!(distribution.bounded_draws.is_none() && distribution.degrees_of_freedom > 5.0);
         for output in 0..2 {
             let variances = || errors.iter().skip(output).step_by(2).map(|error| error * error);
             let want = variances().sum::<f64>().powi(2) / variances().map(|v| v * v).sum::<f64>();
-            assert!((law.directions[output] / want - 1.0).abs() < 1e-12);
+            assert!((distribution.directions[output] / want - 1.0).abs() < 1e-12);
             assert!((1.0..=10.0).contains(&want));
         }
     }

@@ -3,7 +3,7 @@
 
 use apportion_estimators::{Draws, Estimator, FullBudget, KernelShap, LeverageShap, Pairing};
 use apportion_games::{ClosedForm, Coalition, Game, SumOfUnanimity};
-use apportion_samplers::{Sample, SizeLaw};
+use apportion_samplers::{Sample, SizeDistribution};
 
 use crate::common::{assert_close, choose, sample, solve, value_of};
 
@@ -43,8 +43,8 @@ fn leverage_shap_is_algorithm_1_on_its_sample() {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             for draws in [Draws::FixedCounts, Draws::Bernoulli, Draws::Growing] {
-                let law = SizeLaw::leverage(players).unwrap();
-                let sample = sample(draws, law, pairing, budget - 2, 3);
+                let distribution = SizeDistribution::leverage(players).unwrap();
+                let sample = sample(draws, distribution, pairing, budget - 2, 3);
                 let weight = |k: usize| {
                     let size = sample.coalitions().sizes()[k] as usize;
                     let rows = sample.strata()[size].expected;
@@ -67,9 +67,9 @@ fn kernel_shap_is_least_squares_with_equal_weights_on_every_draw() {
     for (players, budget) in [(5, 60), (8, 90), (17, 300), (66, 800)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
-            let law = SizeLaw::kernel(players).unwrap();
+            let distribution = SizeDistribution::kernel(players).unwrap();
             // With repetitions: every draw is a row.
-            let sample = sample(Draws::WithReplacement, law, pairing, budget - 2, 8);
+            let sample = sample(Draws::WithReplacement, distribution, pairing, budget - 2, 8);
             let want = constrained(&sample, |_| 1.0, &game);
             let estimator = KernelShap::default().with_pairing(pairing).with_full_budget(FullBudget::Sample);
             let got = estimator.estimate(&game, budget, 8).unwrap();

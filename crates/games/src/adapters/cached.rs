@@ -128,11 +128,11 @@ mod tests {
         for start in 0..40 {
             batch.push_members((start % 13..70).step_by(1 + start % 3));
         }
-        let (mut wanted, mut got) = (vec![0.0; 40], vec![0.0; 40]);
-        game.values(&batch, &mut wanted).unwrap();
+        let (mut expected, mut got) = (vec![0.0; 40], vec![0.0; 40]);
+        game.values(&batch, &mut expected).unwrap();
         cached.values(&batch.slice(0..7), &mut got[..7]).unwrap();
         cached.values(&batch, &mut got).unwrap();
-        assert_eq!(got, wanted);
+        assert_eq!(got, expected);
         assert_eq!(cached.inner().evaluations(), cached.distinct() as u64);
         assert_eq!(cached.inner().calls(), 2);
     }

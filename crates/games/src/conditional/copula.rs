@@ -6,8 +6,8 @@ use statrs::function::erf::{erfc, erfc_inv};
 
 use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
-use crate::conditional::counted::Counted;
-use crate::conditional::law::{ConditionalLaw, Sampling, check_data};
+use crate::conditional::counted::CountedRows;
+use crate::conditional::distribution::{ConditionalDistribution, Sampling, check_data};
 use crate::conditional::unit_normal::{UnitNormal, check_enough, correlation, standardize};
 use crate::error::GameError;
 use crate::model::Rows;
@@ -30,30 +30,30 @@ use crate::synthetic::SyntheticRows;
 ///   values. Its rows still contain the explicand's value.
 /// - Draws never leave the range of the data. If a column has few distinct values, a draw lies between two
 ///   neighbours with probability 1/N.
-/// - Constant and collinear columns are treated as in [`GaussianLaw`](crate::GaussianLaw).
+/// - Constant and collinear columns are treated as in [`GaussianDistribution`](crate::GaussianDistribution).
 ///
 /// A coalition takes `O(n³ + M (n² + n log N))` time; data of N rows take `O(n N)` numbers.
 ///
 /// ```
-/// use apportion_games::{ConditionalGame, Coalitions, CopulaLaw, Game, Rows};
+/// use apportion_games::{ConditionalGame, Coalitions, CopulaDistribution, Game, Rows};
 ///
 /// // The second feature is the exponential of the first: a nonlinear dependence.
 /// let data: Vec<f64> = (0..50).flat_map(|i| [f64::from(i), (f64::from(i) / 5.0).exp()]).collect();
-/// let law = CopulaLaw::fit(Rows::new(&data, 2), 100, 7)?;
+/// let distribution = CopulaDistribution::fit(Rows::new(&data, 2), 100, 7)?;
 /// let model = |row: &[f64]| row[1].ln();
-/// let game = ConditionalGame::new(&model, &[20.0, 1.0], &law)?;
+/// let game = ConditionalGame::new(&model, &[20.0, 1.0], &distribution)?;
 /// let mut value = [0.0];
 /// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
 /// assert!((value[0] - 4.0).abs() < 1e-6);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct CopulaLaw {
+pub struct CopulaDistribution {
     margins: Vec<Margin>,
     normal: UnitNormal,
 }
 
-impl CopulaLaw {
+impl CopulaDistribution {
     /// Fits the distribution to `rows`, with `draws` rows per coalition.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl CopulaLaw {
     /// and collinear columns are allowed, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
-        Self::counted(&Counted::once(rows), draws, seed)
+        Self::counted(&CountedRows::once(rows), draws, seed)
     }
 
     /// Fits the distribution to weighted rows: weights count in the ranks and in the correlations of the
@@ -78,10 +78,10 @@ impl CopulaLaw {
     /// all of them finite and non-negative, and at least one positive.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
-        Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
+        Self::counted(&CountedRows::weighted(rows, weights)?, draws, seed)
     }
 
-    fn counted(data: &Counted, draws: usize, seed: u64) -> Result<Self, GameError> {
+    fn counted(data: &CountedRows, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_enough(data, "a Gaussian copula")?;
         let rows = data.rows();
         let margins: Vec<Margin> = (0..rows.columns()).map(|j| Margin::new(data, j)).collect();
@@ -97,7 +97,7 @@ impl CopulaLaw {
     }
 
     /// Makes the draws antithetic: pairs whose normal scores are mirrored at their conditional mean, as in
-    /// [`GaussianLaw::antithetic`](crate::GaussianLaw::antithetic).
+    /// [`GaussianDistribution::antithetic`](crate::GaussianDistribution::antithetic).
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl CopulaLaw {
     }
 }
 
-impl ConditionalLaw for CopulaLaw {
+impl ConditionalDistribution for CopulaDistribution {
     fn columns(&self) -> usize {
         self.normal.columns()
     }
@@ -120,18 +120,18 @@ impl ConditionalLaw for CopulaLaw {
         self.normal.sampling()
     }
 
-    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
+    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalDistribution + '_>> {
         Some(Box::new(Self { normal: self.normal.with_draws(draws).ok()?, ..self.clone() }))
     }
 
-    fn given<'a>(
+    fn condition<'a>(
         &'a self,
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
         let unit = |j: usize| self.margins[j].score(explicand[j]);
         let value = |j: usize, score: f64| self.margins[j].value(score);
-        Ok(Box::new(self.normal.given(explicand, coalition, unit, value)))
+        Ok(Box::new(self.normal.condition(explicand, coalition, unit, value)))
     }
 }
 
@@ -145,7 +145,7 @@ struct Margin {
 }
 
 impl Margin {
-    fn new(data: &Counted, column: usize) -> Self {
+    fn new(data: &CountedRows, column: usize) -> Self {
         Cancellation::check();
         let mut sorted: Vec<(f64, f64)> =
             data.rows().iter().zip(data.counts()).map(|(row, &count)| (row[column], count)).collect();
@@ -235,13 +235,13 @@ mod tests {
     use super::*;
 
     fn margin(values: &[f64]) -> Margin {
-        Margin::new(&Counted::once(Rows::new(values, 1)), 0)
+        Margin::new(&CountedRows::once(Rows::new(values, 1)), 0)
     }
 
     #[test]
     fn probabilities_are_those_of_mid_ranks_linear_between_and_clamped_outside() {
         let margin = margin(&[3.0, 1.0, 3.0, 7.0]);
-        for (x, wanted) in [
+        for (x, expected) in [
             (1.0, 0.5 / 4.0),
             (2.0, 1.0 / 4.0),
             (3.0, 2.0 / 4.0),
@@ -250,7 +250,7 @@ mod tests {
             (-9.0, 0.5 / 4.0),
             (99.0, 3.5 / 4.0),
         ] {
-            assert_eq!(margin.probability(x), wanted, "{x}");
+            assert_eq!(margin.probability(x), expected, "{x}");
         }
     }
 
@@ -269,7 +269,7 @@ mod tests {
         let (values, weights) = ([3.0, 1.0, 7.0, 2.0], [2.0, 1.0, 4.0, 3.0]);
         let repeated: Vec<f64> =
             values.iter().zip(weights).flat_map(|(&value, weight)| vec![value; weight as usize]).collect();
-        let counted = Counted::weighted(Rows::new(&values, 1), &weights).unwrap();
+        let counted = CountedRows::weighted(Rows::new(&values, 1), &weights).unwrap();
         let (weighted, repeated) = (Margin::new(&counted, 0), margin(&repeated));
         for x in (0..80).map(|x| f64::from(x) / 10.0) {
             assert!((weighted.probability(x) - repeated.probability(x)).abs() < 1e-15, "{x}");
@@ -283,7 +283,7 @@ mod tests {
     fn values_of_any_weights_are_those_of_their_scores() {
         let values: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 40)).collect();
         let weights: Vec<f64> = (0..40).map(|i| 0.05 + f64::from(i * i % 11)).collect();
-        let margin = Margin::new(&Counted::weighted(Rows::new(&values, 1), &weights).unwrap(), 0);
+        let margin = Margin::new(&CountedRows::weighted(Rows::new(&values, 1), &weights).unwrap(), 0);
         let mut last = 0.0;
         for x in (0..390).map(|x| f64::from(x) / 10.0) {
             let probability = margin.probability(x);

@@ -10,13 +10,13 @@ use crate::model::Rows;
 /// proportions; they are scaled to sum to the number of rows, which covariances and ranks use as the sample
 /// size.
 #[derive(Debug, Clone)]
-pub(super) struct Counted {
+pub(super) struct CountedRows {
     rows: Vec<f64>,
     columns: usize,
     counts: Vec<f64>,
 }
 
-impl Counted {
+impl CountedRows {
     /// Counts each row once.
     pub(super) fn once(rows: Rows<'_>) -> Self {
         Self { rows: rows.values().to_vec(), columns: rows.columns(), counts: vec![1.0; rows.len()] }
@@ -25,7 +25,7 @@ impl Counted {
     /// Selects the rows of nonzero weight and derives their counts from the weights.
     pub(super) fn weighted(rows: Rows<'_>, weights: &[f64]) -> Result<Self, GameError> {
         let largest = check_weights(weights, rows.len())?;
-        let are_whole = largest < MOST_TIMES && weights.iter().all(|weight| weight.fract() == 0.0);
+        let are_whole = largest < MAX_MULTIPLICITY && weights.iter().all(|weight| weight.fract() == 0.0);
         let per_share = if are_whole {
             1.0
         } else {
@@ -80,7 +80,7 @@ impl Counted {
 }
 
 /// Sums of integers below this limit are exact for as many rows as fit in memory.
-const MOST_TIMES: f64 = (1u64 << 40) as f64;
+const MAX_MULTIPLICITY: f64 = (1u64 << 40) as f64;
 
 #[cfg(test)]
 mod tests {
@@ -89,21 +89,22 @@ mod tests {
     #[test]
     fn whole_weights_are_multiplicities_and_others_sum_to_the_rows_that_count() {
         let rows = [1.0, 2.0, 3.0, 4.0];
-        let counts = |weights: &[f64]| Counted::weighted(Rows::new(&rows, 1), weights).unwrap();
+        let counts = |weights: &[f64]| CountedRows::weighted(Rows::new(&rows, 1), weights).unwrap();
         assert_eq!(counts(&[3.0, 0.0, 1.0, 2.0]).counts(), [3.0, 1.0, 2.0]);
         assert_eq!(counts(&[3.0, 0.0, 1.0, 2.0]).rows().values(), [1.0, 3.0, 4.0]);
         assert_eq!(counts(&[0.5, 0.0, 0.25, 0.25]).counts(), [1.5, 0.75, 0.75]);
         assert_eq!(counts(&[1e308; 4]).counts(), [1.0; 4]);
         for refused in [&[1.0; 3][..], &[0.0; 4], &[-1.0, 1.0, 1.0, 1.0], &[f64::NAN, 1.0, 1.0, 1.0]] {
-            assert!(Counted::weighted(Rows::new(&rows, 1), refused).is_err());
+            assert!(CountedRows::weighted(Rows::new(&rows, 1), refused).is_err());
         }
     }
 
     #[test]
     fn sorted_rows_forget_the_order() {
         let (a, b) = ([2.0, 1.0, 0.0, 5.0, 2.0, 0.0], [2.0, 0.0, 2.0, 1.0, 0.0, 5.0]);
-        let sorted =
-            |rows: &[f64], weights: &[f64]| Counted::weighted(Rows::new(rows, 2), weights).unwrap().sorted();
+        let sorted = |rows: &[f64], weights: &[f64]| {
+            CountedRows::weighted(Rows::new(rows, 2), weights).unwrap().sorted()
+        };
         let (a, b) = (sorted(&a, &[1.0, 2.0, 3.0]), sorted(&b, &[3.0, 1.0, 2.0]));
         assert_eq!((a.rows().values(), a.counts()), (b.rows().values(), b.counts()));
         assert_eq!(a.rows().row(0), [0.0, 5.0]);

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{ConditionalGame, ConditionalLaw};
+use super::{ConditionalDistribution, ConditionalGame};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::{Game, check_finite};
@@ -28,11 +28,11 @@ use crate::stream::{Purpose, coalition_unit, stream};
 /// standard error for v plus the contribution of the errors of the draws.
 ///
 /// ```
-/// use apportion_games::{Coalitions, ConditionalGame, ErrorsOfDraws, Game, GaussianLaw};
+/// use apportion_games::{Coalitions, ConditionalGame, ErrorsOfDraws, Game, GaussianDistribution};
 ///
-/// let law = GaussianLaw::new(&[0.0], &[4.0], 100, 7)?;
+/// let distribution = GaussianDistribution::new(&[0.0], &[4.0], 100, 7)?;
 /// let model = |row: &[f64]| row[0];
-/// let game = ConditionalGame::new(&model, &[1.0], &law)?;
+/// let game = ConditionalGame::new(&model, &[1.0], &distribution)?;
 /// let perturbed = ErrorsOfDraws::new(&game, 1, 7);
 /// let mut values = [0.0; 3];
 /// perturbed.values(&Coalitions::from_masks(1, [0]), &mut values)?;
@@ -48,7 +48,7 @@ pub struct ErrorsOfDraws<'a, M: ?Sized, L: ?Sized> {
     seed: u64,
 }
 
-impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ErrorsOfDraws<'a, M, L> {
+impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ErrorsOfDraws<'a, M, L> {
     /// Creates the game with `pairs` pairs of copies, whose signs are drawn with `seed`.
     pub fn new(game: &'a ConditionalGame<'a, M, L>, pairs: usize, seed: u64) -> Self {
         Self { game, pairs, seed }
@@ -65,7 +65,7 @@ impl<M: ?Sized, L: ?Sized> std::fmt::Debug for ErrorsOfDraws<'_, M, L> {
     }
 }
 
-impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ErrorsOfDraws<'_, M, L> {
+impl<M: Model + ?Sized, L: ConditionalDistribution + ?Sized> Game for ErrorsOfDraws<'_, M, L> {
     fn players(&self) -> usize {
         self.game.players()
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::background::Background;
 use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
-use crate::conditional::law::{ConditionalLaw, Sampling};
+use crate::conditional::distribution::{ConditionalDistribution, Sampling};
 use crate::conditional::rows_of_data::RowsOfData;
 use crate::error::GameError;
 use crate::model::Rows;
@@ -19,20 +19,20 @@ use crate::synthetic::SyntheticRows;
 /// ```
 ///
 /// This is exact for the distribution given by the table, without sampling. It is meant for discrete features
-/// whose combinations of values occur often. Equal rows are merged, so M = [`draws`](ConditionalLaw::draws)
-/// is the number of distinct rows. A missing value is a separate category that matches missing values. One
-/// coalition takes `O(M · |S|)` time.
+/// whose combinations of values occur often. Equal rows are merged, so M =
+/// [`draws`](ConditionalDistribution::draws) is the number of distinct rows. A missing value is a separate
+/// category that matches missing values. One coalition takes `O(M · |S|)` time.
 ///
 /// If no row matches the explicand, the conditional distribution is undefined, and evaluating the game
 /// returns [`GameError::NoAgreement`]. A row of the table matches itself on every coalition; for other
 /// explicands, set a [`Fallback`].
 ///
 /// ```
-/// use apportion_games::{Coalitions, ConditionalGame, FrequencyLaw, Game, Rows};
+/// use apportion_games::{Coalitions, ConditionalGame, FrequencyDistribution, Game, Rows};
 ///
-/// let law = FrequencyLaw::fit(Rows::new(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0], 2))?;
+/// let distribution = FrequencyDistribution::fit(Rows::new(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0], 2))?;
 /// let model = |row: &[f64]| row[0] + 10.0 * row[1];
-/// let game = ConditionalGame::new(&model, &[0.0, 1.0], &law)?;
+/// let game = ConditionalGame::new(&model, &[0.0, 1.0], &distribution)?;
 /// let mut values = [0.0; 4];
 /// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
 /// // v({0}) = 10 · 1/2, v({1}) = 2/3 + 10
@@ -40,7 +40,7 @@ use crate::synthetic::SyntheticRows;
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct FrequencyLaw {
+pub struct FrequencyDistribution {
     /// The distinct rows, in order of first appearance.
     rows: Vec<f64>,
     columns: usize,
@@ -48,7 +48,7 @@ pub struct FrequencyLaw {
     fallback: Fallback,
 }
 
-impl FrequencyLaw {
+impl FrequencyDistribution {
     /// Fits the distribution to equally probable rows.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl FrequencyLaw {
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         if rows.is_empty() {
             return Err(GameError::TooFewRows {
-                law: "a frequency distribution",
+                distribution: "a frequency distribution",
                 actual: 0,
                 min: 1,
                 hint: "pass the rows of the data",
@@ -67,7 +67,7 @@ impl FrequencyLaw {
     }
 
     /// Creates the joint distribution in which row r of `table` has its weight as its probability.
-    pub fn of_table(table: &Background) -> Self {
+    pub fn from_table(table: &Background) -> Self {
         Self::counted(table.as_rows(), table.weights())
     }
 
@@ -81,7 +81,7 @@ impl FrequencyLaw {
     /// Sums the probabilities of equal rows.
     fn counted(rows: Rows<'_>, probabilities: &[f64]) -> Self {
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
-        let mut law = Self {
+        let mut distribution = Self {
             rows: Vec::new(),
             columns: rows.columns(),
             probabilities: Vec::new(),
@@ -91,17 +91,17 @@ impl FrequencyLaw {
             Cancellation::check();
             let key = row.iter().map(|&value| category(value)).collect();
             let index = *seen.entry(key).or_insert_with(|| {
-                law.rows.extend_from_slice(row);
-                law.probabilities.push(0.0);
-                law.probabilities.len() - 1
+                distribution.rows.extend_from_slice(row);
+                distribution.probabilities.push(0.0);
+                distribution.probabilities.len() - 1
             });
-            law.probabilities[index] += probability;
+            distribution.probabilities[index] += probability;
         }
-        law
+        distribution
     }
 }
 
-/// The behaviour of a [`FrequencyLaw`] if no row matches the explicand on a coalition.
+/// The behaviour of a [`FrequencyDistribution`] if no row matches the explicand on a coalition.
 ///
 /// A game with a fallback jumps between coalitions with and without matching rows; the attributions of
 /// features that never occur together include this jump.
@@ -127,7 +127,7 @@ fn category(value: f64) -> u64 {
     }
 }
 
-impl ConditionalLaw for FrequencyLaw {
+impl ConditionalDistribution for FrequencyDistribution {
     fn columns(&self) -> usize {
         self.columns
     }
@@ -150,7 +150,7 @@ impl ConditionalLaw for FrequencyLaw {
         true
     }
 
-    fn given<'a>(
+    fn condition<'a>(
         &'a self,
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,

@@ -2,11 +2,11 @@
 
 use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
-use crate::conditional::law::{ConditionalLaw, Sampling, refuse_infinite, refuse_missing};
+use crate::conditional::distribution::{ConditionalDistribution, Sampling, refuse_infinite, refuse_missing};
 use crate::error::GameError;
 use crate::game::Game;
 use crate::model::Model;
-use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
+use crate::synthetic::{AveragedModel, OneRow, SyntheticRows, pairwise, weigh};
 
 /// The conditional game of an explicand under a distribution of the features, which are the players.
 ///
@@ -19,20 +19,20 @@ use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
 /// for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
 ///
 /// For an [affine](Model::is_affine) model, `E[f(X) | X_S = x_S] = f(E[X | X_S = x_S])`. If the distribution
-/// [provides means](ConditionalLaw::mean), as normal distributions do, each coalition takes a single row, the
-/// mean, and no draws.
+/// [provides means](ConditionalDistribution::mean), as normal distributions do, each coalition takes a single
+/// row, the mean, and no draws.
 ///
 /// A coalition takes up to M predictions of the model (the grand coalition a single one), plus conditioning
 /// the distribution on S. If the distribution draws at random with equal weights, draw d is scenario d;
 /// otherwise the weights depend on the coalition, and there is a single scenario.
 ///
 /// ```
-/// use apportion_games::{Coalitions, ConditionalGame, Game, GaussianLaw};
+/// use apportion_games::{Coalitions, ConditionalGame, Game, GaussianDistribution};
 ///
 /// // Two features of mean 0 and variance 1 with correlation 0.8; 1000 draws.
-/// let law = GaussianLaw::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 1000, 42)?;
+/// let distribution = GaussianDistribution::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 1000, 42)?;
 /// let model = |row: &[f64]| row[1];
-/// let game = ConditionalGame::new(&model, &[2.0, -1.0], &law)?;
+/// let game = ConditionalGame::new(&model, &[2.0, -1.0], &distribution)?;
 ///
 /// let batch = Coalitions::from_masks(2, 0..4);
 /// let (mut values, mut errors) = ([0.0; 4], [0.0; 4]);
@@ -48,40 +48,42 @@ use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 pub struct ConditionalGame<'a, M: ?Sized, L: ?Sized> {
-    model: Averaged<'a, M>,
+    model: AveragedModel<'a, M>,
     explicand: Vec<f64>,
-    law: &'a L,
+    distribution: &'a L,
     /// Whether each coalition takes only the conditional mean.
     by_means: bool,
 }
 
-impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L> {
-    /// Creates the game of `explicand` under `law`.
+impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame<'a, M, L> {
+    /// Creates the game of `explicand` under `distribution`.
     ///
     /// # Errors
     ///
     /// [`GameError::Width`] if explicand, distribution and model have different numbers of features,
     /// [`GameError::MissingValue`] or [`GameError::InfiniteInput`] if the explicand has a missing or infinite
     /// value that the distribution does not support, [`GameError::Parameter`] if the model has no outputs.
-    pub fn new(model: &'a M, explicand: &[f64], law: &'a L) -> Result<Self, GameError> {
+    pub fn new(model: &'a M, explicand: &[f64], distribution: &'a L) -> Result<Self, GameError> {
         let is_affine = model.is_affine();
-        let model = Averaged::new(model, law.columns(), "a row of the conditional distribution")?;
-        if explicand.len() != law.columns() {
+        let model =
+            AveragedModel::new(model, distribution.columns(), "a row of the conditional distribution")?;
+        if explicand.len() != distribution.columns() {
             return Err(GameError::Width {
                 what: "the explicand".to_owned(),
                 actual: explicand.len(),
-                expected: law.columns(),
+                expected: distribution.columns(),
             });
         }
         let what = || "the explicand".to_owned();
-        if !law.takes_infinite_values() {
+        if !distribution.takes_infinite_values() {
             refuse_infinite(explicand, what)?;
         }
-        if !law.takes_missing_values() {
+        if !distribution.takes_missing_values() {
             refuse_missing(explicand, what)?;
         }
-        let by_means = is_affine && law.mean(explicand, Coalition::empty(explicand.len()).view()).is_some();
-        Ok(Self { model, explicand: explicand.to_vec(), law, by_means })
+        let by_means =
+            is_affine && distribution.mean(explicand, Coalition::empty(explicand.len()).view()).is_some();
+        Ok(Self { model, explicand: explicand.to_vec(), distribution, by_means })
     }
 
     /// Returns the row that is explained.
@@ -90,20 +92,20 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     }
 
     /// Returns the distribution of the features.
-    pub fn law(&self) -> &'a L {
-        self.law
+    pub fn distribution(&self) -> &'a L {
+        self.distribution
     }
 
     /// Returns how the rows of this game represent the distribution: exactly, if the model is
-    /// [affine](Model::is_affine) and the distribution [provides means](ConditionalLaw::mean), else as the
-    /// distribution specifies.
+    /// [affine](Model::is_affine) and the distribution [provides means](ConditionalDistribution::mean), else
+    /// as the distribution specifies.
     pub fn sampling(&self) -> Sampling {
-        if self.by_means { Sampling::Exact } else { self.law.sampling() }
+        if self.by_means { Sampling::Exact } else { self.distribution.sampling() }
     }
 
     /// Returns the number of rows per coalition.
     fn draws(&self) -> usize {
-        if self.by_means { 1 } else { self.law.draws() }
+        if self.by_means { 1 } else { self.distribution.draws() }
     }
 
     /// Writes the standard error of v(S_j) to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k
@@ -189,10 +191,10 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
         if coalition.size() == self.explicand.len() {
             return Ok(Box::new(OneRow(self.explicand.clone())));
         }
-        let mean = if self.by_means { self.law.mean(&self.explicand, coalition) } else { None };
+        let mean = if self.by_means { self.distribution.mean(&self.explicand, coalition) } else { None };
         match mean {
             Some(mean) => Ok(Box::new(OneRow(mean))),
-            None => self.law.given(&self.explicand, coalition),
+            None => self.distribution.condition(&self.explicand, coalition),
         }
     }
 }
@@ -207,7 +209,7 @@ impl<M: ?Sized, L: ?Sized> std::fmt::Debug for ConditionalGame<'_, M, L> {
     }
 }
 
-impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_, M, L> {
+impl<M: Model + ?Sized, L: ConditionalDistribution + ?Sized> Game for ConditionalGame<'_, M, L> {
     fn players(&self) -> usize {
         self.explicand.len()
     }

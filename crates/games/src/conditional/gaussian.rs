@@ -7,10 +7,12 @@ use faer::{Mat, Par, Spec};
 
 use crate::cancellation::uninterrupted;
 use crate::coalition::CoalitionView;
-use crate::conditional::counted::Counted;
-use crate::conditional::law::{ConditionalLaw, Sampling, check_data, refuse_infinite, refuse_missing};
+use crate::conditional::counted::CountedRows;
+use crate::conditional::distribution::{
+    ConditionalDistribution, Sampling, check_data, refuse_infinite, refuse_missing,
+};
 use crate::conditional::unit_normal::{
-    DETERMINED, Standardized, UnitNormal, check_enough, correlation, in_units,
+    DETERMINED, StandardizedColumns, UnitNormal, check_enough, correlation, in_units,
 };
 use crate::error::GameError;
 use crate::model::Rows;
@@ -45,26 +47,26 @@ const ASYMMETRY: f64 = 1e-9;
 /// the explicand's value. The explicand's rows still contain its own values.
 ///
 /// ```
-/// use apportion_games::{ConditionalGame, Coalitions, Game, GaussianLaw, Rows};
+/// use apportion_games::{ConditionalGame, Coalitions, Game, GaussianDistribution, Rows};
 ///
 /// let data = [1.0, 2.1, 2.0, 3.8, 3.0, 6.2, 4.0, 7.9, 5.0, 10.1];
-/// let law = GaussianLaw::fit(Rows::new(&data, 2), 200, 7)?;
+/// let distribution = GaussianDistribution::fit(Rows::new(&data, 2), 200, 7)?;
 /// let model = |row: &[f64]| row[0] * row[1];
-/// let game = ConditionalGame::new(&model, &[4.0, 8.0], &law)?;
+/// let game = ConditionalGame::new(&model, &[4.0, 8.0], &distribution)?;
 /// let mut value = [0.0];
 /// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
 /// assert!((value[0] - 4.0 * 8.0).abs() < 0.5, "the first feature nearly determines the second");
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct GaussianLaw {
+pub struct GaussianDistribution {
     mean: Vec<f64>,
     /// Standard deviations.
     scale: Vec<f64>,
     normal: UnitNormal,
 }
 
-impl GaussianLaw {
+impl GaussianDistribution {
     /// Fits the normal distribution with the mean and covariance (with N − 1) of `rows`, with `draws` rows
     /// per coalition.
     ///
@@ -76,7 +78,7 @@ impl GaussianLaw {
     /// for a variance. Constant and collinear columns are allowed, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
-        Self::counted(&Counted::once(rows), draws, seed)
+        Self::counted(&CountedRows::once(rows), draws, seed)
     }
 
     /// Fits the normal distribution with the weighted mean and covariance of `rows`.
@@ -90,12 +92,12 @@ impl GaussianLaw {
     /// all of them finite and non-negative, and at least one positive.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
-        Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
+        Self::counted(&CountedRows::weighted(rows, weights)?, draws, seed)
     }
 
-    fn counted(data: &Counted, draws: usize, seed: u64) -> Result<Self, GameError> {
+    fn counted(data: &CountedRows, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_enough(data, "a normal distribution")?;
-        let Standardized { mean, scale, units } = Standardized::new(data)?;
+        let StandardizedColumns { mean, scale, units } = StandardizedColumns::new(data)?;
         let normal = UnitNormal::new(correlation(&units, data.counts()), draws, seed)?;
         Ok(Self { mean, scale, normal })
     }
@@ -157,7 +159,7 @@ impl GaussianLaw {
                 (false, false) => entry(i, j) / scale[i] / scale[j],
             }
         });
-        let least = least_eigenvalue(&correlation);
+        let least = min_eigenvalue(&correlation);
         if least.is_nan() || least < -DETERMINED {
             return refuse(format!("an eigenvalue of its correlation matrix is {least}"));
         }
@@ -179,7 +181,7 @@ impl GaussianLaw {
 }
 
 /// Returns the smallest eigenvalue of a symmetric matrix, or NaN if the algorithm does not converge.
-fn least_eigenvalue(matrix: &Mat<f64>) -> f64 {
+fn min_eigenvalue(matrix: &Mat<f64>) -> f64 {
     let (n, matrix) = (matrix.nrows(), matrix.clone());
     uninterrupted((n as f64).powi(3), move || {
         let mut values = vec![0.0; n];
@@ -200,7 +202,7 @@ fn least_eigenvalue(matrix: &Mat<f64>) -> f64 {
     })
 }
 
-impl ConditionalLaw for GaussianLaw {
+impl ConditionalDistribution for GaussianDistribution {
     fn columns(&self) -> usize {
         self.mean.len()
     }
@@ -213,7 +215,7 @@ impl ConditionalLaw for GaussianLaw {
         self.normal.sampling()
     }
 
-    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
+    fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalDistribution + '_>> {
         Some(Box::new(Self { normal: self.normal.with_draws(draws).ok()?, ..self.clone() }))
     }
 
@@ -227,13 +229,13 @@ impl ConditionalLaw for GaussianLaw {
         Some(row)
     }
 
-    fn given<'a>(
+    fn condition<'a>(
         &'a self,
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
         let unit = |j: usize| in_units(explicand[j], self.mean[j], self.scale[j]);
         let value = |j: usize, unit: f64| self.mean[j] + self.scale[j] * unit;
-        Ok(Box::new(self.normal.given(explicand, coalition, unit, value)))
+        Ok(Box::new(self.normal.condition(explicand, coalition, unit, value)))
     }
 }

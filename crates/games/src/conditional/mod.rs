@@ -16,26 +16,26 @@
 //!
 //! # Distributions
 //!
-//! The distribution of X is a [`ConditionalLaw`], fitted to data: a multivariate normal distribution, a
-//! Gaussian copula, rows of the data weighted by their distance, or rows that match the explicand. The first
-//! three follow Aas, Jullum and Løland, *Explaining individual predictions when features are dependent*,
-//! Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
+//! The distribution of X is a [`ConditionalDistribution`], fitted to data: a multivariate normal
+//! distribution, a Gaussian copula, rows of the data weighted by their distance, or rows that match the
+//! explicand. The first three follow Aas, Jullum and Løland, *Explaining individual predictions when features
+//! are dependent*, Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
 
 mod copula;
 mod counted;
+mod distribution;
 mod empirical;
 mod errors_of_draws;
 mod frequency;
 mod game;
 mod gaussian;
-mod law;
 mod rows_of_data;
 mod unit_normal;
 
-pub use copula::CopulaLaw;
-pub use empirical::{AdaptedEmpiricalLaw, EmpiricalLaw};
+pub use copula::CopulaDistribution;
+pub use distribution::{ConditionalDistribution, Sampling};
+pub use empirical::{AdaptedEmpiricalDistribution, EmpiricalDistribution};
 pub use errors_of_draws::ErrorsOfDraws;
-pub use frequency::{Fallback, FrequencyLaw};
+pub use frequency::{Fallback, FrequencyDistribution};
 pub use game::ConditionalGame;
-pub use gaussian::GaussianLaw;
-pub use law::{ConditionalLaw, Sampling};
+pub use gaussian::GaussianDistribution;

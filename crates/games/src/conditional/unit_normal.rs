@@ -38,8 +38,8 @@ use rand_distr::StandardNormal;
 
 use crate::cancellation::{Cancellation, uninterrupted};
 use crate::coalition::CoalitionView;
-use crate::conditional::counted::Counted;
-use crate::conditional::law::Sampling;
+use crate::conditional::counted::CountedRows;
+use crate::conditional::distribution::Sampling;
 use crate::error::GameError;
 use crate::memory;
 use crate::stream::{Purpose, coalition_unit, stream};
@@ -50,7 +50,7 @@ use crate::synthetic::SyntheticRows;
 pub(super) const DETERMINED: f64 = 1e-10;
 
 /// Maximum number of draws: their weights take 128 MiB, and every coalition takes this many predictions.
-const MOST_DRAWS: usize = 1 << 24;
+const MAX_DRAWS: usize = 1 << 24;
 
 /// The distribution N(0, R) and its draws.
 #[derive(Debug, Clone)]
@@ -69,9 +69,9 @@ impl UnitNormal {
                 what: "invalid number of draws per coalition 0: must be at least 1".to_owned(),
             });
         }
-        if draws > MOST_DRAWS {
+        if draws > MAX_DRAWS {
             return Err(GameError::Parameter {
-                what: format!("invalid number of draws per coalition {draws}: must be at most {MOST_DRAWS}"),
+                what: format!("invalid number of draws per coalition {draws}: must be at most {MAX_DRAWS}"),
             });
         }
         Ok(Self { correlation, seed, antithetic: false, weights: vec![1.0 / draws as f64; draws] })
@@ -79,8 +79,8 @@ impl UnitNormal {
 
     /// Returns the same distribution with more or fewer draws; the first draws are the same.
     pub(super) fn with_draws(&self, draws: usize) -> Result<Self, GameError> {
-        let law = Self::new(self.correlation.clone(), draws, self.seed)?;
-        if self.antithetic { law.antithetic() } else { Ok(law) }
+        let distribution = Self::new(self.correlation.clone(), draws, self.seed)?;
+        if self.antithetic { distribution.antithetic() } else { Ok(distribution) }
     }
 
     /// Makes the draws mirrored pairs.
@@ -108,16 +108,16 @@ impl UnitNormal {
 
     /// Returns the draws for `coalition`: `unit(j)` is the standardized value of the explicand's feature j,
     /// and `value(j, z)` converts a standardized value back.
-    pub(super) fn given<'a, V: Fn(usize, f64) -> f64 + Sync>(
+    pub(super) fn condition<'a, V: Fn(usize, f64) -> f64 + Sync>(
         &'a self,
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,
         unit: impl Fn(usize) -> f64,
         value: V,
-    ) -> Drawn<'a, V> {
+    ) -> ConditionalDraws<'a, V> {
         let Absent { features, mean, lower } = self.absent(coalition, unit);
         let stream = stream(self.seed, Purpose::Conditional, coalition_unit(coalition));
-        Drawn { law: self, explicand, absent: features, mean, lower, stream, value }
+        ConditionalDraws { distribution: self, explicand, absent: features, mean, lower, stream, value }
     }
 
     /// Returns the conditional distribution of the absent features given the features in `coalition`.
@@ -147,8 +147,8 @@ pub(super) struct Absent {
 }
 
 /// Draws of absent features given present ones.
-pub(super) struct Drawn<'a, V> {
-    law: &'a UnitNormal,
+pub(super) struct ConditionalDraws<'a, V> {
+    distribution: &'a UnitNormal,
     explicand: &'a [f64],
     /// The absent features, ascending.
     absent: Vec<usize>,
@@ -160,9 +160,9 @@ pub(super) struct Drawn<'a, V> {
     value: V,
 }
 
-impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
+impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for ConditionalDraws<'_, V> {
     fn weights(&self) -> &[f64] {
-        &self.law.weights
+        &self.distribution.weights
     }
 
     /// Appends draws. A draw is determined by the seed, the coalition and its index: it has a separate range
@@ -176,7 +176,7 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
         let mut units = vec![0.0; count];
         for draw in range {
             Cancellation::check();
-            let (place, sign) = match self.law.antithetic {
+            let (place, sign) = match self.distribution.antithetic {
                 true => (draw / 2, if draw % 2 == 0 { 1.0 } else { -1.0 }),
                 false => (draw, 1.0),
             };
@@ -315,7 +315,7 @@ fn add_multiple(target: &mut [f64], factor: f64, column: &[f64]) {
 }
 
 /// Standardized columns of data.
-pub(super) struct Standardized {
+pub(super) struct StandardizedColumns {
     pub(super) mean: Vec<f64>,
     /// Standard deviations (with N − 1); 0 for constant columns.
     pub(super) scale: Vec<f64>,
@@ -323,9 +323,9 @@ pub(super) struct Standardized {
     pub(super) units: Mat<f64>,
 }
 
-impl Standardized {
+impl StandardizedColumns {
     /// Standardizes rows that have passed [`check_enough`].
-    pub(super) fn new(data: &Counted) -> Result<Self, GameError> {
+    pub(super) fn new(data: &CountedRows) -> Result<Self, GameError> {
         let rows = data.rows();
         let mut units = Mat::zeros(rows.len(), rows.columns());
         let (mut mean, mut scale) = (Vec::new(), Vec::new());
@@ -355,11 +355,11 @@ pub(super) fn in_units(value: f64, mean: f64, scale: f64) -> f64 {
 }
 
 /// Rejects data with too few rows or too many columns to estimate a correlation matrix.
-pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), GameError> {
+pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Result<(), GameError> {
     let (columns, total) = (data.rows().columns(), data.total());
     if total.round() <= columns as f64 {
         return Err(GameError::TooFewRows {
-            law,
+            distribution,
             actual: total.round() as usize,
             min: columns + 1,
             hint: "use more rows or explain fewer features, because with n rows or fewer the covariance of n \

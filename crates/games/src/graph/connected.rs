@@ -295,15 +295,15 @@ mod tests {
             let some = Coalition::from_members(nodes, (0..nodes).filter(|_| rng.random_bool(0.7)));
             for within in [all, some] {
                 for largest in [0, 1, 2, 4, usize::MAX] {
-                    let wanted = brute(&graph, None, &within, largest);
-                    assert_eq!(visited(&graph, None, &within, largest), wanted);
+                    let expected = brute(&graph, None, &within, largest);
+                    assert_eq!(visited(&graph, None, &within, largest), expected);
                     assert_eq!(
                         graph.count_connected(None, within.view(), largest, 1 << 20),
-                        Some(wanted.len())
+                        Some(expected.len())
                     );
                     for root in within.view().members() {
-                        let wanted = brute(&graph, Some(root), &within, largest);
-                        assert_eq!(visited(&graph, Some(root), &within, largest), wanted);
+                        let expected = brute(&graph, Some(root), &within, largest);
+                        assert_eq!(visited(&graph, Some(root), &within, largest), expected);
                     }
                 }
             }

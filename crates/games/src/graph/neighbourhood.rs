@@ -134,13 +134,13 @@ mod tests {
                 let apart = distances(&graph);
                 for (node, apart) in apart.iter().enumerate() {
                     for order in [0, 1, 2, 3, 20, usize::MAX] {
-                        let wanted: Vec<usize> =
+                        let expected: Vec<usize> =
                             (0..graph.nodes()).filter(|&other| apart[other] <= order.min(1000)).collect();
-                        assert_eq!(graph.neighbourhood(node, order), wanted, "{graph:?} {node} {order}");
+                        assert_eq!(graph.neighbourhood(node, order), expected, "{graph:?} {node} {order}");
                     }
                 }
-                let wanted = apart.iter().flatten().filter(|&&far| far < 1000).max().copied();
-                assert_eq!(graph.diameter(), wanted.unwrap_or(0));
+                let expected = apart.iter().flatten().filter(|&&far| far < 1000).max().copied();
+                assert_eq!(graph.diameter(), expected.unwrap_or(0));
             }
         }
         assert_eq!(Graph::line(0).diameter(), 0);

@@ -150,7 +150,7 @@ mod tests {
             let game = TabulatedGame::from_fn(nodes, |mask| ((mask * mask + 3) % 17) as f64).unwrap();
             let values = table(&game);
             for (mask, got) in table(&GraphRestrictedGame::new(&game, &graph).unwrap()).iter().enumerate() {
-                let mut wanted = values[0];
+                let mut expected = values[0];
                 let mut left = mask;
                 while left != 0 {
                     let mut component = left & left.wrapping_neg();
@@ -166,10 +166,10 @@ mod tests {
                         }
                         component = reached;
                     }
-                    wanted += values[component] - values[0];
+                    expected += values[component] - values[0];
                     left &= !component;
                 }
-                assert_eq!(*got, wanted);
+                assert_eq!(*got, expected);
             }
         }
     }
@@ -178,8 +178,8 @@ mod tests {
     fn where_all_are_neighbours_it_is_the_game_itself() {
         let game = SumOfUnanimity::random(6, 20, 4, 3);
         let restricted = GraphRestrictedGame::new(&game, &Graph::complete(6)).unwrap();
-        for (got, wanted) in table(&restricted).iter().zip(table(&game)) {
-            assert!((got - wanted).abs() < 1e-12);
+        for (got, expected) in table(&restricted).iter().zip(table(&game)) {
+            assert!((got - expected).abs() < 1e-12);
         }
     }
 

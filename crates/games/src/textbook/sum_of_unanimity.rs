@@ -262,8 +262,8 @@ mod tests {
                     let mut found = vec![f64::NAN; count];
                     game.values(&batch, &mut found).unwrap();
                     let found: Vec<u64> = found.into_iter().map(f64::to_bits).collect();
-                    let wanted: Vec<u64> = batch.iter().map(|row| game.value(row).to_bits()).collect();
-                    assert_eq!(found, wanted, "{players} players, {terms} terms");
+                    let expected: Vec<u64> = batch.iter().map(|row| game.value(row).to_bits()).collect();
+                    assert_eq!(found, expected, "{players} players, {terms} terms");
                 }
             }
         }

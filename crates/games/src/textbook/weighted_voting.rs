@@ -11,10 +11,10 @@ use crate::game::Game;
 use crate::textbook::ClosedForm;
 
 /// Maximum number of players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
-const MOST_PLAYERS: usize = 128;
+const MAX_PLAYERS: usize = 128;
 
 /// Maximum number of cells of the table of counts (256 MiB).
-const MOST_CELLS: u128 = 1 << 24;
+const MAX_CELLS: u128 = 1 << 24;
 
 /// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf
 /// value the absolute Banzhaf index.
@@ -53,12 +53,12 @@ impl WeightedVoting {
     /// between 1 and the sum of votes, and (n + 1) · quota is at most 2^24, the size of the table of counts.
     pub fn new(quota: u64, weights: impl Into<Vec<u64>>) -> Result<Self, GameError> {
         let weights = weights.into();
-        if !(1..=MOST_PLAYERS).contains(&weights.len()) {
+        if !(1..=MAX_PLAYERS).contains(&weights.len()) {
             return Err(GameError::Players {
                 what: "a weighted voting game",
                 actual: weights.len(),
                 min: 1,
-                max: MOST_PLAYERS,
+                max: MAX_PLAYERS,
             });
         }
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
@@ -67,12 +67,12 @@ impl WeightedVoting {
                 what: format!("invalid quota {quota}: must be between 1 and the sum of votes, {total}"),
             });
         }
-        if u128::from(quota) * (weights.len() as u128 + 1) > MOST_CELLS {
+        if u128::from(quota) * (weights.len() as u128 + 1) > MAX_CELLS {
             return Err(GameError::Parameter {
                 what: format!(
                     "quota {quota} is too large to count the swings of {} players; must be at most {}",
                     weights.len(),
-                    MOST_CELLS / (weights.len() as u128 + 1)
+                    MAX_CELLS / (weights.len() as u128 + 1)
                 ),
             });
         }

@@ -23,10 +23,10 @@ pub(crate) fn in_pools<T: Send>(work: impl Fn() -> T + Sync) -> [T; 3] {
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&work))
 }
 
-pub(crate) fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        let close = (got - wanted).abs() <= tolerance * wanted.abs().max(1.0);
-        assert!(close, "{what}, number {index}: {got} for {wanted}");
+pub(crate) fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let close = (got - expected).abs() <= tolerance * expected.abs().max(1.0);
+        assert!(close, "{what}, number {index}: {got} for {expected}");
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion_games::{
-    Background, BoxError, Coalition, CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw,
-    EmpiricalLaw, ErrorsOfDraws, Fallback, FrequencyLaw, Game, GameError, GaussianLaw, MarginalGame, Model,
-    Purpose, Rows, Sampling, batch_model, stream,
+    Background, BoxError, Coalition, CoalitionView, Coalitions, ConditionalDistribution, ConditionalGame,
+    CopulaDistribution, EmpiricalDistribution, ErrorsOfDraws, Fallback, FrequencyDistribution, Game,
+    GameError, GaussianDistribution, MarginalGame, Model, Purpose, Rows, Sampling, batch_model, stream,
 };
 use rand::RngExt;
 use rand::distr::Distribution;
@@ -107,7 +107,7 @@ fn conditional_moments(
     (absent, means, covariances)
 }
 
-fn errors<M: Model + ?Sized, L: ConditionalLaw + ?Sized>(
+fn errors<M: Model + ?Sized, L: ConditionalDistribution + ?Sized>(
     game: &ConditionalGame<'_, M, L>,
     batch: &Coalitions,
 ) -> Vec<f64> {
@@ -120,10 +120,10 @@ fn errors<M: Model + ?Sized, L: ConditionalLaw + ?Sized>(
 fn played(
     model: &dyn Model,
     explicand: &[f64],
-    law: &dyn ConditionalLaw,
+    distribution: &dyn ConditionalDistribution,
     batch: &Coalitions,
 ) -> (Vec<f64>, Vec<f64>) {
-    let game = ConditionalGame::new(model, explicand, law).unwrap();
+    let game = ConditionalGame::new(model, explicand, distribution).unwrap();
     (values(&game, batch), errors(&game, batch))
 }
 
@@ -133,9 +133,9 @@ fn marginal(model: &dyn Model, explicand: &[f64], rows: &[f64], batch: &Coalitio
 }
 
 /// Asserts that every number is within four standard errors of the expected one.
-fn assert_within_errors(got: &[f64], wanted: &[f64], errors: &[f64], what: &str) {
-    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        let (off, error) = ((got - wanted).abs(), errors[index]);
+fn assert_within_errors(got: &[f64], expected: &[f64], errors: &[f64], what: &str) {
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let (off, error) = ((got - expected).abs(), errors[index]);
         assert!(off <= 4.0 * error + 1e-12, "{what}, coalition {index}: {off} of {error}");
     }
 }
@@ -147,14 +147,14 @@ fn joined(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f
 
 /// Returns all synthetic rows of a coalition, and their weights.
 fn synthetic(
-    law: &dyn ConditionalLaw,
+    distribution: &dyn ConditionalDistribution,
     explicand: &[f64],
     coalition: &Coalition,
 ) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let rows = law.given(explicand, coalition.view()).unwrap();
+    let rows = distribution.condition(explicand, coalition.view()).unwrap();
     let mut flat = Vec::new();
     rows.append(0..rows.weights().len(), &mut flat);
-    (flat.chunks(law.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
+    (flat.chunks(distribution.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
 }
 
 /// Returns a function of the row that is neither additive nor symmetric.
@@ -191,8 +191,8 @@ impl LinearCase {
         |row: &[f64]| 0.7 + dot(row, &self.beta)
     }
 
-    fn law(&self, draws: usize, seed: u64) -> GaussianLaw {
-        GaussianLaw::new(&self.mean, &self.covariance, draws, seed).unwrap()
+    fn distribution(&self, draws: usize, seed: u64) -> GaussianDistribution {
+        GaussianDistribution::new(&self.mean, &self.covariance, draws, seed).unwrap()
     }
 
     /// Returns the mean and covariance of the absent features given those of the explicand.
@@ -217,7 +217,7 @@ fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_erro
     for n in [1, 2, 6] {
         let case = LinearCase::new(n, n as u64);
         let batch = all_coalitions(n);
-        let (values, errors) = played(&case.model(), &case.explicand, &case.law(2000, 1), &batch);
+        let (values, errors) = played(&case.model(), &case.explicand, &case.distribution(2000, 1), &batch);
         assert_within_errors(&values, &case.truth(&batch), &errors, &format!("{n} features"));
         assert!(errors[..batch.len() - 1].iter().all(|&error| error > 0.0));
         assert_eq!(*errors.last().unwrap(), 0.0);
@@ -232,7 +232,7 @@ fn stated_errors_cover_at_their_level() {
     let truth = case.truth(&batch);
     let mut covered = 0;
     for seed in 0..40 {
-        let (values, errors) = played(&model, &case.explicand, &case.law(300, seed), &batch);
+        let (values, errors) = played(&model, &case.explicand, &case.distribution(300, seed), &batch);
         covered += (0..31).filter(|&i| (values[i] - truth[i]).abs() <= 1.96 * errors[i]).count();
     }
     let share = covered as f64 / (40.0 * 31.0);
@@ -243,18 +243,18 @@ fn stated_errors_cover_at_their_level() {
 fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others() {
     let case = LinearCase::new(6, 21);
     let batch = all_coalitions(6);
-    let plain = case.law(400, 1);
-    let law = plain.clone().antithetic().unwrap();
-    let (exact, errors) = played(&case.model(), &case.explicand, &law, &batch);
+    let plain = case.distribution(400, 1);
+    let distribution = plain.clone().antithetic().unwrap();
+    let (exact, errors) = played(&case.model(), &case.explicand, &distribution, &batch);
     assert_close(&exact, &case.truth(&batch), 1e-11, "linear");
     assert!(errors.iter().all(|&error| error < 1e-12));
     // For a nonlinear model, compare with many independent draws.
     let batch = batch.slice(0..63);
-    let (got, errors) = played(&curved, &case.explicand, &law, &batch);
-    let (wanted, others) = played(&curved, &case.explicand, &case.law(100_000, 2), &batch);
+    let (got, errors) = played(&curved, &case.explicand, &distribution, &batch);
+    let (expected, others) = played(&curved, &case.explicand, &case.distribution(100_000, 2), &batch);
     let errors: Vec<f64> = errors.iter().zip(others).map(|(one, other)| one.hypot(other)).collect();
-    assert_within_errors(&got, &wanted, &errors, "curved");
-    assert_eq!((law.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
+    assert_within_errors(&got, &expected, &errors, "curved");
+    assert_eq!((distribution.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
 }
 
 /// Several linear functions, declared as affine, which count the rows they predict.
@@ -287,14 +287,14 @@ fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
         let batch = all_coalitions(n);
         let opposite: Vec<f64> = case.beta.iter().map(|beta| -2.0 * beta).collect();
         let model = Affine { beta: vec![case.beta.clone(), opposite], rows: AtomicUsize::new(0) };
-        let law = case.law(500, 1);
-        let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+        let distribution = case.distribution(500, 1);
+        let game = ConditionalGame::new(&model, &case.explicand, &distribution).unwrap();
         assert_eq!((game.sampling(), game.scenarios(), game.rows_per_coalition()), (Sampling::Exact, 1, 1));
         let got = values(&game, &batch);
         assert_eq!(model.rows.load(Ordering::Relaxed), batch.len());
-        let wanted: Vec<f64> =
+        let expected: Vec<f64> =
             case.truth(&batch).into_iter().flat_map(|value| [value, 0.7 - 2.0 * (value - 0.7)]).collect();
-        assert_close(&got, &wanted, 1e-12, &format!("{n} features"));
+        assert_close(&got, &expected, 1e-12, &format!("{n} features"));
         assert!(errors(&game, &batch).iter().all(|&error| error == 0.0));
         assert_eq!(one_by_one(&game, &batch), got);
     }
@@ -305,17 +305,17 @@ fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
 fn the_means_of_a_degenerate_law_are_those_of_its_mirrored_draws() {
     let rows = degenerate_rows(40);
     let n = 5;
-    let law = GaussianLaw::fit(Rows::new(&rows, n), 2, 3).unwrap();
-    let mirrored = law.clone().antithetic().unwrap();
+    let distribution = GaussianDistribution::fit(Rows::new(&rows, n), 2, 3).unwrap();
+    let mirrored = distribution.clone().antithetic().unwrap();
     let batch = all_coalitions(n);
     for unit in 0..4 {
         let mut rng = rng(60 + unit);
         let (beta, explicand) = (normals(&mut rng, n), normals(&mut rng, n));
         let drawn = |row: &[f64]| 0.7 + dot(row, &beta);
         let model = Affine { beta: vec![beta.clone()], rows: AtomicUsize::new(0) };
-        let game = ConditionalGame::new(&model, &explicand, &law).unwrap();
-        let (wanted, _) = played(&drawn, &explicand, &mirrored, &batch);
-        assert_close(&values(&game, &batch), &wanted, 1e-11, "degenerate");
+        let game = ConditionalGame::new(&model, &explicand, &distribution).unwrap();
+        let (expected, _) = played(&drawn, &explicand, &mirrored, &batch);
+        assert_close(&values(&game, &batch), &expected, 1e-11, "degenerate");
     }
 }
 
@@ -324,12 +324,12 @@ fn laws_without_means_draw_for_affine_models_too() {
     let case = LinearCase::new(3, 70);
     let model = Affine { beta: vec![case.beta.clone()], rows: AtomicUsize::new(0) };
     let rows = normals(&mut rng(71), 3 * 20);
-    let law = CopulaLaw::fit(Rows::new(&rows, 3), 50, 1).unwrap();
-    let game = ConditionalGame::new(&model, &case.explicand, &law).unwrap();
+    let distribution = CopulaDistribution::fit(Rows::new(&rows, 3), 50, 1).unwrap();
+    let game = ConditionalGame::new(&model, &case.explicand, &distribution).unwrap();
     assert_eq!((game.sampling(), game.rows_per_coalition()), (Sampling::Independent, 50));
     let plain = |row: &[f64]| 0.7 + dot(row, &case.beta);
     let batch = all_coalitions(3);
-    assert_eq!(values(&game, &batch), played(&plain, &case.explicand, &law, &batch).0);
+    assert_eq!(values(&game, &batch), played(&plain, &case.explicand, &distribution, &batch).0);
 }
 
 #[test]
@@ -337,7 +337,8 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
     for n in [1, 2, 5, 70, 130] {
         let case = LinearCase::new(n, 30 + n as u64);
         let (draws, explicand) = (6000, &case.explicand);
-        let (law, paired) = (case.law(draws, 5), case.law(2, 5).antithetic().unwrap());
+        let (distribution, paired) =
+            (case.distribution(draws, 5), case.distribution(2, 5).antithetic().unwrap());
         let random = random_coalition(&mut rng(230 + n as u64), n);
         for coalition in [Coalition::empty(n), random, Coalition::from_members(n, 0..n - 1)] {
             let (absent, means, covariances) = case.moments(&coalition);
@@ -345,7 +346,7 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
             let (pair, _) = synthetic(&paired, explicand, &coalition);
             let middle: Vec<f64> = absent.iter().map(|&i| (pair[0][i] + pair[1][i]) / 2.0).collect();
             assert_close(&middle, &means, 1e-8, &format!("{n} features, {coalition}"));
-            let (rows, _) = synthetic(&law, explicand, &coalition);
+            let (rows, _) = synthetic(&distribution, explicand, &coalition);
             assert_eq!(rows.len(), draws);
             assert!(rows.iter().all(|row| coalition.view().members().all(|j| row[j] == explicand[j])));
             for (a, &i) in absent.iter().enumerate() {
@@ -355,11 +356,11 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
                 for (b, &j) in absent[..=a].iter().enumerate() {
                     let product: f64 = rows.iter().map(|row| (row[i] - means[a]) * (row[j] - means[b])).sum();
                     let got = product / draws as f64;
-                    let wanted = covariances[a][b];
+                    let expected = covariances[a][b];
                     // The variance of a product of two normal variates; about 10⁴ entries are compared.
                     let error =
-                        ((covariances[a][a] * covariances[b][b] + wanted * wanted) / draws as f64).sqrt();
-                    assert!((got - wanted).abs() < 6.0 * error, "{n}: ({i}, {j}): {got} for {wanted}");
+                        ((covariances[a][a] * covariances[b][b] + expected * expected) / draws as f64).sqrt();
+                    assert!((got - expected).abs() < 6.0 * error, "{n}: ({i}, {j}): {got} for {expected}");
                 }
             }
         }
@@ -375,23 +376,28 @@ fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
             (0..n * count).map(|i| 1e3 + normal(&mut rng) * (1.0 + (i % n) as f64)).collect();
         let (mean, covariance) = moments(&data.chunks(n).collect::<Vec<_>>());
         let explicand: Vec<f64> = mean.iter().map(|m| m + 0.5).collect();
-        let fitted = GaussianLaw::fit(Rows::new(&data, n), 2, 9).unwrap();
-        let given = GaussianLaw::new(&mean, &covariance, 2, 9).unwrap();
+        let fitted = GaussianDistribution::fit(Rows::new(&data, n), 2, 9).unwrap();
+        let given = GaussianDistribution::new(&mean, &covariance, 2, 9).unwrap();
         for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
-            let [got, wanted] =
-                [&fitted, &given].map(|law| synthetic(law, &explicand, &coalition).0.concat());
-            assert_close(&got, &wanted, 1e-8, &coalition.to_string());
+            let [got, expected] = [&fitted, &given]
+                .map(|distribution| synthetic(distribution, &explicand, &coalition).0.concat());
+            assert_close(&got, &expected, 1e-8, &coalition.to_string());
         }
     }
 }
 
 /// Returns the distributions that are fitted to rows and compute with them.
-fn fitted(data: &[f64], n: usize, draws: usize, seed: u64) -> [(&'static str, Box<dyn ConditionalLaw>); 3] {
+fn fitted(
+    data: &[f64],
+    n: usize,
+    draws: usize,
+    seed: u64,
+) -> [(&'static str, Box<dyn ConditionalDistribution>); 3] {
     let rows = Rows::new(data, n);
     [
-        ("gaussian", Box::new(GaussianLaw::fit(rows, draws, seed).unwrap())),
-        ("copula", Box::new(CopulaLaw::fit(rows, draws, seed).unwrap())),
-        ("empirical", Box::new(EmpiricalLaw::fit(rows).unwrap())),
+        ("gaussian", Box::new(GaussianDistribution::fit(rows, draws, seed).unwrap())),
+        ("copula", Box::new(CopulaDistribution::fit(rows, draws, seed).unwrap())),
+        ("empirical", Box::new(EmpiricalDistribution::fit(rows).unwrap())),
     ]
 }
 
@@ -408,9 +414,9 @@ fn units_of_features_do_not_matter() {
         move |row: &[f64]| curved(&row.iter().zip(units).map(|(x, unit)| x / unit).collect::<Vec<_>>());
     let batch = all_coalitions(n);
     for ((name, plain), (_, other)) in fitted(&data, n, 20, 1).iter().zip(fitted(&scaled, n, 20, 1)) {
-        let (wanted, _) = played(&curved, &explicand, &**plain, &batch);
+        let (expected, _) = played(&curved, &explicand, &**plain, &batch);
         let (got, _) = played(&in_units, &scaled_explicand, &*other, &batch);
-        assert_close(&got, &wanted, 1e-9, name);
+        assert_close(&got, &expected, 1e-9, name);
     }
 }
 
@@ -430,11 +436,11 @@ fn degenerate_rows(count: usize) -> Vec<f64> {
 #[test]
 fn draws_keep_constants_and_linear_relations() {
     let data = degenerate_rows(50);
-    let law = GaussianLaw::fit(Rows::new(&data, 5), 20, 3).unwrap();
-    let copula = CopulaLaw::fit(Rows::new(&data, 5), 20, 3).unwrap();
+    let distribution = GaussianDistribution::fit(Rows::new(&data, 5), 20, 3).unwrap();
+    let copula = CopulaDistribution::fit(Rows::new(&data, 5), 20, 3).unwrap();
     let explicand = [0.3, -1.0, 4.25, 1.6, -0.7];
     for coalition in all_coalitions(5).iter().map(|row| row.to_coalition()) {
-        for row in synthetic(&law, &explicand, &coalition).0 {
+        for row in synthetic(&distribution, &explicand, &coalition).0 {
             assert!((row[3] - 2.0 * row[0] - 1.0).abs() < 1e-7, "{coalition}: {row:?}");
             assert!((row[4] - row[0] - row[1]).abs() < 1e-7, "{coalition}: {row:?}");
             assert_eq!(row[2], 4.25);
@@ -465,7 +471,7 @@ fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_
     let correlation =
         |ridge: f64| matrix(n, |i, j| dot(&columns[i], &columns[j]) + if i == j { ridge } else { 0.0 });
     let mean = vec![0.0; n];
-    let degenerate = GaussianLaw::new(&mean, &correlation(0.0), 2, 1).unwrap().antithetic().unwrap();
+    let degenerate = GaussianDistribution::new(&mean, &correlation(0.0), 2, 1).unwrap().antithetic().unwrap();
     // This violates all three relations.
     let explicand = [1.0, -2.0, 0.7, 3.0, 0.5];
     for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
@@ -479,10 +485,10 @@ fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_
 #[test]
 fn a_constant_feature_says_nothing_whatever_its_value() {
     let data = degenerate_rows(50);
-    for (name, law) in fitted(&data, 5, 10, 3) {
+    for (name, distribution) in fitted(&data, 5, 10, 3) {
         let at = |constant: f64| -> Vec<[f64; 3]> {
             let explicand = [0.3, -1.0, constant, 1.6, -0.7];
-            let (rows, _) = synthetic(&*law, &explicand, &Coalition::from_members(5, [0, 2]));
+            let (rows, _) = synthetic(&*distribution, &explicand, &Coalition::from_members(5, [0, 2]));
             rows.iter().map(|row| [row[1], row[3], row[4]]).collect()
         };
         assert_eq!(at(4.25), at(1e9), "{name}");
@@ -495,11 +501,11 @@ fn degenerate_laws_of_many_features_are_drawn_from() {
     let mut rng = rng(71);
     let data: Vec<f64> =
         (0..100).flat_map(|_| normals(&mut rng, 35).into_iter().flat_map(|x| [x, x])).collect();
-    let law = GaussianLaw::fit(Rows::new(&data, 70), 3, 1).unwrap();
+    let distribution = GaussianDistribution::fit(Rows::new(&data, 70), 3, 1).unwrap();
     let explicand = data[..70].to_vec();
     for _ in 0..5 {
         let coalition = random_coalition(&mut rng, 70);
-        for row in synthetic(&law, &explicand, &coalition).0 {
+        for row in synthetic(&distribution, &explicand, &coalition).0 {
             assert!(row.chunks(2).all(|pair| (pair[0] - pair[1]).abs() < 1e-7), "{coalition}");
         }
     }
@@ -518,7 +524,7 @@ fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -
 fn a_copula_fitted_to_normal_or_lognormal_data_gives_the_normal_closed_form() {
     let (n, count) = (4, 20_000);
     let case = LinearCase::new(n, 80);
-    let data = synthetic(&case.law(count, 11), &case.explicand, &Coalition::empty(n)).0.concat();
+    let data = synthetic(&case.distribution(count, 11), &case.explicand, &Coalition::empty(n)).0.concat();
     let batch = all_coalitions(n);
     let truth = case.truth(&batch);
     let linear = case.model();
@@ -529,11 +535,11 @@ fn a_copula_fitted_to_normal_or_lognormal_data_gives_the_normal_closed_form() {
         out[0]
     };
     let exponential = |values: &[f64]| values.iter().map(|x| x.exp()).collect::<Vec<f64>>();
-    let normal_law = CopulaLaw::fit(Rows::new(&data, n), 4000, 3).unwrap();
-    let lognormal_law = CopulaLaw::fit(Rows::new(&exponential(&data), n), 4000, 3).unwrap();
+    let normal_distribution = CopulaDistribution::fit(Rows::new(&data, n), 4000, 3).unwrap();
+    let lognormal_distribution = CopulaDistribution::fit(Rows::new(&exponential(&data), n), 4000, 3).unwrap();
     let explicand = exponential(&case.explicand);
-    let (normal, stated) = played(&linear, &case.explicand, &normal_law, &batch);
-    let (lognormal, _) = played(&of_logarithms, &explicand, &lognormal_law, &batch);
+    let (normal, stated) = played(&linear, &case.explicand, &normal_distribution, &batch);
+    let (lognormal, _) = played(&of_logarithms, &explicand, &lognormal_distribution, &batch);
     let deviations: Vec<f64> = (0..n).map(|j| case.covariance[j * n + j].sqrt()).collect();
     let beta: Vec<f64> = case.beta.iter().zip(&deviations).map(|(b, d)| b * d).collect();
     let error = |index: usize| {
@@ -550,11 +556,11 @@ fn a_copula_depends_on_ranks_alone() {
     let mut rng = rng(81);
     let data: Vec<f64> = normals(&mut rng, 3 * 40);
     let cubed: Vec<f64> = data.iter().map(|x| x.powi(3)).collect();
-    let law = CopulaLaw::fit(Rows::new(&data, 3), 10, 3).unwrap();
-    let of_cubes = CopulaLaw::fit(Rows::new(&cubed, 3), 10, 3).unwrap();
+    let distribution = CopulaDistribution::fit(Rows::new(&data, 3), 10, 3).unwrap();
+    let of_cubes = CopulaDistribution::fit(Rows::new(&cubed, 3), 10, 3).unwrap();
     // Absent features lie between the same neighbours of the data; the explicand is one of its rows.
     let coalition = Coalition::from_members(3, [1]);
-    let (rows, _) = synthetic(&law, &data[..3], &coalition);
+    let (rows, _) = synthetic(&distribution, &data[..3], &coalition);
     let (others, _) = synthetic(&of_cubes, &cubed[..3], &coalition);
     for (row, other) in rows.iter().zip(&others) {
         for j in [0, 2] {
@@ -570,10 +576,10 @@ fn an_explicand_outside_the_data_is_as_extreme_as_the_most_extreme_row() {
     let mut rng = rng(82);
     let data: Vec<f64> = normals(&mut rng, 3 * 40);
     let largest = data.iter().step_by(3).copied().fold(f64::NEG_INFINITY, f64::max);
-    let law = CopulaLaw::fit(Rows::new(&data, 3), 10, 3).unwrap();
+    let distribution = CopulaDistribution::fit(Rows::new(&data, 3), 10, 3).unwrap();
     let coalition = Coalition::from_members(3, [0]);
-    let (inside, _) = synthetic(&law, &[largest, 0.0, 0.0], &coalition);
-    let (outside, _) = synthetic(&law, &[1e6, 0.0, 0.0], &coalition);
+    let (inside, _) = synthetic(&distribution, &[largest, 0.0, 0.0], &coalition);
+    let (outside, _) = synthetic(&distribution, &[1e6, 0.0, 0.0], &coalition);
     for (inside, outside) in inside.iter().zip(&outside) {
         assert_eq!((inside[0], outside[0]), (largest, 1e6));
         assert_eq!(inside[1..], outside[1..]);
@@ -632,10 +638,10 @@ fn the_empirical_law_is_its_definition() {
         for (bandwidth, share, most) in
             [(0.1, 0.95, 1000), (0.5, 0.9, 1000), (1.0, 0.99, 7), (3.0, 0.5, 1000)]
         {
-            let law = EmpiricalLaw::fit(Rows::new(&data, n)).unwrap();
-            let law = law.with_bandwidth(bandwidth).unwrap().with_share(share).unwrap();
-            let law = law.with_most_rows(most).unwrap();
-            let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+            let distribution = EmpiricalDistribution::fit(Rows::new(&data, n)).unwrap();
+            let distribution = distribution.with_bandwidth(bandwidth).unwrap().with_share(share).unwrap();
+            let distribution = distribution.with_max_rows(most).unwrap();
+            let game = ConditionalGame::new(&curved, &explicand, &distribution).unwrap();
             let mut batch = Coalitions::new(n);
             batch.push_empty();
             (0..12).for_each(|_| batch.push(random_coalition(&mut rng, n).view()));
@@ -650,12 +656,12 @@ fn the_empirical_law_is_its_definition() {
                 }
                 let weighted: Vec<(f64, f64)> =
                     data.chunks(n).map(prediction).zip(weights).filter(|&(_, weight)| weight > 0.0).collect();
-                let wanted: f64 = weighted.iter().map(|(value, weight)| value * weight).sum();
-                assert_close(&[value], &[wanted], 1e-8, &coalition.to_string());
+                let expected: f64 = weighted.iter().map(|(value, weight)| value * weight).sum();
+                assert_close(&[value], &[expected], 1e-8, &coalition.to_string());
                 // The weighted variance divided by the effective sample size.
                 let squares: f64 = weighted.iter().map(|(_, weight)| weight * weight).sum();
                 let spread: f64 =
-                    weighted.iter().map(|(value, weight)| weight * (value - wanted).powi(2)).sum();
+                    weighted.iter().map(|(value, weight)| weight * (value - expected).powi(2)).sum();
                 let error = (spread / (1.0 - squares) * squares).sqrt();
                 if 1.0 - squares > 1e-3 {
                     assert!((stated - error).abs() < 1e-6 * error, "{coalition}: {stated} for {error}");
@@ -669,10 +675,11 @@ fn the_empirical_law_is_its_definition() {
 fn an_explicand_far_from_all_rows_is_explained_by_the_nearest() {
     let data: Vec<f64> = (0..40).flat_map(|i| [f64::from(i), f64::from((i * 7) % 40)]).collect();
     for bandwidth in [0.1, 1e-200] {
-        let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_bandwidth(bandwidth).unwrap();
-        let (rows, weights) = synthetic(&law, &[1e9, 0.0], &Coalition::from_members(2, [0]));
+        let distribution =
+            EmpiricalDistribution::fit(Rows::new(&data, 2)).unwrap().with_bandwidth(bandwidth).unwrap();
+        let (rows, weights) = synthetic(&distribution, &[1e9, 0.0], &Coalition::from_members(2, [0]));
         assert_eq!((rows[0][1], weights[0]), (f64::from((39 * 7) % 40), 1.0));
-        let game = ConditionalGame::new(&curved, &[1e9, 0.0], &law).unwrap();
+        let game = ConditionalGame::new(&curved, &[1e9, 0.0], &distribution).unwrap();
         assert!(values(&game, &all_coalitions(2)).iter().all(|value| value.is_finite()));
     }
 }
@@ -681,11 +688,15 @@ fn an_explicand_far_from_all_rows_is_explained_by_the_nearest() {
 fn a_wide_kernel_gives_the_marginal_game() {
     let mut rng = rng(95);
     let data = normals(&mut rng, 4 * 90);
-    let law =
-        EmpiricalLaw::fit(Rows::new(&data, 4)).unwrap().with_bandwidth(1e8).unwrap().with_share(1.0).unwrap();
+    let distribution = EmpiricalDistribution::fit(Rows::new(&data, 4))
+        .unwrap()
+        .with_bandwidth(1e8)
+        .unwrap()
+        .with_share(1.0)
+        .unwrap();
     let explicand = normals(&mut rng, 4);
     let batch = all_coalitions(4);
-    let (got, _) = played(&curved, &explicand, &law, &batch);
+    let (got, _) = played(&curved, &explicand, &distribution, &batch);
     assert_close(&got, &marginal(&curved, &explicand, &data, &batch), 1e-12, "a wide kernel");
 }
 
@@ -693,8 +704,8 @@ fn a_wide_kernel_gives_the_marginal_game() {
 fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
     let mut rng = rng(96);
     let data = normals(&mut rng, 2 * 500);
-    let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_most_rows(3).unwrap();
-    let game = ConditionalGame::new(&curved, &[0.0, 1.0], &law).unwrap();
+    let distribution = EmpiricalDistribution::fit(Rows::new(&data, 2)).unwrap().with_max_rows(3).unwrap();
+    let game = ConditionalGame::new(&curved, &[0.0, 1.0], &distribution).unwrap();
     let mean = data.chunks(2).map(curved).sum::<f64>() / 500.0;
     // Include other coalitions in the batch, whose rows fit in one chunk.
     let batch = all_coalitions(2);
@@ -712,9 +723,9 @@ fn frequencies_give_exact_conditional_expectations_of_a_joint_table() {
         (0..12).map(|i| [f64::from(i / 6), f64::from(i / 2 % 3), f64::from(i % 2)]).collect();
     let probabilities: Vec<f64> = (0..12).map(|i| f64::from(i * i % 7 + 1) / 50.0).collect();
     let table = Background::rows(cells.concat(), 3).unwrap().with_weights(&probabilities).unwrap();
-    let law = FrequencyLaw::of_table(&table);
+    let distribution = FrequencyDistribution::from_table(&table);
     for explicand in &cells {
-        let game = ConditionalGame::new(&curved, explicand, &law).unwrap();
+        let game = ConditionalGame::new(&curved, explicand, &distribution).unwrap();
         let batch = all_coalitions(3);
         for (coalition, value) in batch.iter().zip(values(&game, &batch)) {
             let (mut above, mut below) = (0.0, 0.0);
@@ -724,8 +735,8 @@ fn frequencies_give_exact_conditional_expectations_of_a_joint_table() {
                     below += probability;
                 }
             }
-            let wanted = above / below;
-            assert!((value - wanted).abs() < 1e-14, "{coalition}: {value} for {wanted}");
+            let expected = above / below;
+            assert!((value - expected).abs() < 1e-14, "{coalition}: {value} for {expected}");
         }
         assert_eq!(errors(&game, &batch), [0.0; 8]);
         assert_eq!((game.scenarios(), game.rows_per_coalition()), (1, 12));
@@ -740,12 +751,12 @@ fn frequencies_count_the_rows_that_agree() {
         // Few categories, including zeros of both signs and missing values.
         let categories = [0.0, -0.0, 1.0, f64::NAN];
         let data: Vec<f64> = (0..n * count).map(|_| categories[rng.random_range(0..4)]).collect();
-        let law = FrequencyLaw::fit(Rows::new(&data, n)).unwrap();
+        let distribution = FrequencyDistribution::fit(Rows::new(&data, n)).unwrap();
         let model = |row: &[f64]| {
             row.iter().zip(1..).map(|(x, i)| if x.is_nan() { 0.5 } else { x * f64::from(i) }).sum()
         };
         let explicand = &data[..n];
-        let game = ConditionalGame::new(&model, explicand, &law).unwrap();
+        let game = ConditionalGame::new(&model, explicand, &distribution).unwrap();
         let mut batch = Coalitions::new(n);
         batch.push_empty();
         (0..n.min(5)).for_each(|j| batch.push_members([j]));
@@ -758,8 +769,8 @@ fn frequencies_count_the_rows_that_agree() {
                 .filter(|row| coalition.members().all(|j| same(row[j], explicand[j])))
                 .map(&model)
                 .collect();
-            let wanted = agreeing.iter().sum::<f64>() / agreeing.len() as f64;
-            assert!((value - wanted).abs() < 1e-10, "{coalition}: {value} for {wanted}");
+            let expected = agreeing.iter().sum::<f64>() / agreeing.len() as f64;
+            assert!((value - expected).abs() < 1e-10, "{coalition}: {value} for {expected}");
         }
     }
 }
@@ -767,20 +778,20 @@ fn frequencies_count_the_rows_that_agree() {
 #[test]
 fn where_no_row_agrees_frequencies_refuse_or_fall_back_to_the_marginal_law() {
     let data = [0.0, 0.0, 1.0, 1.0, 0.0, 1.0];
-    let law = FrequencyLaw::fit(Rows::new(&data, 2)).unwrap();
+    let distribution = FrequencyDistribution::fit(Rows::new(&data, 2)).unwrap();
     let explicand = [0.0, 7.0];
-    let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+    let game = ConditionalGame::new(&curved, &explicand, &distribution).unwrap();
     let mut out = [0.0; 4];
     let refused = game.values(&all_coalitions(2), &mut out).unwrap_err();
     assert!(matches!(&refused, GameError::NoAgreement { coalition } if coalition.to_string() == "{1} of 2"));
     assert!(refused.to_string().contains("a fallback"), "{refused}");
 
-    let law = law.with_fallback(Fallback::Marginal);
-    let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
-    let wanted = marginal(&curved, &explicand, &data, &all_coalitions(2));
+    let distribution = distribution.with_fallback(Fallback::Marginal);
+    let game = ConditionalGame::new(&curved, &explicand, &distribution).unwrap();
+    let expected = marginal(&curved, &explicand, &data, &all_coalitions(2));
     let got = values(&game, &all_coalitions(2));
-    assert!((got[2] - wanted[2]).abs() < 1e-15);
-    assert!((got[1] - wanted[1]).abs() > 0.01, "conditional where it can be");
+    assert!((got[2] - expected[2]).abs() < 1e-15);
+    assert!((got[1] - expected[1]).abs() > 0.01, "conditional where it can be");
 }
 
 #[test]
@@ -790,10 +801,10 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
         let data: Vec<f64> = (0..n * 40).map(|_| f64::from(rng.random_range(0..3))).collect();
         let weights: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).collect();
         let table = Background::rows(data.clone(), n).unwrap().with_weights(&weights).unwrap();
-        let law = FrequencyLaw::of_table(&table).with_fallback(Fallback::Nearest);
+        let distribution = FrequencyDistribution::from_table(&table).with_fallback(Fallback::Nearest);
         // The last category does not occur in any row.
         let explicand: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(0..4))).collect();
-        let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
+        let game = ConditionalGame::new(&curved, &explicand, &distribution).unwrap();
         let mut batch = Coalitions::new(n);
         batch.push_empty();
         (0..20).for_each(|_| batch.push(random_coalition(&mut rng, n).view()));
@@ -823,12 +834,12 @@ fn factorial() -> Vec<f64> {
 fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
     let data = factorial();
     let (explicand, batch) = ([0.4, -1.3, 1.1], all_coalitions(3));
-    let wanted = marginal(&curved, &explicand, &data, &batch);
-    let empirical = EmpiricalLaw::fit(Rows::new(&data, 3)).unwrap().with_share(1.0).unwrap();
-    let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
-    for law in [&empirical as &dyn ConditionalLaw, &frequency] {
-        let (got, _) = played(&curved, &explicand, law, &batch);
-        assert_close(&got, &wanted, 1e-12, &format!("{:?}", law.sampling()));
+    let expected = marginal(&curved, &explicand, &data, &batch);
+    let empirical = EmpiricalDistribution::fit(Rows::new(&data, 3)).unwrap().with_share(1.0).unwrap();
+    let frequency = FrequencyDistribution::fit(Rows::new(&data, 3)).unwrap();
+    for distribution in [&empirical as &dyn ConditionalDistribution, &frequency] {
+        let (got, _) = played(&curved, &explicand, distribution, &batch);
+        assert_close(&got, &expected, 1e-12, &format!("{:?}", distribution.sampling()));
     }
 }
 
@@ -846,22 +857,22 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
         .flat_map(|_| [-rng.random::<f64>().ln(), rng.random::<f64>(), normal(&mut rng).powi(3) / 3.0])
         .collect();
     let discrete_rows: Vec<f64> = (0..n * count).map(|_| f64::from(rng.random_range(0..3))).collect();
-    let gaussian = GaussianLaw::fit(Rows::new(&normal_rows, n), 4000, 1).unwrap();
-    let copula = CopulaLaw::fit(Rows::new(&odd_rows, n), 4000, 1).unwrap();
-    let empirical = EmpiricalLaw::fit(Rows::new(&normal_rows, n)).unwrap();
-    let frequency = FrequencyLaw::fit(Rows::new(&discrete_rows, n)).unwrap();
+    let gaussian = GaussianDistribution::fit(Rows::new(&normal_rows, n), 4000, 1).unwrap();
+    let copula = CopulaDistribution::fit(Rows::new(&odd_rows, n), 4000, 1).unwrap();
+    let empirical = EmpiricalDistribution::fit(Rows::new(&normal_rows, n)).unwrap();
+    let frequency = FrequencyDistribution::fit(Rows::new(&discrete_rows, n)).unwrap();
     let cases = [
-        ("gaussian", &gaussian as &dyn ConditionalLaw, &normal_rows, [0.5, -0.8, 0.3]),
-        ("copula", &copula as &dyn ConditionalLaw, &odd_rows, [0.9, 0.7, -0.2]),
-        ("empirical", &empirical as &dyn ConditionalLaw, &normal_rows, [0.5, -0.8, 0.3]),
-        ("frequency", &frequency as &dyn ConditionalLaw, &discrete_rows, [2.0, 0.0, 1.0]),
+        ("gaussian", &gaussian as &dyn ConditionalDistribution, &normal_rows, [0.5, -0.8, 0.3]),
+        ("copula", &copula as &dyn ConditionalDistribution, &odd_rows, [0.9, 0.7, -0.2]),
+        ("empirical", &empirical as &dyn ConditionalDistribution, &normal_rows, [0.5, -0.8, 0.3]),
+        ("frequency", &frequency as &dyn ConditionalDistribution, &discrete_rows, [2.0, 0.0, 1.0]),
     ];
-    for (name, law, data, explicand) in cases {
+    for (name, distribution, data, explicand) in cases {
         let batch = all_coalitions(n);
-        let (got, stated) = played(&curved, &explicand, law, &batch);
-        let wanted = marginal(&curved, &explicand, data, &batch);
+        let (got, stated) = played(&curved, &explicand, distribution, &batch);
+        let expected = marginal(&curved, &explicand, data, &batch);
         let error = |(index, coalition): (usize, CoalitionView<'_>)| {
-            let off = |row: &[f64]| curved(&joined(&explicand, row, coalition)) - wanted[index];
+            let off = |row: &[f64]| curved(&joined(&explicand, row, coalition)) - expected[index];
             let squares: f64 = data.chunks(n).map(|row| off(row).powi(2)).sum();
             let deviation = (squares / count as f64).sqrt();
             let of_mean = deviation / (count as f64).sqrt();
@@ -875,23 +886,23 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
             (stated[index].powi(2) + of_mean.powi(2) + of_fit.powi(2)).sqrt()
         };
         let errors: Vec<f64> = batch.iter().enumerate().map(error).collect();
-        assert_within_errors(&got, &wanted, &errors, name);
+        assert_within_errors(&got, &expected, &errors, name);
     }
 }
 
 // ---- Streams, scenarios, costs ----
 
-/// The explicand of [`laws_of_draws`].
+/// The explicand of [`drawn_distributions`].
 const FIVE: [f64; 5] = [0.1, 0.2, 0.3, 0.4, 0.5];
 
-fn laws_of_draws() -> Vec<Box<dyn ConditionalLaw>> {
+fn drawn_distributions() -> Vec<Box<dyn ConditionalDistribution>> {
     let case = LinearCase::new(5, 120);
-    let law = case.law(150, 42);
-    let data = synthetic(&law, &case.explicand, &Coalition::empty(5)).0.concat();
-    let copula = CopulaLaw::fit(Rows::new(&data, 5), 150, 42).unwrap();
+    let distribution = case.distribution(150, 42);
+    let data = synthetic(&distribution, &case.explicand, &Coalition::empty(5)).0.concat();
+    let copula = CopulaDistribution::fit(Rows::new(&data, 5), 150, 42).unwrap();
     vec![
-        Box::new(law.clone()),
-        Box::new(law.antithetic().unwrap()),
+        Box::new(distribution.clone()),
+        Box::new(distribution.antithetic().unwrap()),
         Box::new(copula.clone()),
         Box::new(copula.antithetic().unwrap()),
     ]
@@ -899,26 +910,26 @@ fn laws_of_draws() -> Vec<Box<dyn ConditionalLaw>> {
 
 #[test]
 fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_explicand() {
-    let empirical = EmpiricalLaw::fit(Rows::new(&factorial().repeat(2)[..700], 5)).unwrap();
-    let mut laws = laws_of_draws();
-    laws.push(Box::new(empirical));
+    let empirical = EmpiricalDistribution::fit(Rows::new(&factorial().repeat(2)[..700], 5)).unwrap();
+    let mut distributions = drawn_distributions();
+    distributions.push(Box::new(empirical));
     let batch = all_coalitions(5);
     let serial = batch_model(1, |rows: Rows<'_>| Ok(rows.iter().map(curved).collect())).serial();
-    for law in &laws {
-        let game = ConditionalGame::new(&curved, &FIVE, &**law).unwrap();
+    for distribution in &distributions {
+        let game = ConditionalGame::new(&curved, &FIVE, &**distribution).unwrap();
         let together = values(&game, &batch);
         assert_eq!(one_by_one(&game, &batch), together);
         for pooled in in_pools(|| (values(&game, &batch), errors(&game, &batch))) {
             assert_eq!(pooled, (together.clone(), errors(&game, &batch)));
         }
         // A serial model is evaluated in larger chunks.
-        let game = ConditionalGame::new(&serial, &FIVE, &**law).unwrap();
+        let game = ConditionalGame::new(&serial, &FIVE, &**distribution).unwrap();
         assert_eq!(values(&game, &batch), together);
     }
     // The random part is the same for another explicand: the draws differ by a constant vector.
     let coalition = Coalition::from_members(5, [1, 3]);
-    let (rows, _) = synthetic(&*laws[0], &FIVE, &coalition);
-    let (others, _) = synthetic(&*laws[0], &[9.0, -9.0, 9.0, 2.0, 9.0], &coalition);
+    let (rows, _) = synthetic(&*distributions[0], &FIVE, &coalition);
+    let (others, _) = synthetic(&*distributions[0], &[9.0, -9.0, 9.0, 2.0, 9.0], &coalition);
     for (row, other) in rows.iter().zip(&others) {
         for j in [0, 2, 4] {
             assert!((row[j] - other[j] - (rows[0][j] - others[0][j])).abs() < 1e-12);
@@ -930,14 +941,15 @@ fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_ex
 // other machines.
 #[test]
 fn first_draws_are_fixed() {
-    let law =
-        GaussianLaw::new(&[0.0, 1.0, 2.0], &[1.0, 0.5, 0.0, 0.5, 1.0, 0.2, 0.0, 0.2, 1.0], 2, 42).unwrap();
-    for (members, wanted) in [
+    let distribution =
+        GaussianDistribution::new(&[0.0, 1.0, 2.0], &[1.0, 0.5, 0.0, 0.5, 1.0, 0.2, 0.0, 0.2, 1.0], 2, 42)
+            .unwrap();
+    for (members, expected) in [
         (vec![], vec![-1.853729619, 0.678943589, 2.576320794, 0.843824689, -0.305569623, 1.857547733]),
         (vec![0, 2], vec![0.0, 1.047215747, 0.0, 0.0, 2.372913735, 0.0]),
     ] {
-        let (rows, _) = synthetic(&law, &[0.0; 3], &Coalition::from_members(3, members));
-        assert_close(&rows.concat(), &wanted, 1e-8, "first draws");
+        let (rows, _) = synthetic(&distribution, &[0.0; 3], &Coalition::from_members(3, members));
+        assert_close(&rows.concat(), &expected, 1e-8, "first draws");
     }
 }
 
@@ -945,10 +957,12 @@ fn first_draws_are_fixed() {
 fn coalitions_draw_independently() {
     // Two coalitions with the same distribution of the last feature: the correlation of their draws vanishes
     // up to 4 standard errors.
-    let law = GaussianLaw::new(&[0.0; 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 10_000, 1).unwrap();
+    let distribution =
+        GaussianDistribution::new(&[0.0; 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 10_000, 1)
+            .unwrap();
     let column = |members: &[usize]| -> Vec<f64> {
         let coalition = Coalition::from_members(3, members.iter().copied());
-        synthetic(&law, &[0.0; 3], &coalition).0.iter().map(|row| row[2]).collect()
+        synthetic(&distribution, &[0.0; 3], &coalition).0.iter().map(|row| row[2]).collect()
     };
     let (a, b) = (column(&[0]), column(&[1]));
     let correlation = a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() / 10_000.0;
@@ -961,8 +975,8 @@ fn coalitions_draw_independently() {
 #[test]
 fn the_mean_over_the_scenarios_is_the_game() {
     let batch = all_coalitions(5);
-    for law in laws_of_draws() {
-        let game = ConditionalGame::new(&curved, &FIVE, &*law).unwrap();
+    for distribution in drawn_distributions() {
+        let game = ConditionalGame::new(&curved, &FIVE, &*distribution).unwrap();
         assert_eq!((game.scenarios(), game.scenario_weights(), game.rows_per_coalition()), (150, None, 150));
         let mut sums = vec![0.0; 32];
         let mut out = vec![0.0; 32];
@@ -972,7 +986,7 @@ fn the_mean_over_the_scenarios_is_the_game() {
         }
         assert_close(&sums, &values(&game, &batch), 1e-12, "the mean");
     }
-    let weighted = EmpiricalLaw::fit(Rows::new(&factorial(), 3)).unwrap();
+    let weighted = EmpiricalDistribution::fit(Rows::new(&factorial(), 3)).unwrap();
     let game = ConditionalGame::new(&curved, &[0.0, 0.1, 0.2], &weighted).unwrap();
     let mut out = [0.0; 8];
     game.values_in_scenarios(&all_coalitions(3), &[0; 8], &mut out).unwrap();
@@ -986,8 +1000,8 @@ fn the_grand_coalition_is_the_prediction_itself_at_the_price_of_one_row() {
         asked.fetch_add(1, Ordering::Relaxed);
         curved(row)
     };
-    for law in laws_of_draws() {
-        let game = ConditionalGame::new(&model, &FIVE, &*law).unwrap();
+    for distribution in drawn_distributions() {
+        let game = ConditionalGame::new(&model, &FIVE, &*distribution).unwrap();
         asked.store(0, Ordering::Relaxed);
         assert_eq!(values(&game, &all_coalitions(5).slice(31..32)), [curved(&FIVE)]);
         assert_eq!(asked.load(Ordering::Relaxed), 1);
@@ -1001,11 +1015,11 @@ fn outputs_are_averaged_each_on_its_own() {
     let both =
         batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(|row| [curved(row), row[0]]).collect()));
     let first = |row: &[f64]| row[0];
-    for law in laws_of_draws() {
+    for distribution in drawn_distributions() {
         let batch = all_coalitions(5);
-        let (values, errors) = played(&both, &FIVE, &*law, &batch);
+        let (values, errors) = played(&both, &FIVE, &*distribution, &batch);
         for (output, model) in [&curved as &dyn Model, &first].into_iter().enumerate() {
-            let alone = played(model, &FIVE, &*law, &batch);
+            let alone = played(model, &FIVE, &*distribution, &batch);
             assert!(alone.0.iter().eq(values.iter().skip(output).step_by(2)));
             assert!(alone.1.iter().eq(errors.iter().skip(output).step_by(2)));
         }
@@ -1021,9 +1035,9 @@ fn message<T>(result: Result<T, GameError>) -> String {
 /// Returns the error messages of the distributions that compute with the rows they are fitted to.
 fn refused_fits(rows: Rows<'_>) -> [String; 3] {
     [
-        message(GaussianLaw::fit(rows, 10, 0)),
-        message(CopulaLaw::fit(rows, 10, 0)),
-        message(EmpiricalLaw::fit(rows)),
+        message(GaussianDistribution::fit(rows, 10, 0)),
+        message(CopulaDistribution::fit(rows, 10, 0)),
+        message(EmpiricalDistribution::fit(rows)),
     ]
 }
 
@@ -1038,7 +1052,7 @@ fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
         for said in refused_fits(rows) {
             assert!(said.contains("row 3 of the data") && said.contains(words), "{said}");
         }
-        assert!(FrequencyLaw::fit(rows).is_ok());
+        assert!(FrequencyDistribution::fit(rows).is_ok());
     }
 }
 
@@ -1049,13 +1063,13 @@ fn fewer_rows_than_features_and_one_are_refused() {
         assert!(said.contains("at least 4 rows of data, got 2"), "{said}");
         assert!(said.contains("a known covariance"), "{said}");
     }
-    let none = message(FrequencyLaw::fit(Rows::new(&[], 3)));
+    let none = message(FrequencyDistribution::fit(Rows::new(&[], 3)));
     assert!(none.contains("at least 1 rows"), "{none}");
 }
 
 #[test]
 fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
-    let said = |covariance: &[f64]| message(GaussianLaw::new(&[0.0, 0.0], covariance, 10, 0));
+    let said = |covariance: &[f64]| message(GaussianDistribution::new(&[0.0, 0.0], covariance, 10, 0));
     for (covariance, words) in [
         (&[1.0, 0.0, 1.0][..], "3 entries for 2 features, expected 4"),
         (&[1.0, f64::NAN, 0.0, 1.0], "entry (0, 1) is NaN"),
@@ -1071,45 +1085,50 @@ fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
     }
     // Each pair is possible, but the three together are not: the eigenvalues are 1 − 2 · 0.9, 1.9, 1.9.
     let three = [1.0, -0.9, -0.9, -0.9, 1.0, -0.9, -0.9, -0.9, 1.0];
-    let refused = message(GaussianLaw::new(&[0.0; 3], &three, 10, 0));
+    let refused = message(GaussianDistribution::new(&[0.0; 3], &three, 10, 0));
     assert!(refused.contains("an eigenvalue of its correlation matrix is -0.8"), "{refused}");
     // Degenerate covariances are allowed.
-    assert!(GaussianLaw::new(&[0.0; 2], &[1.0, 2.0, 2.0, 4.0], 10, 0).is_ok());
-    assert!(GaussianLaw::new(&[0.0; 2], &[0.0; 4], 10, 0).is_ok());
+    assert!(GaussianDistribution::new(&[0.0; 2], &[1.0, 2.0, 2.0, 4.0], 10, 0).is_ok());
+    assert!(GaussianDistribution::new(&[0.0; 2], &[0.0; 4], 10, 0).is_ok());
     assert!(
-        message(GaussianLaw::new(&[0.0, f64::NAN], &[0.0; 4], 10, 0))
+        message(GaussianDistribution::new(&[0.0, f64::NAN], &[0.0; 4], 10, 0))
             .contains("the mean has a missing value in column 1")
     );
-    assert!(message(GaussianLaw::new(&[], &[], 10, 0)).contains("at least one feature"));
+    assert!(message(GaussianDistribution::new(&[], &[], 10, 0)).contains("at least one feature"));
     let huge = [1.7e308, -1.7e308, 1.7e308, -1.7e308];
-    assert!(message(GaussianLaw::fit(Rows::new(&huge, 1), 10, 0)).contains("too large for a variance"));
+    assert!(
+        message(GaussianDistribution::fit(Rows::new(&huge, 1), 10, 0)).contains("too large for a variance")
+    );
 }
 
 #[test]
 fn parameters_outside_their_range_are_refused() {
     let data = factorial();
     let rows = Rows::new(&data, 3);
-    assert!(message(GaussianLaw::fit(rows, 0, 0)).contains("must be at least 1"));
-    assert!(message(CopulaLaw::fit(rows, 0, 0)).contains("must be at least 1"));
+    assert!(message(GaussianDistribution::fit(rows, 0, 0)).contains("must be at least 1"));
+    assert!(message(CopulaDistribution::fit(rows, 0, 0)).contains("must be at least 1"));
     assert!(
-        message(GaussianLaw::fit(rows, 7, 0).unwrap().antithetic())
+        message(GaussianDistribution::fit(rows, 7, 0).unwrap().antithetic())
             .contains("an even number of draws, got 7")
     );
-    let law = EmpiricalLaw::fit(rows).unwrap();
+    let distribution = EmpiricalDistribution::fit(rows).unwrap();
     for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(message(law.clone().with_bandwidth(bandwidth)).contains("must be positive"), "{bandwidth}");
+        assert!(
+            message(distribution.clone().with_bandwidth(bandwidth)).contains("must be positive"),
+            "{bandwidth}"
+        );
     }
     for share in [0.0, 1.1, f64::NAN] {
-        assert!(message(law.clone().with_share(share)).contains("at most 1"), "{share}");
+        assert!(message(distribution.clone().with_share(share)).contains("at most 1"), "{share}");
     }
-    assert!(message(law.with_most_rows(0)).contains("must be at least 1"));
+    assert!(message(distribution.with_max_rows(0)).contains("must be at least 1"));
 }
 
 #[test]
 fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     let data = factorial();
-    let law = GaussianLaw::fit(Rows::new(&data, 3), 10, 0).unwrap();
-    let said = |explicand: &[f64]| message(ConditionalGame::new(&curved, explicand, &law));
+    let distribution = GaussianDistribution::fit(Rows::new(&data, 3), 10, 0).unwrap();
+    let said = |explicand: &[f64]| message(ConditionalGame::new(&curved, explicand, &distribution));
     assert!(said(&[0.0; 2]).contains("the explicand has 2 values, expected 3"));
     assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has a missing value in column 1"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("the explicand has the value inf in column 2"));
@@ -1119,7 +1138,7 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     let (what, reason) = ("the explicand".to_owned(), "it overflows");
     let large = GameError::InfiniteInput { what, column: 0, value: 2.5e305, reason };
     assert_eq!(large.to_string(), "the explicand has the value 2.5e305 in column 0, but it overflows");
-    let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
+    let frequency = FrequencyDistribution::fit(Rows::new(&data, 3)).unwrap();
     assert!(ConditionalGame::new(&curved, &[0.0, f64::NAN, 0.0], &frequency).is_ok());
     assert!(ConditionalGame::new(&curved, &[0.0, f64::INFINITY, 0.0], &frequency).is_ok());
 
@@ -1132,15 +1151,15 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
             Ok(())
         }
     }
-    let refused = message(ConditionalGame::new(&Four, &[0.0; 3], &law));
+    let refused = message(ConditionalGame::new(&Four, &[0.0; 3], &distribution));
     assert!(refused.contains("a row of the conditional distribution has 3 values, expected 4"), "{refused}");
     let silent = batch_model(0, |_: Rows<'_>| Ok(Vec::new()));
-    assert!(message(ConditionalGame::new(&silent, &[0.0; 3], &law)).contains("at least one output"));
+    assert!(message(ConditionalGame::new(&silent, &[0.0; 3], &distribution)).contains("at least one output"));
 }
 
 #[test]
 fn a_model_that_fails_or_predicts_no_number_is_an_error_with_the_coalition() {
-    let law = GaussianLaw::fit(Rows::new(&factorial(), 3), 10, 0).unwrap();
+    let distribution = GaussianDistribution::fit(Rows::new(&factorial(), 3), 10, 0).unwrap();
     let batch = all_coalitions(3);
     let mut out = [0.0; 8];
     let undefined = |row: &[f64]| if row[1] == 7.5 { f64::NAN } else { 0.0 };
@@ -1149,7 +1168,7 @@ fn a_model_that_fails_or_predicts_no_number_is_an_error_with_the_coalition() {
         (&undefined as &dyn Model, "the value of coalition {1} of 3 (output 0) is NaN"),
         (&failing, "rows of coalition {} of 3: no power"),
     ] {
-        let game = ConditionalGame::new(model, &[0.0, 7.5, 0.0], &law).unwrap();
+        let game = ConditionalGame::new(model, &[0.0, 7.5, 0.0], &distribution).unwrap();
         for refused in [game.values(&batch, &mut out), game.standard_errors(&batch, &mut out)] {
             let refused = message(refused);
             assert!(refused.contains(words), "{refused}");
@@ -1161,39 +1180,40 @@ fn a_model_that_fails_or_predicts_no_number_is_an_error_with_the_coalition() {
 fn more_draws_are_those_there_were_and_further_ones() {
     let batch = all_coalitions(5);
     let model = |row: &[f64]| row[0] * row[1] + row[2].sin();
-    for law in laws_of_draws() {
+    for distribution in drawn_distributions() {
         let coalition = Coalition::from_members(5, [0]);
-        let rows = |law: &dyn ConditionalLaw| {
-            let (rows, weights) = synthetic(law, &FIVE, &coalition);
-            assert_eq!(weights, vec![1.0 / law.draws() as f64; law.draws()]);
+        let rows = |distribution: &dyn ConditionalDistribution| {
+            let (rows, weights) = synthetic(distribution, &FIVE, &coalition);
+            assert_eq!(weights, vec![1.0 / distribution.draws() as f64; distribution.draws()]);
             rows
         };
-        let (draws, few) = (law.draws(), rows(&*law));
-        let doubled = law.with_draws(2 * draws).unwrap();
-        assert_eq!((doubled.draws(), doubled.sampling()), (2 * draws, law.sampling()));
+        let (draws, few) = (distribution.draws(), rows(&*distribution));
+        let doubled = distribution.with_draws(2 * draws).unwrap();
+        assert_eq!((doubled.draws(), doubled.sampling()), (2 * draws, distribution.sampling()));
         let many = rows(&*doubled);
         assert_eq!(many.len(), 2 * few.len());
         assert_eq!(many[..few.len()], few);
-        assert!(law.with_draws(0).is_none() && law.with_draws(usize::MAX / 2).is_none());
+        assert!(distribution.with_draws(0).is_none() && distribution.with_draws(usize::MAX / 2).is_none());
         // Restores the original number of draws.
-        let values_under = |law: &dyn ConditionalLaw| played(&model, &FIVE, law, &batch).0;
-        assert_eq!(values_under(&*doubled.with_draws(draws).unwrap()), values_under(&*law));
+        let values_under =
+            |distribution: &dyn ConditionalDistribution| played(&model, &FIVE, distribution, &batch).0;
+        assert_eq!(values_under(&*doubled.with_draws(draws).unwrap()), values_under(&*distribution));
     }
     let data = factorial();
-    let of_rows: [Box<dyn ConditionalLaw>; 2] = [
-        Box::new(EmpiricalLaw::fit(Rows::new(&data, 3)).unwrap()),
-        Box::new(FrequencyLaw::fit(Rows::new(&data, 3)).unwrap()),
+    let of_rows: [Box<dyn ConditionalDistribution>; 2] = [
+        Box::new(EmpiricalDistribution::fit(Rows::new(&data, 3)).unwrap()),
+        Box::new(FrequencyDistribution::fit(Rows::new(&data, 3)).unwrap()),
     ];
-    assert!(of_rows.iter().all(|law| law.with_draws(1000).is_none()));
+    assert!(of_rows.iter().all(|distribution| distribution.with_draws(1000).is_none()));
 }
 
 #[test]
 fn copies_are_off_by_the_standard_errors_to_both_sides() {
-    let law = GaussianLaw::fit(Rows::new(&factorial(), 3), 10, 0).unwrap();
+    let distribution = GaussianDistribution::fit(Rows::new(&factorial(), 3), 10, 0).unwrap();
     let model = batch_model(2, |rows: Rows<'_>| {
         Ok(rows.iter().flat_map(|row| [row[0] * row[1], row[2].exp()]).collect())
     });
-    let game = ConditionalGame::new(&model, &[0.5, 1.0, -0.5], &law).unwrap();
+    let game = ConditionalGame::new(&model, &[0.5, 1.0, -0.5], &distribution).unwrap();
     let batch = all_coalitions(3);
     let (values, errors) = (values(&game, &batch), errors(&game, &batch));
     let pairs = 40;

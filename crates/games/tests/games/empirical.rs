@@ -2,7 +2,8 @@
 //! the R package shapr.
 
 use apportion_games::{
-    Coalition, Coalitions, ConditionalGame, ConditionalLaw, EmpiricalLaw, GameError, Purpose, Rows, stream,
+    Coalition, Coalitions, ConditionalDistribution, ConditionalGame, EmpiricalDistribution, GameError,
+    Purpose, Rows, stream,
 };
 use proptest::prelude::*;
 use rand::RngExt;
@@ -14,8 +15,8 @@ fn curved(row: &[f64]) -> f64 {
         + row[0] * row[row.len() - 1]
 }
 
-fn played(law: &dyn ConditionalLaw, explicand: &[f64]) -> Vec<f64> {
-    let game = ConditionalGame::new(&curved, explicand, law).unwrap();
+fn played(distribution: &dyn ConditionalDistribution, explicand: &[f64]) -> Vec<f64> {
+    let game = ConditionalGame::new(&curved, explicand, distribution).unwrap();
     values(&game, &all_coalitions(explicand.len()))
 }
 
@@ -49,13 +50,13 @@ proptest! {
         let model = curved;
         let play = |data: &[f64], weights: &[f64]| {
             let rows = Rows::new(data, n);
-            let law = EmpiricalLaw::fit(rows).unwrap();
-            let law = law.with_share(share).unwrap().with_bandwidth(bandwidth).unwrap();
-            let limited = law.clone().with_most_rows(most).unwrap();
-            let weighted = EmpiricalLaw::fit_weighted(rows, weights).unwrap().with_share(share).unwrap();
-            let adapted = law.clone().with_bandwidths_by_aicc(&model).unwrap();
-            [&law as &dyn ConditionalLaw, &limited, &weighted, &adapted]
-                .map(|law| bits(&played(law, &explicand)))
+            let distribution = EmpiricalDistribution::fit(rows).unwrap();
+            let distribution = distribution.with_share(share).unwrap().with_bandwidth(bandwidth).unwrap();
+            let limited = distribution.clone().with_max_rows(most).unwrap();
+            let weighted = EmpiricalDistribution::fit_weighted(rows, weights).unwrap().with_share(share).unwrap();
+            let adapted = distribution.clone().with_bandwidths_by_aicc(&model).unwrap();
+            [&distribution as &dyn ConditionalDistribution, &limited, &weighted, &adapted]
+                .map(|distribution| bits(&played(distribution, &explicand)))
         };
         let shuffled: Vec<f64> = order.iter().map(|&row| weights[row]).collect();
         prop_assert_eq!(play(&data, &weights), play(&permuted(&data, n, &order), &shuffled));
@@ -63,8 +64,12 @@ proptest! {
 }
 
 /// Returns the rows of a coalition and their weights.
-fn synthetic(law: &EmpiricalLaw, explicand: &[f64], coalition: &Coalition) -> (Vec<f64>, Vec<f64>) {
-    let rows = law.given(explicand, coalition.view()).unwrap();
+fn synthetic(
+    distribution: &EmpiricalDistribution,
+    explicand: &[f64],
+    coalition: &Coalition,
+) -> (Vec<f64>, Vec<f64>) {
+    let rows = distribution.condition(explicand, coalition.view()).unwrap();
     let mut values = Vec::new();
     rows.append(0..rows.weights().len(), &mut values);
     (values, rows.weights().to_vec())
@@ -74,16 +79,16 @@ fn synthetic(law: &EmpiricalLaw, explicand: &[f64], coalition: &Coalition) -> (V
 fn rows_as_far_as_the_last_that_is_kept_are_kept() {
     // Forty rows match the explicand's category and differ in the second feature.
     let data: Vec<f64> = (0..60).flat_map(|i| [f64::from(u8::from(i >= 40)), f64::from(i)]).collect();
-    let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap();
+    let distribution = EmpiricalDistribution::fit(Rows::new(&data, 2)).unwrap();
     let category = Coalition::from_members(2, [0]);
-    let (_, weights) = synthetic(&law, &[0.0, 7.0], &category);
+    let (_, weights) = synthetic(&distribution, &[0.0, 7.0], &category);
     assert_eq!(weights, [1.0 / 40.0; 40]);
     let model = |row: &[f64]| row[1];
-    let game = ConditionalGame::new(&model, &[0.0, 7.0], &law).unwrap();
+    let game = ConditionalGame::new(&model, &[0.0, 7.0], &distribution).unwrap();
     let batch = Coalitions::from_masks(2, [0b01]);
     assert!((values(&game, &batch)[0] - 19.5).abs() < 1e-12);
     // With a limit below the number of ties, ten of them are selected, spread over all.
-    let limited = law.with_most_rows(10).unwrap();
+    let limited = distribution.with_max_rows(10).unwrap();
     let (rows, weights) = synthetic(&limited, &[0.0, 7.0], &category);
     assert!(weights.iter().all(|weight| (weight - 0.1).abs() < 1e-15), "{weights:?}");
     let seconds: Vec<f64> = rows.chunks(2).map(|row| row[1]).collect();
@@ -94,9 +99,12 @@ fn rows_as_far_as_the_last_that_is_kept_are_kept() {
 #[test]
 fn a_constant_feature_leaves_all_rows_as_near() {
     let data: Vec<f64> = (0..20).flat_map(|i| [3.0, f64::from(i)]).collect();
-    for law in [EmpiricalLaw::fit(Rows::new(&data, 2)), EmpiricalLaw::as_in_shapr(Rows::new(&data, 2))] {
-        let law = law.unwrap().with_share(1.0).unwrap();
-        let (_, weights) = synthetic(&law, &[9.0, 1.0], &Coalition::from_members(2, [0]));
+    for distribution in [
+        EmpiricalDistribution::fit(Rows::new(&data, 2)),
+        EmpiricalDistribution::as_in_shapr(Rows::new(&data, 2)),
+    ] {
+        let distribution = distribution.unwrap().with_share(1.0).unwrap();
+        let (_, weights) = synthetic(&distribution, &[9.0, 1.0], &Coalition::from_members(2, [0]));
         assert_eq!(weights, [0.05; 20]);
     }
 }
@@ -106,11 +114,12 @@ fn rows_on_both_sides_of_the_explicand_are_ties() {
     // The distances to both sides differ by rounding.
     let data: Vec<f64> = (0..41).flat_map(|i| [f64::from(i) * 0.1, f64::from(i * i % 7)]).collect();
     for share in [0.05, 0.2, 0.5, 0.9] {
-        let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_share(share).unwrap();
-        let law = law.with_bandwidth(1.0).unwrap();
-        let (rows, _) = synthetic(&law, &[2.0, 0.0], &Coalition::from_members(2, [1]));
+        let distribution =
+            EmpiricalDistribution::fit(Rows::new(&data, 2)).unwrap().with_share(share).unwrap();
+        let distribution = distribution.with_bandwidth(1.0).unwrap();
+        let (rows, _) = synthetic(&distribution, &[2.0, 0.0], &Coalition::from_members(2, [1]));
         assert!(rows.len() >= 2);
-        let (rows, weights) = synthetic(&law, &[20.0 * 0.1, 0.0], &Coalition::from_members(2, [0]));
+        let (rows, weights) = synthetic(&distribution, &[20.0 * 0.1, 0.0], &Coalition::from_members(2, [0]));
         assert_eq!(rows.len() / 2 % 2, 1, "{share}: the middle and pairs about it, not {}", weights.len());
     }
 }
@@ -172,10 +181,11 @@ fn the_bandwidth_is_the_least_of_the_criterion() {
         let data: Vec<f64> = (0..n * rows).map(|i| shared[i / n] + rng.random_range(-1.0..1.0)).collect();
         let explicand = [0.3, -0.8, 0.5];
         let model = curved;
-        let law = EmpiricalLaw::fit(Rows::new(&data, n)).unwrap().with_bandwidths_by_aicc(&model).unwrap();
+        let distribution =
+            EmpiricalDistribution::fit(Rows::new(&data, n)).unwrap().with_bandwidths_by_aicc(&model).unwrap();
         for j in 0..n {
             let coalition = Coalition::from_members(n, [j]);
-            let chosen = law.bandwidth(&explicand, coalition.view()).unwrap();
+            let chosen = distribution.bandwidth(&explicand, coalition.view()).unwrap();
             let of = |bandwidth| criterion(&data, n, &explicand, &coalition, bandwidth, 1);
             let least =
                 (0..400).map(|i| of(10f64.powf(-2.0 + f64::from(i) / 100.0))).fold(f64::INFINITY, f64::min);
@@ -185,32 +195,33 @@ fn the_bandwidth_is_the_least_of_the_criterion() {
                     || chosen > 99.9
             );
             // An integer weight is equivalent to that many rows.
-            let fixed = law_of(&data, n, chosen);
-            let got = law.given(&explicand, coalition.view()).unwrap().weights().to_vec();
-            assert_eq!(got, fixed.given(&explicand, coalition.view()).unwrap().weights());
+            let fixed = distribution_of(&data, n, chosen);
+            let got = distribution.condition(&explicand, coalition.view()).unwrap().weights().to_vec();
+            assert_eq!(got, fixed.condition(&explicand, coalition.view()).unwrap().weights());
         }
     }
 }
 
-fn law_of(data: &[f64], n: usize, bandwidth: f64) -> EmpiricalLaw {
-    EmpiricalLaw::fit(Rows::new(data, n)).unwrap().with_bandwidth(bandwidth).unwrap()
+fn distribution_of(data: &[f64], n: usize, bandwidth: f64) -> EmpiricalDistribution {
+    EmpiricalDistribution::fit(Rows::new(data, n)).unwrap().with_bandwidth(bandwidth).unwrap()
 }
 
 #[test]
 fn a_model_that_reads_no_absent_feature_keeps_the_bandwidth_and_bad_models_are_refused() {
     let data: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 40)).collect();
     let first = |row: &[f64]| 3.0 * row[0] + 0.1;
-    let law = law_of(&data, 2, 0.3).with_bandwidths_by_aicc(&first).unwrap();
-    assert_eq!(law.bandwidth(&[1.0, 2.0], Coalition::from_members(2, [0]).view()).unwrap(), 0.3);
-    assert_ne!(law.bandwidth(&[1.0, 2.0], Coalition::from_members(2, [1]).view()).unwrap(), 0.3);
+    let distribution = distribution_of(&data, 2, 0.3).with_bandwidths_by_aicc(&first).unwrap();
+    assert_eq!(distribution.bandwidth(&[1.0, 2.0], Coalition::from_members(2, [0]).view()).unwrap(), 0.3);
+    assert_ne!(distribution.bandwidth(&[1.0, 2.0], Coalition::from_members(2, [1]).view()).unwrap(), 0.3);
     let bad = |row: &[f64]| if row[0] > 20.0 { f64::NAN } else { 0.0 };
-    let law = law_of(&data, 2, 0.3).with_bandwidths_by_aicc(&bad).unwrap();
-    let refused = law.bandwidth(&[1.0, 2.0], Coalition::from_members(2, [1]).view());
+    let distribution = distribution_of(&data, 2, 0.3).with_bandwidths_by_aicc(&bad).unwrap();
+    let refused = distribution.bandwidth(&[1.0, 2.0], Coalition::from_members(2, [1]).view());
     assert!(matches!(refused, Err(GameError::NotFinite { output: 0, .. })));
     let many = vec![0.5; 4002];
-    let refused = law_of(&many, 2, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
+    let refused = distribution_of(&many, 2, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
     assert!(refused.contains("at most 2000 rows, got 2001"), "{refused}");
-    let few = law_of(&[0.0, 1.0, 2.0], 1, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
+    let few =
+        distribution_of(&[0.0, 1.0, 2.0], 1, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
     assert!(few.contains("at least 4 rows"), "{few}");
 }
 
@@ -221,8 +232,8 @@ fn bandwidths_of_several_outputs_do_not_depend_on_threads() {
     let model = apportion_games::batch_model(2, |rows: Rows<'_>| {
         Ok(rows.iter().flat_map(|row| [curved(row), row[1].exp()]).collect::<Vec<_>>())
     });
-    let law = law_of(&data, 4, 0.1).with_bandwidths_by_aicc(&model).unwrap();
-    let game = ConditionalGame::new(&model, &[0.1, 0.2, 0.3, 0.4], &law).unwrap();
+    let distribution = distribution_of(&data, 4, 0.1).with_bandwidths_by_aicc(&model).unwrap();
+    let game = ConditionalGame::new(&model, &[0.1, 0.2, 0.3, 0.4], &distribution).unwrap();
     let [one, two, three] = in_pools(|| bits(&values(&game, &all_coalitions(4))));
     assert!(one == two && two == three);
 }
@@ -270,15 +281,15 @@ fn air_quality() -> (Vec<f64>, Vec<f64>) {
 
 /// Returns the largest difference from the snapshots of a kind, over coalitions of 1 to `most_features`
 /// features.
-fn off(kind: &str, law: &dyn ConditionalLaw, most_features: u32) -> f64 {
+fn off(kind: &str, distribution: &dyn ConditionalDistribution, most_features: u32) -> f64 {
     let (_, explained) = air_quality();
     let mut most = 0.0_f64;
     for (explicand, row) in explained.chunks(5).enumerate() {
-        let game = ConditionalGame::new(&ozone, row, law).unwrap();
+        let game = ConditionalGame::new(&ozone, row, distribution).unwrap();
         let inner = |(mask, _): &(u64, [f64; 3])| (1..=most_features).contains(&mask.count_ones());
-        let (masks, wanted): (Vec<u64>, Vec<[f64; 3]>) = snapshots(kind).filter(inner).unzip();
+        let (masks, expected): (Vec<u64>, Vec<[f64; 3]>) = snapshots(kind).filter(inner).unzip();
         let got = values(&game, &Coalitions::from_masks(5, masks));
-        let differences = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted[explicand]).abs());
+        let differences = got.iter().zip(&expected).map(|(got, expected)| (got - expected[explicand]).abs());
         most = most.max(differences.fold(0.0, f64::max));
     }
     most
@@ -287,10 +298,11 @@ fn off(kind: &str, law: &dyn ConditionalLaw, most_features: u32) -> f64 {
 #[test]
 fn fixed_sigma_of_shapr_has_the_numbers_of_its_snapshot() {
     let (data, explained) = air_quality();
-    let law = EmpiricalLaw::as_in_shapr(Rows::new(&data, 5)).unwrap().with_most_rows(1000).unwrap();
-    assert!(off("fixed_sigma", &law, 5) < 1e-9, "{}", off("fixed_sigma", &law, 5));
+    let distribution =
+        EmpiricalDistribution::as_in_shapr(Rows::new(&data, 5)).unwrap().with_max_rows(1000).unwrap();
+    assert!(off("fixed_sigma", &distribution, 5) < 1e-9, "{}", off("fixed_sigma", &distribution, 5));
     // Its printed Shapley values; its v(∅) is the mean of the ozone.
-    let game = ConditionalGame::new(&ozone, &explained[..5], &law).unwrap();
+    let game = ConditionalGame::new(&ozone, &explained[..5], &distribution).unwrap();
     let mut table = values(&game, &all_coalitions(5));
     table[0] = 42.444_444_444_444_44;
     let weight = |size: usize| [1.0 / 5.0, 1.0 / 20.0, 1.0 / 30.0, 1.0 / 20.0, 1.0 / 5.0][size];
@@ -308,7 +320,7 @@ fn fixed_sigma_of_shapr_has_the_numbers_of_its_snapshot() {
 #[test]
 fn independence_of_shapr_is_the_marginal_game() {
     let (data, _) = air_quality();
-    let wide = EmpiricalLaw::as_in_shapr(Rows::new(&data, 5)).unwrap();
+    let wide = EmpiricalDistribution::as_in_shapr(Rows::new(&data, 5)).unwrap();
     let wide = wide.with_share(1.0).unwrap().with_bandwidth(1e9).unwrap();
     assert!(off("independence", &wide, 5) < 1e-9);
 }
@@ -319,9 +331,9 @@ fn independence_of_shapr_is_the_marginal_game() {
 #[test]
 fn aicc_full_of_shapr_has_the_numbers_of_its_snapshot() {
     let (data, _) = air_quality();
-    let law = EmpiricalLaw::as_in_shapr(Rows::new(&data, 5)).unwrap();
-    let law = law.with_bandwidths_by_aicc(&ozone).unwrap();
-    let (up_to_three, all) = (off("AICc_full", &law, 3), off("AICc_full", &law, 5));
+    let distribution = EmpiricalDistribution::as_in_shapr(Rows::new(&data, 5)).unwrap();
+    let distribution = distribution.with_bandwidths_by_aicc(&ozone).unwrap();
+    let (up_to_three, all) = (off("AICc_full", &distribution, 3), off("AICc_full", &distribution, 5));
     assert!(up_to_three < 1e-6, "{up_to_three}");
     assert!(all < 4e-3, "{all}");
 }
@@ -330,13 +342,15 @@ fn aicc_full_of_shapr_has_the_numbers_of_its_snapshot() {
 fn the_paper_and_shapr_differ_where_they_say() {
     let (data, _) = air_quality();
     let rows = Rows::new(&data, 5);
-    assert!(off("fixed_sigma", &EmpiricalLaw::fit(rows).unwrap(), 5) > 0.1);
+    assert!(off("fixed_sigma", &EmpiricalDistribution::fit(rows).unwrap(), 5) > 0.1);
     // For one present feature, the divisors agree, and so do all rows without ties.
-    let (paper, shapr) = (EmpiricalLaw::fit(rows).unwrap(), EmpiricalLaw::as_in_shapr(rows).unwrap());
+    let (paper, shapr) =
+        (EmpiricalDistribution::fit(rows).unwrap(), EmpiricalDistribution::as_in_shapr(rows).unwrap());
     let (paper, shapr) = (paper.with_share(1.0).unwrap(), shapr.with_share(1.0).unwrap());
     let (_, explained) = air_quality();
     let batch = Coalitions::from_masks(5, [1, 2, 4, 8, 16]);
-    let play =
-        |law: &EmpiricalLaw| values(&ConditionalGame::new(&ozone, &explained[..5], law).unwrap(), &batch);
+    let play = |distribution: &EmpiricalDistribution| {
+        values(&ConditionalGame::new(&ozone, &explained[..5], distribution).unwrap(), &batch)
+    };
     assert_close(&play(&paper), &play(&shapr), 1e-12, "one feature");
 }

@@ -377,7 +377,7 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
     }
 
     impl NearReference for Near {
-        fn most_changes(&self) -> usize {
+        fn max_changes(&self) -> usize {
             2
         }
 

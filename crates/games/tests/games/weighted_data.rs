@@ -2,8 +2,8 @@
 //! weights to omitted rows.
 
 use apportion_games::{
-    Background, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw,
-    GameError, GaussianLaw, Purpose, Rows, stream,
+    Background, Coalitions, ConditionalDistribution, ConditionalGame, CopulaDistribution,
+    EmpiricalDistribution, FrequencyDistribution, GameError, GaussianDistribution, Purpose, Rows, stream,
 };
 use rand::RngExt;
 
@@ -16,38 +16,38 @@ fn curved(row: &[f64]) -> f64 {
         + row[0] * row[row.len() - 1]
 }
 
-type Law = Box<dyn ConditionalLaw>;
+type BoxedDistribution = Box<dyn ConditionalDistribution>;
 
 /// Returns every distribution, fitted to rows with or without weights.
-fn laws(rows: Rows<'_>, weights: Option<&[f64]>) -> Vec<(&'static str, Law)> {
-    let boxed = |law: EmpiricalLaw| Box::new(law) as Law;
+fn distributions(rows: Rows<'_>, weights: Option<&[f64]>) -> Vec<(&'static str, BoxedDistribution)> {
+    let boxed = |distribution: EmpiricalDistribution| Box::new(distribution) as BoxedDistribution;
     let (gaussian, copula, empirical, frequency) = match weights {
         None => (
-            GaussianLaw::fit(rows, DRAWS, 7),
-            CopulaLaw::fit(rows, DRAWS, 7),
-            EmpiricalLaw::fit(rows),
-            FrequencyLaw::fit(rows),
+            GaussianDistribution::fit(rows, DRAWS, 7),
+            CopulaDistribution::fit(rows, DRAWS, 7),
+            EmpiricalDistribution::fit(rows),
+            FrequencyDistribution::fit(rows),
         ),
         Some(weights) => {
             let table =
                 Background::rows(rows.values(), rows.columns()).unwrap().with_weights(weights).unwrap();
             (
-                GaussianLaw::fit_weighted(rows, weights, DRAWS, 7),
-                CopulaLaw::fit_weighted(rows, weights, DRAWS, 7),
-                EmpiricalLaw::fit_weighted(rows, weights),
-                Ok(FrequencyLaw::of_table(&table)),
+                GaussianDistribution::fit_weighted(rows, weights, DRAWS, 7),
+                CopulaDistribution::fit_weighted(rows, weights, DRAWS, 7),
+                EmpiricalDistribution::fit_weighted(rows, weights),
+                Ok(FrequencyDistribution::from_table(&table)),
             )
         }
     };
     let empirical = empirical.unwrap();
     let model = std::sync::Arc::new(curved);
     vec![
-        ("gaussian", Box::new(gaussian.unwrap()) as Law),
-        ("copula", Box::new(copula.unwrap()) as Law),
-        ("adapted", Box::new(empirical.clone().with_bandwidths_by_aicc(model).unwrap()) as Law),
+        ("gaussian", Box::new(gaussian.unwrap()) as BoxedDistribution),
+        ("copula", Box::new(copula.unwrap()) as BoxedDistribution),
+        ("adapted", Box::new(empirical.clone().with_bandwidths_by_aicc(model).unwrap()) as BoxedDistribution),
         ("wide", boxed(empirical.clone().with_bandwidth(2.0).unwrap().with_share(0.8).unwrap())),
         ("empirical", boxed(empirical)),
-        ("frequency", Box::new(frequency.unwrap()) as Law),
+        ("frequency", Box::new(frequency.unwrap()) as BoxedDistribution),
     ]
 }
 
@@ -58,8 +58,8 @@ fn data(n: usize, rows: usize, unit: u64) -> Vec<f64> {
     (0..n * rows).map(|i| (10.0 * (shared[i / n] + rng.random_range(-1.0..1.0))).round() / 10.0).collect()
 }
 
-fn played(law: &dyn ConditionalLaw, explicand: &[f64], batch: &Coalitions) -> Vec<f64> {
-    values(&ConditionalGame::new(&curved, explicand, law).unwrap(), batch)
+fn played(distribution: &dyn ConditionalDistribution, explicand: &[f64], batch: &Coalitions) -> Vec<f64> {
+    values(&ConditionalGame::new(&curved, explicand, distribution).unwrap(), batch)
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn whole_weights_are_repeated_rows_in_every_law() {
             data.chunks(n).zip(&weights).flat_map(|(row, &weight)| row.repeat(weight as usize)).collect();
         let explicand = data[..n].to_vec();
         let batch = all_coalitions(n);
-        let weighted = laws(Rows::new(&data, n), Some(&weights));
-        let repeated = laws(Rows::new(&repeated, n), None);
+        let weighted = distributions(Rows::new(&data, n), Some(&weights));
+        let repeated = distributions(Rows::new(&repeated, n), None);
         for ((name, weighted), (_, repeated)) in weighted.iter().zip(&repeated) {
-            let (got, wanted) =
+            let (got, expected) =
                 (played(&**weighted, &explicand, &batch), played(&**repeated, &explicand, &batch));
             // The golden-section search stops where rounding errors of the sums dominate.
             let tolerance = if *name == "adapted" { 1e-5 } else { 1e-10 };
-            assert_close(&got, &wanted, tolerance, &format!("{name}, {n} features"));
+            assert_close(&got, &expected, tolerance, &format!("{name}, {n} features"));
         }
     }
 }
@@ -91,13 +91,13 @@ fn equal_weights_of_any_size_are_none() {
     let data = data(n, rows, 10);
     let explicand = data[..n].to_vec();
     let batch = all_coalitions(n);
-    let without = laws(Rows::new(&data, n), None);
+    let without = distributions(Rows::new(&data, n), None);
     for weight in [0.1, 1.0, 1e-300, 1e300] {
-        let weighted = laws(Rows::new(&data, n), Some(&vec![weight; rows]));
+        let weighted = distributions(Rows::new(&data, n), Some(&vec![weight; rows]));
         for ((name, weighted), (_, without)) in weighted.iter().zip(&without) {
-            let (got, wanted) =
+            let (got, expected) =
                 (played(&**weighted, &explicand, &batch), played(&**without, &explicand, &batch));
-            assert_close(&got, &wanted, 1e-9, &format!("{name}, weight {weight}"));
+            assert_close(&got, &expected, 1e-9, &format!("{name}, weight {weight}"));
         }
     }
 }
@@ -109,16 +109,16 @@ fn a_row_of_no_weight_is_no_row() {
     let weights: Vec<f64> = (0..rows).map(|row| if row % 5 == 3 { 0.0 } else { 0.5 + row as f64 }).collect();
     let explicand = data[..n].to_vec();
     let batch = all_coalitions(n);
-    let before: Vec<Vec<f64>> = laws(Rows::new(&data, n), Some(&weights))
+    let before: Vec<Vec<f64>> = distributions(Rows::new(&data, n), Some(&weights))
         .iter()
-        .map(|(_, law)| played(&**law, &explicand, &batch))
+        .map(|(_, distribution)| played(&**distribution, &explicand, &batch))
         .collect();
     for row in (0..rows).filter(|row| row % 5 == 3) {
         data[row * n..(row + 1) * n].fill(1e6);
     }
-    let after: Vec<Vec<f64>> = laws(Rows::new(&data, n), Some(&weights))
+    let after: Vec<Vec<f64>> = distributions(Rows::new(&data, n), Some(&weights))
         .iter()
-        .map(|(_, law)| played(&**law, &explicand, &batch))
+        .map(|(_, distribution)| played(&**distribution, &explicand, &batch))
         .collect();
     assert_eq!(before, after);
 }
@@ -135,9 +135,9 @@ fn weights_that_are_none_are_refused_by_every_law() {
         (negative, "weight 4 is -1"),
     ] {
         for refused in [
-            GaussianLaw::fit_weighted(rows, &weights, 10, 0).map(drop),
-            CopulaLaw::fit_weighted(rows, &weights, 10, 0).map(drop),
-            EmpiricalLaw::fit_weighted(rows, &weights).map(drop),
+            GaussianDistribution::fit_weighted(rows, &weights, 10, 0).map(drop),
+            CopulaDistribution::fit_weighted(rows, &weights, 10, 0).map(drop),
+            EmpiricalDistribution::fit_weighted(rows, &weights).map(drop),
         ] {
             let refused: GameError = refused.unwrap_err();
             assert!(refused.to_string().contains(words), "{refused}");
@@ -146,6 +146,6 @@ fn weights_that_are_none_are_refused_by_every_law() {
     // Two rows of weight one are too few for two features.
     let mut few = vec![0.0; 10];
     few[..2].fill(1.0);
-    let refused = EmpiricalLaw::fit_weighted(rows, &few).unwrap_err();
+    let refused = EmpiricalDistribution::fit_weighted(rows, &few).unwrap_err();
     assert!(matches!(refused, GameError::TooFewRows { actual: 2, min: 3, .. }), "{refused}");
 }

@@ -178,7 +178,7 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn of(shape: &[usize]) -> (usize, usize, usize, ChannelOrder) {
+    fn from_shape(shape: &[usize]) -> (usize, usize, usize, ChannelOrder) {
         let layout = Layout::from_shape(shape).unwrap();
         assert_eq!(layout.features(), shape.iter().product());
         (layout.height(), layout.width(), layout.channels(), layout.order())
@@ -186,11 +186,11 @@ mod tests {
 
     #[test]
     fn shapes_of_images_are_told_apart() {
-        assert_eq!(of(&[1, 28, 27]), (28, 27, 1, ChannelOrder::First));
-        assert_eq!(of(&[3, 32, 31]), (32, 31, 3, ChannelOrder::First));
-        assert_eq!(of(&[28, 27, 1]), (28, 27, 1, ChannelOrder::Last));
-        assert_eq!(of(&[32, 31, 3]), (32, 31, 3, ChannelOrder::Last));
-        assert_eq!(of(&[28, 27]), (28, 27, 1, ChannelOrder::Last));
+        assert_eq!(from_shape(&[1, 28, 27]), (28, 27, 1, ChannelOrder::First));
+        assert_eq!(from_shape(&[3, 32, 31]), (32, 31, 3, ChannelOrder::First));
+        assert_eq!(from_shape(&[28, 27, 1]), (28, 27, 1, ChannelOrder::Last));
+        assert_eq!(from_shape(&[32, 31, 3]), (32, 31, 3, ChannelOrder::Last));
+        assert_eq!(from_shape(&[28, 27]), (28, 27, 1, ChannelOrder::Last));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub struct Image {
 
 impl Image {
     /// Maximum number of pixels of an image: 2²² (2048 × 2048). Files that declare more are not decoded.
-    pub const MOST_PIXELS: usize = 1 << 22;
+    pub const MAX_PIXELS: usize = 1 << 22;
 
     /// Creates an image of `height` × `width` pixels with `channels` numbers from 0 to 1 each, row by row,
     /// channels last.
@@ -195,8 +195,8 @@ impl Image {
 fn check_size(height: usize, width: usize) -> Result<usize, MediaError> {
     match height.checked_mul(width) {
         Some(0) => Err(MediaError::EmptyImage { height, width }),
-        Some(pixels) if pixels <= Image::MOST_PIXELS => Ok(pixels),
-        _ => Err(MediaError::TooManyPixels { height, width, max: Image::MOST_PIXELS }),
+        Some(pixels) if pixels <= Image::MAX_PIXELS => Ok(pixels),
+        _ => Err(MediaError::TooManyPixels { height, width, max: Image::MAX_PIXELS }),
     }
 }
 

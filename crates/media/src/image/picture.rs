@@ -199,14 +199,14 @@ mod tests {
 
     #[test]
     fn pictures_of_small_images_are_large_enough_to_see() {
-        for (height, width, wanted) in
+        for (height, width, expected) in
             [(28, 28, (280, 280)), (32, 32, (288, 288)), (1, 3, (94, 282)), (300, 2, (300, 2))]
         {
             let image = Image::new(height, width, 1, vec![0.5; height * width]).unwrap();
             let whole = Segmentation::patches(height, width, height.max(width)).unwrap();
             let options = OverlayOptions { colour_bar: false, ..OverlayOptions::default() };
             let picture = overlay(&image, &whole, &[1.0], &options).unwrap();
-            assert_eq!((picture.height(), picture.width()), wanted);
+            assert_eq!((picture.height(), picture.width()), expected);
         }
     }
 

@@ -20,7 +20,7 @@ pub use probabilities::Probabilities;
 pub use scored_game::ScoredGame;
 
 /// Maximum deviation of the sum of a distribution from 1.
-const LAW_TOLERANCE: f64 = 1e-6;
+const DISTRIBUTION_TOLERANCE: f64 = 1e-6;
 
 /// The value of a coalition S, as a function of the probabilities `P(y | x_S)` of the classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,10 +34,10 @@ pub enum Score {
     /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first displayed equation of section 2.1: the log-probability
     /// expected under the model's own distribution.
     ///
-    /// Classes of probability zero in `law` contribute nothing.
+    /// Classes of probability zero in `distribution` contribute nothing.
     ExpectedLogProbability {
         /// `P(y | x)` for each class y.
-        law: Vec<f64>,
+        distribution: Vec<f64>,
     },
     /// `v(S) = log P(class | x_S) − log(1 − P(class | x_S))`. Figures 2 and 3 of the paper measure the effect
     /// of masking with this score.
@@ -54,7 +54,7 @@ impl Score {
     /// # Errors
     ///
     /// Same as [`Outputs::predicted_class`].
-    pub fn of_predicted_class(kind: Outputs, outputs: &[f64]) -> Result<Self, MediaError> {
+    pub fn for_predicted_class(kind: Outputs, outputs: &[f64]) -> Result<Self, MediaError> {
         Ok(Self::LogProbability { class: kind.predicted_class(outputs)? })
     }
 
@@ -65,7 +65,7 @@ impl Score {
     ///
     /// Same as [`Outputs::class_probabilities`].
     pub fn expected(kind: Outputs, outputs: &[f64]) -> Result<Self, MediaError> {
-        Ok(Self::ExpectedLogProbability { law: kind.class_probabilities(outputs)? })
+        Ok(Self::ExpectedLogProbability { distribution: kind.class_probabilities(outputs)? })
     }
 
     /// Computes the score from the outputs for one row; it may be infinite if a probability is 0 or 1.
@@ -74,17 +74,17 @@ impl Score {
     /// use apportion_media::{Outputs, Score};
     ///
     /// let score = Score::LogProbability { class: 1 };
-    /// assert_eq!(score.of(Outputs::Probabilities, &[0.75, 0.25])?, 0.25_f64.ln());
-    /// assert_eq!(Score::LogOdds { class: 1 }.of(Outputs::Logits, &[-0.5])?, -0.5);
+    /// assert_eq!(score.evaluate(Outputs::Probabilities, &[0.75, 0.25])?, 0.25_f64.ln());
+    /// assert_eq!(Score::LogOdds { class: 1 }.evaluate(Outputs::Logits, &[-0.5])?, -0.5);
     /// # Ok::<(), apportion_media::MediaError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchClass`] and [`MediaError::LawOfClasses`] if the score does not fit the number of
-    /// classes; [`MediaError::NotALogit`], [`MediaError::NotAProbability`] and [`MediaError::ProbabilitySum`]
-    /// if the outputs are not valid for `kind`.
-    pub fn of(&self, kind: Outputs, outputs: &[f64]) -> Result<f64, MediaError> {
+    /// [`MediaError::NoSuchClass`] and [`MediaError::ClassDistribution`] if the score does not fit the number
+    /// of classes; [`MediaError::NotALogit`], [`MediaError::NotAProbability`] and
+    /// [`MediaError::ProbabilitySum`] if the outputs are not valid for `kind`.
+    pub fn evaluate(&self, kind: Outputs, outputs: &[f64]) -> Result<f64, MediaError> {
         self.check(kind.classes(outputs.len()))?;
         kind.check(outputs)?;
         Ok(self.unchecked(kind, outputs))
@@ -94,16 +94,16 @@ impl Score {
     fn check(&self, classes: usize) -> Result<(), MediaError> {
         match self {
             Self::LogProbability { class } | Self::LogOdds { class } => outputs::check_class(*class, classes),
-            Self::ExpectedLogProbability { law } => {
-                let refuse = |problem| Err(MediaError::LawOfClasses { classes, problem });
-                if law.len() != classes {
-                    return refuse(format!("got {} probabilities", law.len()));
+            Self::ExpectedLogProbability { distribution } => {
+                let refuse = |problem| Err(MediaError::ClassDistribution { classes, problem });
+                if distribution.len() != classes {
+                    return refuse(format!("got {} probabilities", distribution.len()));
                 }
-                if let Some(class) = law.iter().position(|p| !(0.0..=1.0).contains(p)) {
-                    return refuse(format!("the probability of class {class} is {}", law[class]));
+                if let Some(class) = distribution.iter().position(|p| !(0.0..=1.0).contains(p)) {
+                    return refuse(format!("the probability of class {class} is {}", distribution[class]));
                 }
-                let sum: f64 = law.iter().sum();
-                match (sum - 1.0).abs() <= LAW_TOLERANCE {
+                let sum: f64 = distribution.iter().sum();
+                match (sum - 1.0).abs() <= DISTRIBUTION_TOLERANCE {
                     true => Ok(()),
                     false => refuse(format!("they sum to {sum}")),
                 }
@@ -116,9 +116,9 @@ impl Score {
         match self {
             Self::LogProbability { class } => kind.log_probability(outputs, *class),
             Self::LogOdds { class } => kind.log_odds_unchecked(outputs, *class),
-            Self::ExpectedLogProbability { law } => {
+            Self::ExpectedLogProbability { distribution } => {
                 let term = |(class, p): (usize, &f64)| p * kind.log_probability(outputs, class);
-                law.iter().enumerate().filter(|(_, p)| **p > 0.0).map(term).sum()
+                distribution.iter().enumerate().filter(|(_, p)| **p > 0.0).map(term).sum()
             }
         }
     }

@@ -81,8 +81,8 @@ struct NearProbabilities {
 }
 
 impl NearReference for NearProbabilities {
-    fn most_changes(&self) -> usize {
-        self.near.most_changes()
+    fn max_changes(&self) -> usize {
+        self.near.max_changes()
     }
 
     fn predict(&self, rows: &Changes, out: &mut [f64]) -> Result<(), BoxError> {

@@ -35,9 +35,9 @@ impl<G: Game> ScoredGame<G> {
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchClass`] and [`MediaError::LawOfClasses`] if the score does not fit the number of
-    /// classes; [`MediaError::AveragedLogits`] if the game averages logits over several rows or draws (build
-    /// it from [`Probabilities`](crate::Probabilities) of the model).
+    /// [`MediaError::NoSuchClass`] and [`MediaError::ClassDistribution`] if the score does not fit the number
+    /// of classes; [`MediaError::AveragedLogits`] if the game averages logits over several rows or draws
+    /// (build it from [`Probabilities`](crate::Probabilities) of the model).
     pub fn new(game: G, outputs: Outputs, score: Score) -> Result<Self, MediaError> {
         score.check(outputs.classes(game.outputs()))?;
         match (outputs, game.scenarios()) {

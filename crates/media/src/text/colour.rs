@@ -34,8 +34,9 @@ mod tests {
 
     #[test]
     fn colours_go_from_red_over_white_to_blue() {
-        let wanted = [(-1.0, [255, 0, 0]), (-0.5, [255, 128, 128]), (0.0, [255; 3]), (0.2, [204, 204, 255])];
-        for (share, colour) in wanted {
+        let expected =
+            [(-1.0, [255, 0, 0]), (-0.5, [255, 128, 128]), (0.0, [255; 3]), (0.2, [204, 204, 255])];
+        for (share, colour) in expected {
             assert_eq!(background(share), colour, "{share}");
         }
         assert_eq!(background(1.0), [0, 0, 255]);

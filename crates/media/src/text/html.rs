@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn scores_have_four_digits() {
-        for (score, wanted) in [
+        for (score, expected) in [
             (0.0, "0"),
             (-0.0, "0"),
             (1.0, "+1.000"),
@@ -98,7 +98,7 @@ mod tests {
             (12345.0, "+1.234e4"),
             (-1e-9, "-1.000e-9"),
         ] {
-            assert_eq!(four_digits(score), wanted);
+            assert_eq!(four_digits(score), expected);
         }
     }
 }

@@ -301,7 +301,7 @@ impl Text {
     ///
     /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] if one
     /// is not finite.
-    fn scored(&self, scores: &[f64]) -> Result<Vec<(&str, Option<Scored>)>, MediaError> {
+    fn scored(&self, scores: &[f64]) -> Result<Vec<(&str, Option<DisplayScore>)>, MediaError> {
         let players = self.players.len();
         if scores.len() != players {
             return Err(MediaError::ScoreCount { actual: scores.len(), players });
@@ -311,14 +311,14 @@ impl Text {
         }
         let largest = scores.iter().fold(0.0, |largest: f64, score| largest.max(score.abs()));
         let share = |score: f64| if largest > 0.0 { score / largest } else { 0.0 };
-        let of_player = |player: usize| Scored { score: scores[player], share: share(scores[player]) };
+        let of_player = |player: usize| DisplayScore { score: scores[player], share: share(scores[player]) };
         let spans = self.spans().into_iter();
         Ok(spans.map(|span| (&self.source[span.range], span.player.map(of_player))).collect())
     }
 }
 
 /// A score to display.
-struct Scored {
+struct DisplayScore {
     score: f64,
     /// The score divided by the largest |score|, in [−1, 1].
     share: f64,

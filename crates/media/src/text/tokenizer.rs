@@ -117,7 +117,7 @@ impl Tokenizer {
     /// [`MediaError::UnknownWord`] for a word that is not in the vocabulary, if there is no token for unknown
     /// words; [`MediaError::NoTokens`] if the text contains no token.
     pub fn tokens(&self, text: &str, vocabulary: &Vocabulary) -> Result<Vec<Token>, MediaError> {
-        let mut cut = Cut { text, vocabulary, case: self.case, tokens: Vec::new() };
+        let mut cut = TokenSplitter { text, vocabulary, case: self.case, tokens: Vec::new() };
         match self.splitting {
             Splitting::Blanks => {
                 runs(text, 0, |c| !c.is_whitespace()).try_for_each(|piece| cut.word(piece))?
@@ -157,14 +157,14 @@ fn runs(
 }
 
 /// The state of splitting a text into tokens.
-struct Cut<'a> {
+struct TokenSplitter<'a> {
     text: &'a str,
     vocabulary: &'a Vocabulary,
     case: Case,
     tokens: Vec<Token>,
 }
 
-impl Cut<'_> {
+impl TokenSplitter<'_> {
     /// Returns the id of this part of the text, if it is in the vocabulary.
     fn id(&self, range: &Range<usize>) -> Option<usize> {
         let part = &self.text[range.clone()];
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn words_lose_the_least_punctuation_that_makes_them_known() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("Not funny.", "Not funny ."),
             ("  not\t\nFUNNY\u{a0}not ", "not FUNNY not"),
             ("'70s, '70s.", "'70s , '70s ."),
@@ -324,7 +324,7 @@ mod tests {
             ("not😀 😀", "not {😀}"),
             ("cafe\u{301}s!", "{cafe\u{301}s}"),
         ] {
-            assert_eq!(shown(text), wanted, "{text:?}");
+            assert_eq!(shown(text), expected, "{text:?}");
         }
     }
 
@@ -332,8 +332,8 @@ mod tests {
     fn ids_are_those_of_the_vocabulary_and_ranges_those_of_the_text() {
         let vocabulary = Vocabulary::from_lines(LINES).unwrap();
         let tokens = Tokenizer::default().tokens("İ Not.", &vocabulary).unwrap();
-        let wanted = [(0..2, 1, false), (3..6, 2, true), (6..7, 4, true)];
-        assert_eq!(tokens, wanted.map(|(range, id, known)| Token { range, id, known }));
+        let expected = [(0..2, 1, false), (3..6, 2, true), (6..7, 4, true)];
+        assert_eq!(tokens, expected.map(|(range, id, known)| Token { range, id, known }));
     }
 
     #[test]

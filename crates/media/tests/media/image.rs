@@ -68,8 +68,8 @@ fn patches_get_what_their_pixels_are_worth_to_an_additive_model() {
         let (image, absent) = (digit(), reference.image_for(&digit()).unwrap());
         for player in 0..patches.count() {
             let worth = |pixel: usize| weight(pixel) * (image.pixels()[pixel] - absent.pixels()[pixel]);
-            let wanted: f64 = patches.pixels_of(player).into_iter().map(worth).sum();
-            assert!((found.values[player] - wanted).abs() < 1e-11, "patch {player} of {patch}");
+            let expected: f64 = patches.pixels_of(player).into_iter().map(worth).sum();
+            assert!((found.values[player] - expected).abs() < 1e-11, "patch {player} of {patch}");
         }
     }
 }
@@ -103,8 +103,10 @@ fn the_top_pixels_of_saliency_are_red_on_the_digit_and_blue_beside_it() {
         Saliency::STEP,
     )
     .unwrap();
-    let wanted: Vec<f64> = (0..784).map(weight).collect();
-    assert!(saliency.signed().iter().zip(&wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-10));
+    let expected: Vec<f64> = (0..784).map(weight).collect();
+    assert!(
+        saliency.signed().iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-10)
+    );
     // The rightmost columns, where the derivative is largest.
     let top: Vec<usize> = (0..784).filter(|&pixel| saliency.magnitudes()[pixel] > 0.5).collect();
     let picture = masked_picture(&digit(), &pixels, &top, &Reference::Mean).unwrap();

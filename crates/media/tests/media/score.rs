@@ -42,7 +42,7 @@ proptest! {
         others in proptest::collection::vec(-8.0..8.0_f64, 7),
     ) {
         let p = softmax(&logits);
-        let law = softmax(&others[..logits.len()]);
+        let distribution = softmax(&others[..logits.len()]);
         for kind in KINDS {
             let outputs = outputs(kind, &logits);
             prop_assert_eq!(kind.classes(outputs.len()), p.len());
@@ -51,16 +51,16 @@ proptest! {
             let best = (0..p.len()).max_by(|a, b| p[*a].total_cmp(&p[*b])).unwrap();
             prop_assert_eq!(kind.predicted_class(&outputs).unwrap(), best);
             for (class, &p) in p.iter().enumerate() {
-                let log = Score::LogProbability { class }.of(kind, &outputs).unwrap();
+                let log = Score::LogProbability { class }.evaluate(kind, &outputs).unwrap();
                 prop_assert!(close(log, p.ln(), 1e-13));
-                let odds = Score::LogOdds { class }.of(kind, &outputs).unwrap();
+                let odds = Score::LogOdds { class }.evaluate(kind, &outputs).unwrap();
                 // 1 − p loses the digits of p below those of 1.
                 let lost = 1e-15 / (1.0 - p);
                 prop_assert!(close(odds, (p / (1.0 - p)).ln(), 1e-13 + lost));
                 prop_assert_eq!(odds, kind.log_odds(&outputs, class).unwrap());
             }
-            let expected: f64 = law.iter().zip(&p).map(|(weight, p)| weight * p.ln()).sum();
-            let score = Score::ExpectedLogProbability { law: law.clone() }.of(kind, &outputs).unwrap();
+            let expected: f64 = distribution.iter().zip(&p).map(|(weight, p)| weight * p.ln()).sum();
+            let score = Score::ExpectedLogProbability { distribution: distribution.clone() }.evaluate(kind, &outputs).unwrap();
             prop_assert!(close(score, expected, 1e-13));
         }
     }
@@ -68,7 +68,8 @@ proptest! {
 
 #[test]
 fn large_logits_neither_overflow_nor_vanish() {
-    let log = |class, logits: &[f64]| Score::LogProbability { class }.of(Outputs::Logits, logits).unwrap();
+    let log =
+        |class, logits: &[f64]| Score::LogProbability { class }.evaluate(Outputs::Logits, logits).unwrap();
     assert_eq!((log(0, &[1000.0]), log(1, &[-1000.0])), (-1000.0, -1000.0));
     assert_eq!((log(0, &[1000.0, -1000.0]), log(1, &[1000.0, -1000.0, 0.0])), (0.0, -2000.0));
     // −log(1 + e^{−40}); 1 + e^{−40} rounds to 1 in 64 bits.
@@ -87,24 +88,24 @@ fn the_first_of_equal_classes_is_predicted() {
     assert_eq!(Outputs::Logits.predicted_class(&[0.0]).unwrap(), 0);
     assert_eq!(Outputs::Probabilities.predicted_class(&[0.5]).unwrap(), 0);
     assert_eq!(Outputs::Logits.predicted_class(&[1.0, 2.0, 2.0]).unwrap(), 1);
-    let score = Score::of_predicted_class(Outputs::Probabilities, &[0.2, 0.5, 0.3]).unwrap();
+    let score = Score::for_predicted_class(Outputs::Probabilities, &[0.2, 0.5, 0.3]).unwrap();
     assert_eq!(score, Score::LogProbability { class: 1 });
     let expected = Score::expected(Outputs::Probabilities, &[0.75]).unwrap();
-    assert_eq!(expected, Score::ExpectedLogProbability { law: vec![0.25, 0.75] });
+    assert_eq!(expected, Score::ExpectedLogProbability { distribution: vec![0.25, 0.75] });
 }
 
 #[test]
 fn what_is_no_score_of_a_classifier_is_refused() {
     let log = Score::LogProbability { class: 1 };
-    let refusal = |score: &Score, kind, outputs: &[f64]| score.of(kind, outputs).unwrap_err();
+    let refusal = |score: &Score, kind, outputs: &[f64]| score.evaluate(kind, outputs).unwrap_err();
     for score in [Score::LogProbability { class: 3 }, Score::LogOdds { class: 3 }] {
         let refused = refusal(&score, Outputs::Logits, &[0.0; 3]);
         assert!(matches!(refused, MediaError::NoSuchClass { class: 3, classes: 3 }), "{refused}");
     }
     assert!(matches!(refusal(&log, Outputs::Logits, &[]), MediaError::NoSuchClass { classes: 0, .. }));
-    for law in [vec![1.0], vec![0.5, 0.6], vec![-0.5, 1.5], vec![f64::NAN, 1.0]] {
-        let refused = refusal(&Score::ExpectedLogProbability { law }, Outputs::Logits, &[0.0]);
-        assert!(matches!(refused, MediaError::LawOfClasses { classes: 2, .. }), "{refused}");
+    for distribution in [vec![1.0], vec![0.5, 0.6], vec![-0.5, 1.5], vec![f64::NAN, 1.0]] {
+        let refused = refusal(&Score::ExpectedLogProbability { distribution }, Outputs::Logits, &[0.0]);
+        assert!(matches!(refused, MediaError::ClassDistribution { classes: 2, .. }), "{refused}");
     }
     for outputs in [[0.5, 1.5], [0.5, -0.5], [0.5, f64::NAN]] {
         let refused = refusal(&log, Outputs::Probabilities, &outputs);
@@ -115,7 +116,7 @@ fn what_is_no_score_of_a_classifier_is_refused() {
     let infinite = refusal(&log, Outputs::Logits, &[0.0, f64::INFINITY]);
     assert!(matches!(infinite, MediaError::NotALogit { output: 1, .. }), "{infinite}");
     // Rounding errors of 32-bit numbers are accepted.
-    assert_eq!(log.of(Outputs::Probabilities, &[-1e-8, 1.0 + 1e-7]).unwrap(), 0.0);
+    assert_eq!(log.evaluate(Outputs::Probabilities, &[-1e-8, 1.0 + 1e-7]).unwrap(), 0.0);
 }
 
 /// Three logits that depend on six features.
@@ -147,7 +148,7 @@ fn games_of_scores_are_games_of_probabilities_averaged_first() {
         let scores = [
             Score::LogProbability { class: 2 },
             Score::LogOdds { class: 0 },
-            Score::ExpectedLogProbability { law: full.clone() },
+            Score::ExpectedLogProbability { distribution: full.clone() },
         ];
         for score in scores {
             let scored = ScoredGame::new(&game, Outputs::Probabilities, score.clone()).unwrap();
@@ -168,8 +169,8 @@ fn games_of_scores_are_games_of_probabilities_averaged_first() {
                 match &score {
                     Score::LogProbability { class } => p[*class].ln(),
                     Score::LogOdds { class } => (p[*class] / (1.0 - p[*class])).ln(),
-                    Score::ExpectedLogProbability { law } => {
-                        law.iter().zip(p).map(|(law, p)| law * p.ln()).sum()
+                    Score::ExpectedLogProbability { distribution } => {
+                        distribution.iter().zip(p).map(|(distribution, p)| distribution * p.ln()).sum()
                     }
                     _ => unreachable!("the scores above"),
                 }
@@ -230,8 +231,8 @@ fn the_logarithm_of_nothing_is_an_error_with_its_coalition() {
     let GameError::NotFinite { coalition, output: 0, value } = refused else { panic!("{refused}") };
     assert!(coalition.view().contains(0) && value == f64::NEG_INFINITY);
     // A class with probability 0 in the distribution may have predicted probability 0.
-    let law = Score::ExpectedLogProbability { law: vec![1.0, 0.0] };
-    let scored = ScoredGame::new(&probabilities, Outputs::Probabilities, law).unwrap();
+    let distribution = Score::ExpectedLogProbability { distribution: vec![1.0, 0.0] };
+    let scored = ScoredGame::new(&probabilities, Outputs::Probabilities, distribution).unwrap();
     assert_eq!(table(&scored), [0.5_f64.ln(), 0.0]);
 }
 
@@ -261,7 +262,7 @@ impl Local {
 struct NearRow(Vec<f64>);
 
 impl NearReference for NearRow {
-    fn most_changes(&self) -> usize {
+    fn max_changes(&self) -> usize {
         2
     }
 

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::rounds::Counted;
-use super::{CoverProblem, Ensemble, JointTrees, LinearLeaf, Link, Node, Origin, Rule, Tree, Width, Words};
+use super::{
+    Categories, CoverProblem, Ensemble, JointTrees, LinearLeaf, Link, Node, Origin, Rule, Tree, Width,
+};
 use crate::error::ModelError;
 
 /// The contents of a model file, without the trees.
@@ -88,7 +90,7 @@ pub(crate) fn at_most_infinity(threshold: f64) -> Option<Rule> {
 
 /// Maximum of the sum of the largest leaves of all trees, so that sums of differences of margins cannot
 /// overflow.
-const MOST_SUM: f64 = 1e300;
+const MAX_SUM: f64 = 1e300;
 
 impl Ensemble {
     /// Creates an ensemble without trees, with capacity for `nodes` nodes.
@@ -109,7 +111,7 @@ impl Ensemble {
             output_names: Vec::new(),
             class_names: Vec::new(),
             feature_names: parts.feature_names,
-            words: Vec::new(),
+            categories: Vec::new(),
             wanted: Vec::new(),
             base_margins: parts.base_margins,
             link: parts.link,
@@ -125,8 +127,8 @@ impl Ensemble {
 
     /// Sets the categories of the features: one element per feature, at least up to the last that has
     /// categories.
-    pub(crate) fn set_words(&mut self, words: Vec<Option<Words>>) {
-        self.words = words;
+    pub(crate) fn set_categories(&mut self, words: Vec<Option<Categories>>) {
+        self.categories = words;
     }
 
     /// Sets the names of the outputs, or of the two classes that share a single margin. Any other number of
@@ -235,10 +237,10 @@ impl Ensemble {
             ));
         }
         self.largest_sum += largest;
-        if self.largest_sum > MOST_SUM {
+        if self.largest_sum > MAX_SUM {
             let value = parts.number[largest_at] * parts.scale;
             return Err(format!(
-                "leaf {largest_at} has the value {value:e}, so the sum over all trees can exceed {MOST_SUM:e}"
+                "leaf {largest_at} has the value {value:e}, so the sum over all trees can exceed {MAX_SUM:e}"
             ));
         }
         self.trees.push(Tree {
@@ -302,7 +304,7 @@ impl Ensemble {
     /// Checks a split and appends its rule, if any. `left` is the new index of its left child.
     fn split(&mut self, parts: &mut TreeParts, node: usize, left: u32) -> Result<Node, String> {
         let feature = usize::try_from(parts.feature[node]).ok();
-        let feature = feature.filter(|&feature| feature < Node::MOST_FEATURES && feature < self.features);
+        let feature = feature.filter(|&feature| feature < Node::MAX_FEATURES && feature < self.features);
         let Some(feature) = feature else {
             return Err(format!(
                 "node {node} splits on feature {}, but there are {} features",

@@ -21,7 +21,7 @@ const MISSING: &str = "nan";
 
 /// The smallest absolute value of integers without a code: 2^53, above which `f64` does not represent all
 /// integers.
-const MOST: f64 = 9_007_199_254_740_992.0;
+const CODE_LIMIT: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the hash that CatBoost stores for a category: the lower half of the 64-bit hash.
 pub(crate) fn category_hash(text: &str) -> u32 {
@@ -33,7 +33,7 @@ pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
     if code.is_nan() {
         return Some(category_hash(MISSING));
     }
-    if code.fract() == 0.0 && code.abs() < MOST {
+    if code.fract() == 0.0 && code.abs() < CODE_LIMIT {
         return Some(hash_of_whole(code as i64));
     }
     let below = code - 0.5;
@@ -44,7 +44,7 @@ pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
 /// hash.
 pub(crate) fn code_of_text(text: &str) -> f64 {
     match text.parse::<i64>() {
-        Ok(number) if (number as f64).abs() < MOST && number.to_string() == text => number as f64,
+        Ok(number) if (number as f64).abs() < CODE_LIMIT && number.to_string() == text => number as f64,
         _ => code_of_hash(category_hash(text)),
     }
 }
@@ -57,7 +57,7 @@ pub(crate) fn code_of_hash(hash: u32) -> f64 {
 /// Returns the code of a numeric category: the number itself if it is an integer.
 pub(crate) fn code_of_number(number: f64) -> Option<f64> {
     // Adding 0 maps −0 to 0, since both are the same category.
-    (number.fract() == 0.0 && number.abs() < MOST).then_some(number + 0.0)
+    (number.fract() == 0.0 && number.abs() < CODE_LIMIT).then_some(number + 0.0)
 }
 
 /// Returns the hash of the decimal digits of an integer.
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(hash_of_code(-0.0), Some(category_hash("0")));
         assert_eq!(hash_of_code(f64::NAN), Some(category_hash("nan")));
         assert_eq!(hash_of_code(f64::from(u32::MAX) + 0.5), Some(u32::MAX));
-        for none in [0.25, -0.5, -3.5, 4_294_967_296.5, 1e300, f64::INFINITY, MOST] {
+        for none in [0.25, -0.5, -3.5, 4_294_967_296.5, 1e300, f64::INFINITY, CODE_LIMIT] {
             assert_eq!(hash_of_code(none), None, "{none}");
         }
         assert_eq!([2.5, f64::NAN, 1e16].map(code_of_number), [None; 3]);

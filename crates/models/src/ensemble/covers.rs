@@ -75,7 +75,7 @@ impl Ensemble {
     /// that have [categories](Self::words). A number between two of their codes has no meaning.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];
-        for (feature, _) in self.features_with_words() {
+        for (feature, _) in self.features_with_categories() {
             is_categorical[feature] = true;
         }
         for node in self.nodes.iter().filter(|node| !node.is_leaf() && node.is_ruled()) {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Categories, Category, Ensemble, Rule, Width};
+use super::{Category, CategorySet, Ensemble, Rule, Width};
 
 impl Ensemble {
     /// Returns a hash that identifies the function from rows to margins: SHA-256 of the number of features,
@@ -77,7 +77,7 @@ impl Ensemble {
             hash.number(names.len());
             names.iter().for_each(|name| hash.text(name));
         }
-        for words in &self.words {
+        for words in &self.categories {
             let Some(words) = words else {
                 hash.text("numbers");
                 continue;
@@ -129,11 +129,11 @@ impl Hash {
                 self.text("set");
                 self.number(usize::from(*members_go_left) << 1 | usize::from(*negative_fraction_is_zero));
                 match members {
-                    Categories::Dense(words) => {
+                    CategorySet::Dense(words) => {
                         self.number(words.len());
                         words.iter().for_each(|word| self.0.update(word.to_le_bytes()));
                     }
-                    Categories::Sparse(members) => {
+                    CategorySet::Sparse(members) => {
                         self.number(members.len());
                         members.iter().for_each(|&member| self.number(member as usize));
                     }

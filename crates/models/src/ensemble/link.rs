@@ -106,7 +106,7 @@ fn each(margins: &mut [f64], link: impl Fn(f64) -> f64) {
 mod tests {
     use super::*;
 
-    fn of(link: Link, margins: &[f64]) -> Vec<f64> {
+    fn outputs_of(link: Link, margins: &[f64]) -> Vec<f64> {
         let mut outputs = margins.to_vec();
         link.apply(&mut outputs);
         outputs
@@ -114,32 +114,33 @@ mod tests {
 
     #[test]
     fn links_are_their_formulas() {
-        assert_eq!(of(Link::Identity, &[3.0, -1.0]), [3.0, -1.0]);
+        assert_eq!(outputs_of(Link::Identity, &[3.0, -1.0]), [3.0, -1.0]);
         assert!(
-            (of(Link::Logistic { steepness: 2.0 }, &[0.5])[0] - 1.0 / (1.0 + (-1f64).exp())).abs() < 1e-16
+            (outputs_of(Link::Logistic { steepness: 2.0 }, &[0.5])[0] - 1.0 / (1.0 + (-1f64).exp())).abs()
+                < 1e-16
         );
-        let shares = of(Link::Softmax, &[1000.0, 1000.0 + 2f64.ln()]);
+        let shares = outputs_of(Link::Softmax, &[1000.0, 1000.0 + 2f64.ln()]);
         assert!((shares[0] - 1.0 / 3.0).abs() < 1e-13 && (shares[1] - 2.0 / 3.0).abs() < 1e-13);
-        assert_eq!(of(Link::Exponential, &[0.0, 1.0]), [1.0, 1f64.exp()]);
-        assert_eq!(of(Link::Softplus, &[1e5, 0.0, -1e5]), [1e5, 2f64.ln(), 0.0]);
-        assert_eq!(of(Link::HalfPower { unit: 2.0 }, &[4.0]), [0.25]);
-        assert_eq!(of(Link::Step, &[0.5, 0.0, -0.5]), [1.0, 0.0, 0.0]);
-        assert_eq!(of(Link::Sorted, &[0.5, -1.0, 0.0]), [-1.0, 0.0, 0.5]);
-        assert_eq!(of(Link::SquaredError { target: 1.5 }, &[3.0, -0.5]), [2.25, 4.0]);
+        assert_eq!(outputs_of(Link::Exponential, &[0.0, 1.0]), [1.0, 1f64.exp()]);
+        assert_eq!(outputs_of(Link::Softplus, &[1e5, 0.0, -1e5]), [1e5, 2f64.ln(), 0.0]);
+        assert_eq!(outputs_of(Link::HalfPower { unit: 2.0 }, &[4.0]), [0.25]);
+        assert_eq!(outputs_of(Link::Step, &[0.5, 0.0, -0.5]), [1.0, 0.0, 0.0]);
+        assert_eq!(outputs_of(Link::Sorted, &[0.5, -1.0, 0.0]), [-1.0, 0.0, 0.5]);
+        assert_eq!(outputs_of(Link::SquaredError { target: 1.5 }, &[3.0, -0.5]), [2.25, 4.0]);
     }
 
     #[test]
     fn log_losses_are_the_logarithms_of_probabilities() {
         for steepness in [1.0, 0.5, -2.0] {
-            let probability = of(Link::Logistic { steepness }, &[0.3])[0];
-            let loss = of(Link::LogLoss { steepness }, &[0.3])[0];
+            let probability = outputs_of(Link::Logistic { steepness }, &[0.3])[0];
+            let loss = outputs_of(Link::LogLoss { steepness }, &[0.3])[0];
             assert!((loss + probability.ln()).abs() < 1e-15);
         }
         let margins = [0.4, -1.0, 2.5];
-        let (shares, losses) = (of(Link::Softmax, &margins), of(Link::LogLosses, &margins));
+        let (shares, losses) = (outputs_of(Link::Softmax, &margins), outputs_of(Link::LogLosses, &margins));
         assert!(shares.iter().zip(&losses).all(|(share, loss)| (loss + share.ln()).abs() < 1e-15));
         // Losses are finite even if the probability underflows to 0.
-        assert_eq!(of(Link::LogLoss { steepness: 1.0 }, &[-1e4]), [1e4]);
-        assert_eq!(of(Link::LogLosses, &[0.0, 1e4]), [1e4, 0.0]);
+        assert_eq!(outputs_of(Link::LogLoss { steepness: 1.0 }, &[-1e4]), [1e4]);
+        assert_eq!(outputs_of(Link::LogLosses, &[0.0, 1e4]), [1e4, 0.0]);
     }
 }

@@ -1,6 +1,6 @@
 //! Means of ensembles, such as those of cross-validation.
 
-use super::{Ensemble, JointTrees, Link, Node, Statistic, Words};
+use super::{Categories, Ensemble, JointTrees, Link, Node, Statistic};
 use crate::error::ModelError;
 
 impl Ensemble {
@@ -161,8 +161,8 @@ impl Ensemble {
     fn absorb_words(&mut self, member: &Self) -> Result<(), (String, String)> {
         // A corrupt file can declare any number of features, so the loop covers only features with
         // categories.
-        for feature in 0..member.words.len().max(self.words.len()).min(self.features) {
-            let merged = match (self.words(feature), member.words(feature)) {
+        for feature in 0..member.categories.len().max(self.categories.len()).min(self.features) {
+            let merged = match (self.categories(feature), member.categories(feature)) {
                 (None, None) => continue,
                 (Some(known), Some(own)) => known.merged(own),
                 (Some(known), None) => (!member.depends_on(feature)).then(|| known.clone()),
@@ -178,10 +178,10 @@ impl Ensemble {
                     "the same categories in the same order".to_owned(),
                 ));
             };
-            if self.words.len() <= feature {
-                self.words.resize(feature + 1, None);
+            if self.categories.len() <= feature {
+                self.categories.resize(feature + 1, None);
             }
-            self.words[feature] = Some(merged);
+            self.categories[feature] = Some(merged);
         }
         Ok(())
     }
@@ -234,7 +234,7 @@ fn check_names(found: &[String], expected: &[String], what: &str) -> Result<(), 
     }
 }
 
-impl Words {
+impl Categories {
     /// Merges the categories of two members of a mean. Returns `None` if a category may have different codes
     /// in them.
     fn merged(&self, other: &Self) -> Option<Self> {

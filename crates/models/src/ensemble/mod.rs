@@ -8,6 +8,7 @@
 //! Kernels do not depend on the library.
 
 mod build;
+mod categories;
 mod category;
 mod covers;
 mod fingerprint;
@@ -25,20 +26,19 @@ mod statistic;
 pub mod tree;
 mod vector_tree;
 mod width;
-mod words;
 
 pub(crate) use self::build::{EnsembleParts, TreeParts, at_most, at_most_infinity};
+pub use self::categories::{Categories, Category, UnknownCategory};
 pub(crate) use self::category::category_hash;
 pub(crate) use self::joint::JointTrees;
 pub(crate) use self::linear::LinearLeaf;
 pub use self::link::Link;
 pub(crate) use self::node::{Node, Tree};
 pub use self::rounds::Rounds;
-pub(crate) use self::rule::{Categories, Rule, ZERO};
+pub(crate) use self::rule::{CategorySet, Rule, ZERO};
 pub(crate) use self::statistic::{Counts, Part, Rate, RateKind, Statistic};
 pub(crate) use self::vector_tree::{Split, VectorTree};
 pub(crate) use self::width::Width;
-pub use self::words::{Category, UnknownWord, Words};
 use crate::error::ModelError;
 
 /// An additive ensemble of decision trees: `f_k(x) = base_k + Σ_{trees of output k} leaf(x)`.
@@ -70,7 +70,7 @@ pub struct Ensemble {
     features: usize,
     feature_names: Option<Vec<String>>,
     /// Categories of each feature, at least up to the last that has categories.
-    words: Vec<Option<Words>>,
+    categories: Vec<Option<Categories>>,
     /// Whether each feature is required, i.e. must not be missing. Empty if every feature may be missing.
     wanted: Vec<bool>,
     base_margins: Vec<f64>,
@@ -130,13 +130,13 @@ impl Ensemble {
 
     /// Returns the categories of a feature as they occur in the training table, if the file stores them. Rows
     /// contain their codes.
-    pub fn words(&self, feature: usize) -> Option<&Words> {
-        self.words.get(feature)?.as_ref()
+    pub fn categories(&self, feature: usize) -> Option<&Categories> {
+        self.categories.get(feature)?.as_ref()
     }
 
     /// Iterates over the features that have categories.
-    pub(crate) fn features_with_words(&self) -> impl Iterator<Item = (usize, &Words)> {
-        let of_features = self.words.iter().take(self.features).enumerate();
+    pub(crate) fn features_with_categories(&self) -> impl Iterator<Item = (usize, &Categories)> {
+        let of_features = self.categories.iter().take(self.features).enumerate();
         of_features.filter_map(|(feature, words)| Some((feature, words.as_ref()?)))
     }
 

@@ -16,10 +16,10 @@ pub struct Node {
 }
 
 impl Node {
-    pub(super) const MOST_FEATURES: usize = FEATURE as usize + 1;
+    pub(super) const MAX_FEATURES: usize = FEATURE as usize + 1;
 
     /// Creates a split that compares with `threshold`. The feature must be below
-    /// [`MOST_FEATURES`](Self::MOST_FEATURES).
+    /// [`MAX_FEATURES`](Self::MAX_FEATURES).
     pub(super) fn comparison(feature: u32, default_left: bool, threshold: f64, left: u32) -> Self {
         Self { number: threshold, tag: feature | if default_left { DEFAULT_LEFT } else { 0 }, left }
     }

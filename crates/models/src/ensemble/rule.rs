@@ -20,7 +20,7 @@ pub(crate) enum Rule {
     /// By the category, which is x̂ rounded toward zero: members of the set go to one side, all other values
     /// to the other.
     Set {
-        members: Categories,
+        members: CategorySet,
         members_go_left: bool,
         /// Whether numbers between −1 and 0 are category 0 (LightGBM) or negative (XGBoost).
         negative_fraction_is_zero: bool,
@@ -101,13 +101,13 @@ fn contains(numbers: &[f64], value: f64) -> bool {
 
 /// A set of integers.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Categories {
+pub(crate) enum CategorySet {
     Dense(Arc<[u64]>),
     /// The members in ascending order.
     Sparse(Arc<[u32]>),
 }
 
-impl Categories {
+impl CategorySet {
     pub(crate) fn new(mut members: Vec<u32>) -> Self {
         members.sort_unstable();
         members.dedup();
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn sets_of_bits_and_lists_hold_their_members() {
         for members in [vec![], vec![0], vec![63, 64, 5, 5], vec![3, 16_777_215], vec![1 << 14, 0]] {
-            let set = Categories::new(members.clone());
+            let set = CategorySet::new(members.clone());
             for category in (0..200).chain([1 << 14, 16_777_214, 16_777_215]) {
                 assert_eq!(set.contains(category), members.contains(&category), "{members:?}, {category}");
             }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn members_go_one_way_and_all_others_the_other() {
         let rule = |members_go_left, negative_fraction_is_zero| Rule::Set {
-            members: Categories::new(vec![0, 2]),
+            members: CategorySet::new(vec![0, 2]),
             members_go_left,
             negative_fraction_is_zero,
         };

@@ -60,7 +60,7 @@ pub(crate) enum RateKind {
 
 impl RateKind {
     /// Returns the minimum number of counts per category.
-    fn least(self) -> usize {
+    fn min_counts(self) -> usize {
         match self {
             // Two classes have only one border between them.
             Self::After(class) => class.saturating_add(1).max(2),
@@ -97,7 +97,7 @@ impl Rate {
 const NOTHING: u64 = u64::MAX;
 
 /// CatBoost bins targets into at most 256 classes.
-const MOST_CLASSES: usize = 256;
+const MAX_CLASSES: usize = 256;
 
 impl Counts {
     /// Creates a table. The first of several rows with the same hash is used. All rows must exist in
@@ -111,8 +111,8 @@ impl Counts {
         rows.retain(|&(hash, _)| hash != NOTHING);
         rows.sort_by_key(|&(hash, _)| hash);
         rows.dedup_by_key(|&mut (hash, _)| hash);
-        if !(1..=MOST_CLASSES).contains(&width) {
-            return Err(format!("expected 1 to {MOST_CLASSES} counts per category, got {width}"));
+        if !(1..=MAX_CLASSES).contains(&width) {
+            return Err(format!("expected 1 to {MAX_CLASSES} counts per category, got {width}"));
         }
         let whole = counts.len() / width;
         if let Some((_, row)) = rows.iter().find(|&&(_, row)| row as usize >= whole) {
@@ -132,7 +132,7 @@ impl Counts {
         Ok(Self { rows: rows.into(), counts: counts.into(), width, denominator, digest })
     }
 
-    fn of(&self, hash: u64) -> Option<&[f64]> {
+    fn counts(&self, hash: u64) -> Option<&[f64]> {
         let place = self.rows.binary_search_by_key(&hash, |&(known, _)| known).ok()?;
         let start = self.rows[place].1 as usize * self.width;
         Some(&self.counts[start..start + self.width])
@@ -185,7 +185,7 @@ impl Statistic {
         if parts.is_empty() {
             return Err("the statistic has no features".to_owned());
         }
-        let least = rate.kind.least();
+        let least = rate.kind.min_counts();
         if counts.width < least {
             return Err(format!("expected {least} or more counts per category, got {}", counts.width));
         }
@@ -233,7 +233,7 @@ impl Statistic {
     /// Returns the statistic of a row, whose value of a feature is returned by `cell`.
     pub fn value(&self, cell: impl Fn(usize) -> f64) -> f64 {
         let denominator = self.counts.denominator;
-        match self.hash(cell).and_then(|hash| self.counts.of(hash)) {
+        match self.hash(cell).and_then(|hash| self.counts.counts(hash)) {
             Some(counts) => self.rate.of_counts(counts, denominator),
             None => self.rate.of_unknown(denominator),
         }
@@ -324,9 +324,9 @@ mod tests {
             let parts = vec![Part::Category { feature: 0 }];
             let statistic = statistic(parts, vec![(hash, 0)], Rate { kind, ..RATE });
             let values = ["a", "b"].map(|word| statistic.value(|_| code_of_text(word)));
-            let wanted = rates.map(|rate: f32| f64::from((rate + 0.5) * 2.0));
-            assert_eq!(values, wanted, "{kind:?}");
-            assert_eq!(statistic.value(|_| 0.25), wanted[1], "a number that is not a code");
+            let expected = rates.map(|rate: f32| f64::from((rate + 0.5) * 2.0));
+            assert_eq!(values, expected, "{kind:?}");
+            assert_eq!(statistic.value(|_| 0.25), expected[1], "a number that is not a code");
         }
     }
 

@@ -121,7 +121,7 @@ impl Ensemble {
     }
 
     /// Returns the largest number of terms of a linear leaf, 0 if no leaf is linear.
-    pub fn most_terms(&self) -> usize {
+    pub fn max_terms(&self) -> usize {
         self.linear_leaves.iter().map(|leaf| leaf.terms.len()).max().unwrap_or(0)
     }
 

@@ -147,12 +147,12 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
 #[test]
 fn other_ways_to_write_the_same_are_read() {
     let mut document = document("catboost_missing");
-    let wanted = read(&document).unwrap();
+    let expected = read(&document).unwrap();
     let bias = document["scale_and_bias"][1][0].clone();
     document["scale_and_bias"][1] = bias;
     let rows = [0.25, f64::NAN, -0.01, 0.0, 0.5, 0.01, f64::NAN, 0.02, -0.5, 0.03];
     let rows = Rows::new(&rows, 10);
-    assert_eq!(read(&document).unwrap().margins(rows).unwrap(), wanted.margins(rows).unwrap());
+    assert_eq!(read(&document).unwrap().margins(rows).unwrap(), expected.margins(rows).unwrap());
     document["oblivious_trees"] = json!([{"leaf_values": [3.0], "leaf_weights": [9], "splits": []}]);
     document["scale_and_bias"] = json!([2.0, 0.5]);
     assert_eq!(read(&document).unwrap().margins(rows).unwrap(), [6.5]);

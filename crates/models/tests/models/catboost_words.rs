@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, ModelError, ReadOptions, Rounds, UnknownWord};
+use apportion_models::{Ensemble, ModelError, ReadOptions, Rounds, UnknownCategory};
 use serde_json::{Value, json};
 
 use crate::common::{
@@ -40,13 +40,13 @@ fn margins_are_those_of_catboost_from_either_format() {
             let rows = coded(&ensemble, &said["rows"]);
             let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
             assert_close(&margins, &numbers(&said["margins"]), 1e-12, name);
-            if let Some(wanted) = said.get("outputs") {
-                let wanted = numbers(wanted);
+            if let Some(expected) = said.get("outputs") {
+                let expected = numbers(expected);
                 let mut got = outputs(&ensemble, &rows);
                 if ensemble.output_count() == 1 {
                     got = got.into_iter().flat_map(|chance| [1.0 - chance, chance]).collect();
                 }
-                assert_close(&got, &wanted, 1e-12, name);
+                assert_close(&got, &expected, 1e-12, name);
             }
             assert_eq!(ensemble.joint().is_some(), JOINT.contains(&name), "{name}");
         }
@@ -93,17 +93,17 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
     for ensemble in both("simple") {
         let names = ensemble.feature_names().unwrap();
         let categories: Vec<&str> = (0..names.len())
-            .filter(|&feature| ensemble.words(feature).is_some())
+            .filter(|&feature| ensemble.categories(feature).is_some())
             .map(|feature| &*names[feature])
             .collect();
         assert_eq!(categories, ["city", "zip", "kind", "sold"]);
-        let words = ensemble.words(0).unwrap();
+        let words = ensemble.categories(0).unwrap();
         assert!(words.code_of_text("any word").is_some() && words.code_of_number(0.5).is_none());
-        assert_eq!(words.unknown(), UnknownWord::Refused);
-        let zip = ensemble.words(2).unwrap();
+        assert_eq!(words.unknown(), UnknownCategory::Refused);
+        let zip = ensemble.categories(2).unwrap();
         assert_eq!(zip.code_of_text("8001"), zip.code_of_number(8001.0));
         // Tables contain booleans as text.
-        let sold = ensemble.words(5).unwrap();
+        let sold = ensemble.categories(5).unwrap();
         assert_eq!(["True", "False"].map(|text| sold.code_of_text(text)), [Some(1.0), Some(0.0)]);
     }
 }
@@ -128,8 +128,8 @@ fn several_targets_are_read_where_the_file_has_all_tables() {
 #[test]
 fn words_that_the_file_has_are_listed() {
     let [binary, document] = both("words");
-    assert!(binary.words(0).unwrap().list().len() <= document.words(0).unwrap().list().len());
-    let list = format!("{:?}", document.words(0).unwrap().list());
+    assert!(binary.categories(0).unwrap().list().len() <= document.categories(0).unwrap().list().len());
+    let list = format!("{:?}", document.categories(0).unwrap().list());
     assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
 }
 
@@ -138,7 +138,7 @@ fn words_that_the_file_has_are_listed() {
 fn a_missing_category_is_the_word_nan() {
     for name in MODELS {
         for ensemble in both(name) {
-            let Some(words) = ensemble.words(0) else { continue };
+            let Some(words) = ensemble.categories(0) else { continue };
             let mut rows = vec![0.5; 2 * ensemble.feature_count()];
             rows[0] = f64::NAN;
             rows[ensemble.feature_count()] = words.code_of_text("nan").unwrap();

@@ -270,7 +270,7 @@ pub fn numbers(value: &Value) -> Vec<f64> {
 /// Returns rows of strings and numbers as numbers, with each category replaced by its code.
 pub fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
     let row = |row: &Value| -> Vec<f64> {
-        let cell = |(feature, cell): (usize, &Value)| match (ensemble.words(feature), cell) {
+        let cell = |(feature, cell): (usize, &Value)| match (ensemble.categories(feature), cell) {
             (Some(words), Value::String(text)) => words.code_of_text(text).unwrap(),
             (Some(words), cell) => words.code_of_number(cell.as_f64().unwrap()).unwrap(),
             (None, cell) => cell.as_f64().unwrap_or(f64::NAN),
@@ -280,11 +280,11 @@ pub fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
     rows.as_array().unwrap().iter().flat_map(row).collect()
 }
 
-pub fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        let close = (got - wanted).abs() <= tolerance * wanted.abs().max(1.0);
-        assert!(close, "{what}, number {index}: {got} != {wanted}");
+pub fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let close = (got - expected).abs() <= tolerance * expected.abs().max(1.0);
+        assert!(close, "{what}, number {index}: {got} != {expected}");
     }
 }
 
@@ -300,12 +300,12 @@ pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
 /// Compares margins and outputs, each with its tolerance, with those of the library.
 pub fn assert_as_said(name: &str, ensemble: &Ensemble, said: &Value, tolerances: [f64; 2]) {
     let rows = numbers(&said["rows"]);
-    if let Some(wanted) = said.get("margins") {
+    if let Some(expected) = said.get("margins") {
         let margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
-        assert_close(&margins, &numbers(wanted), tolerances[0], name);
+        assert_close(&margins, &numbers(expected), tolerances[0], name);
     }
-    if let Some(wanted) = said.get("outputs").or(said.get("scores")) {
-        assert_close(&outputs(ensemble, &rows), &numbers(wanted), tolerances[1], name);
+    if let Some(expected) = said.get("outputs").or(said.get("scores")) {
+        assert_close(&outputs(ensemble, &rows), &numbers(expected), tolerances[1], name);
     }
 }
 

@@ -29,7 +29,7 @@ fn a_dump_of_lightgbm_is_the_model() {
         assert_eq!(dumped.round_count(), saved.round_count(), "{name}");
         let features = saved.feature_count();
         for feature in 0..features {
-            assert_eq!(dumped.words(feature), saved.words(feature), "{name}, {feature}");
+            assert_eq!(dumped.categories(feature), saved.categories(feature), "{name}, {feature}");
         }
         let rows = Random(9).row(200 * features);
         let rows = Rows::new(&rows, features);
@@ -61,9 +61,9 @@ fn a_dump_of_xgboost_is_the_model_without_its_base_and_says_so() {
         let (wide, narrow) = (saved.feature_count(), dumped.feature_count());
         for row in Random(4).row(100 * wide).chunks(wide) {
             let of_dump: Vec<f64> = (0..narrow).map(|feature| row[place_of(feature)]).collect();
-            let wanted = saved.margins(Rows::new(row, wide)).unwrap()[0] - saved.base_margins()[0];
+            let expected = saved.margins(Rows::new(row, wide)).unwrap()[0] - saved.base_margins()[0];
             let own = dumped.margins(Rows::new(&of_dump, narrow)).unwrap()[0];
-            assert!((own - wanted).abs() <= 1e-9 * wanted.abs().max(1.0), "{name}: {own}, {wanted}");
+            assert!((own - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{name}: {own}, {expected}");
         }
     }
 }

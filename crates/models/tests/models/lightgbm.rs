@@ -52,11 +52,11 @@ fn line_ends_of_another_system_and_nothing_after_the_trees_are_read_alike() {
     let text = text("regression");
     let rows = numbers(&json_fixture("lightgbm_margins.json.gz")["regression"]["rows"]);
     let margins = |text: &str| read(text).unwrap().margins(Rows::new(&rows, 10)).unwrap();
-    let wanted = margins(&text);
-    assert_eq!(margins(&text.replace('\n', "\r\n")), wanted);
+    let expected = margins(&text);
+    assert_eq!(margins(&text.replace('\n', "\r\n")), expected);
     let end = text.find("end of trees").unwrap() + "end of trees".len();
-    assert_eq!(margins(&text[..end]), wanted);
-    assert_eq!(margins(&format!("\n \n{text}")), wanted);
+    assert_eq!(margins(&text[..end]), expected);
+    assert_eq!(margins(&format!("\n \n{text}")), expected);
 }
 
 /// A truncated file is rejected, unless only optional parts after the model are missing.

@@ -82,7 +82,7 @@ fn a_missing_value_is_refused_unless_the_graph_fills_it_in_or_never_looks() {
 
 #[test]
 fn graphs_that_are_not_linear_are_told_from_damaged_ones() {
-    for (name, wanted) in [
+    for (name, expected) in [
         ("refused_network", "its operators are Gemm, Relu"),
         ("refused_polynomial", "ReduceProd"),
         ("refused_normalizer", "operator Normalizer"),
@@ -93,7 +93,7 @@ fn graphs_that_are_not_linear_are_told_from_damaged_ones() {
         let is_other = matches!(error, ModelError::OtherOnnx { .. });
         assert!(is_other || matches!(error, ModelError::Unsupported { .. }), "{name}: {error:?}");
         assert_eq!(is_other, ["refused_network", "refused_polynomial"].contains(&name), "{name}");
-        assert!(error.to_string().contains(wanted), "{name}: {error}");
+        assert!(error.to_string().contains(expected), "{name}: {error}");
     }
     let bytes = content("onnx/linear/regression_double.onnx");
     let damaged = Ensemble::from_bytes(&bytes[..bytes.len() / 2]).unwrap_err();
@@ -106,12 +106,12 @@ fn linear_files_cut_anywhere_are_refused_or_whole() {
         let bytes = content(&format!("onnx/linear/{name}.onnx"));
         let whole = Ensemble::from_bytes(&bytes).unwrap();
         let rows = vec![0.25; whole.feature_count()];
-        let wanted = outputs(&whole, &rows);
+        let expected = outputs(&whole, &rows);
         for cut in 0..bytes.len() {
             // If only the versions of the operator sets are missing, the model is complete.
             if let Ok(part) = Ensemble::from_bytes(&bytes[..cut]) {
                 assert!(cut + 40 > bytes.len(), "{name}: {cut} of {}", bytes.len());
-                assert_close(&outputs(&part, &rows), &wanted, 0.0, name);
+                assert_close(&outputs(&part, &rows), &expected, 0.0, name);
             }
         }
     }

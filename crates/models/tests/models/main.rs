@@ -4,6 +4,7 @@
 
 mod catboost;
 mod catboost_words;
+mod categories;
 mod common;
 mod covers;
 mod dumps;
@@ -18,5 +19,4 @@ mod reading;
 mod rounds;
 mod scikit_learn;
 mod treelite;
-mod words;
 mod xgboost_kinds;

@@ -60,7 +60,7 @@ fn margins_are_the_means_of_those_of_the_members() {
         let is_identity = whole.link() == Some(Link::Identity);
         assert_eq!(mean.link(), is_identity.then_some(Link::Identity), "{name}");
         for feature in 0..columns {
-            let codes = |model: &Ensemble| model.words(feature).map(|words| words.code_of_text("red"));
+            let codes = |model: &Ensemble| model.categories(feature).map(|words| words.code_of_text("red"));
             assert_eq!(codes(&mean), codes(&whole), "{name}, {feature}");
         }
         let scales = mean.margin_scales(rows).unwrap();
@@ -125,7 +125,7 @@ fn members_that_differ_are_refused_with_what_differs() {
 fn other_categories_are_refused_if_a_tree_looks_at_them() {
     let document = json_fixture("words_xgb.json.gz");
     let whole = read(&document).unwrap();
-    let feature = (0..whole.feature_count()).find(|&feature| whole.words(feature).is_some()).unwrap();
+    let feature = (0..whole.feature_count()).find(|&feature| whole.categories(feature).is_some()).unwrap();
     let mut other = document.clone();
     put(
         &mut other,
@@ -133,7 +133,7 @@ fn other_categories_are_refused_if_a_tree_looks_at_them() {
         json!({"offsets": [], "values": []}),
     );
     let bare = read(&other).unwrap();
-    assert!(bare.words(feature).is_none());
+    assert!(bare.categories(feature).is_none());
     let error = Ensemble::mean_of(&[&whole, &bare]).unwrap_err().to_string();
     assert!(error.contains("different categories for the feature"), "{error}");
 }

@@ -3,7 +3,7 @@
 
 use apportion_games::{GameError, Rows};
 use apportion_models::tree::Width;
-use apportion_models::{Ensemble, Link, ModelError, UnknownWord, Words};
+use apportion_models::{Categories, Ensemble, Link, ModelError, UnknownCategory};
 use serde_json::Value;
 
 use crate::common::{fixture, json_fixture, model, numbers, outputs};
@@ -13,9 +13,9 @@ fn rows_of(model: &Ensemble, said: &Value) -> Vec<f64> {
     let cell = |(feature, cell): (usize, &Value)| match cell {
         Value::Null => f64::NAN,
         Value::String(text) => {
-            let words = model.words(feature).unwrap();
-            assert_eq!(words.unknown(), UnknownWord::NoCategory);
-            words.code_of_text(text).unwrap_or(Words::NO_CATEGORY)
+            let words = model.categories(feature).unwrap();
+            assert_eq!(words.unknown(), UnknownCategory::NoCategory);
+            words.code_of_text(text).unwrap_or(Categories::NO_CATEGORY)
         }
         number => number.as_f64().unwrap(),
     };
@@ -30,7 +30,7 @@ fn pipelines_predict_as_the_runtime_does() {
     for (name, said) in said.as_object().unwrap() {
         let ensemble = model(&format!("onnx/pipelines/{name}.onnx"));
         let rows = rows_of(&ensemble, said);
-        let mut wanted = numbers(&said["scores"]);
+        let mut expected = numbers(&said["scores"]);
         let got = match ensemble.link() {
             Some(_) => outputs(&ensemble, &rows),
             // The runtime divides these scores by their sum.
@@ -43,19 +43,19 @@ fn pipelines_predict_as_the_runtime_does() {
                 margins
             }
         };
-        if ensemble.output_count() == 1 && wanted.len() == 2 * got.len() {
+        if ensemble.output_count() == 1 && expected.len() == 2 * got.len() {
             // The runtime also returns the probability of the first class.
-            wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
+            expected = expected.chunks_exact(2).map(|shares| shares[1]).collect();
         }
-        assert_eq!(got.len(), wanted.len(), "{name}");
-        let columns = wanted.len() / said["rows"].as_array().unwrap().len();
-        for (place, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
+        assert_eq!(got.len(), expected.len(), "{name}");
+        let columns = expected.len() / said["rows"].as_array().unwrap().len();
+        for (place, (got, expected)) in got.iter().zip(&expected).enumerate() {
             let row = place / columns;
             // The runtime adds in f32.
-            let near = (got - wanted).abs() <= 2e-6 * wanted.abs().max(1.0);
+            let near = (got - expected).abs() <= 2e-6 * expected.abs().max(1.0);
             assert!(
                 near,
-                "{name}: row {row}, {}: {got}, but the runtime predicts {wanted}",
+                "{name}: row {row}, {}: {got}, but the runtime predicts {expected}",
                 said["rows"][row]
             );
         }
@@ -83,9 +83,9 @@ fn outputs_and_features_are_those_of_the_graph() {
     }
     let words = model("onnx/pipelines/words_one_hot.onnx");
     assert_eq!(words.feature_names().unwrap(), ["a", "b", "c", "d", "s", "k", "t"]);
-    let known: Vec<bool> = (0..7).map(|feature| words.words(feature).is_some()).collect();
+    let known: Vec<bool> = (0..7).map(|feature| words.categories(feature).is_some()).collect();
     assert_eq!(known, [false, false, false, false, true, false, true]);
-    assert_eq!(words.words(4).unwrap().list().len(), 3);
+    assert_eq!(words.categories(4).unwrap().list().len(), 3);
     assert_eq!(model("onnx/pipelines/one_against_rest.onnx").output_names().unwrap(), ["0", "1", "2"]);
 }
 

@@ -1,7 +1,7 @@
 //! Models of a few nodes in the portable format, with their expected predictions and covers, and errors.
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, Link, UnknownWord};
+use apportion_models::{Ensemble, Link, UnknownCategory};
 use serde_json::{Value, json};
 
 use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
@@ -98,8 +98,9 @@ fn zeros_may_be_missing_and_leaves_linear() {
     };
     let of = |ensemble: &Ensemble, row: [f64; 2]| ensemble.margins(Rows::new(&row, 2)).unwrap()[0];
     let zero = tree(json!([{"node": 0, "zero_is_missing": true}]), json!([]));
-    for (value, wanted) in [(0.0, 20.0), (NAN, 20.0), (1e-40, 20.0), (0.5, 10.0), (1.0, 10.0), (1.5, 20.0)] {
-        assert_eq!(of(&zero, [value, 0.0]), wanted, "{value}");
+    for (value, expected) in [(0.0, 20.0), (NAN, 20.0), (1e-40, 20.0), (0.5, 10.0), (1.0, 10.0), (1.5, 20.0)]
+    {
+        assert_eq!(of(&zero, [value, 0.0]), expected, "{value}");
     }
     let linear =
         tree(json!([]), json!([{"node": 1, "constant": 1.5, "features": [1, 0], "coefficients": [2, -1]}]));
@@ -156,22 +157,22 @@ fn excepted_numbers_go_to_the_side_that_the_threshold_does_not_say() {
 #[test]
 fn categories_have_their_words_and_codes() {
     let mut document = sample();
-    assert!(read(&document).unwrap().words(0).is_none());
+    assert!(read(&document).unwrap().categories(0).is_none());
     document["categories"] = json!([
         {"feature": 1, "values": ["Oslo", 3, true, "3"], "unknown": "no category"},
         {"feature": 0, "values": [1.5, -0.0], "unknown": "missing"}
     ]);
     let model = read(&document).unwrap();
-    let words = model.words(1).unwrap();
-    assert_eq!(words.unknown(), UnknownWord::NoCategory);
+    let words = model.categories(1).unwrap();
+    assert_eq!(words.unknown(), UnknownCategory::NoCategory);
     assert_eq!(["Oslo", "3", "Rome"].map(|word| words.code_of_text(word)), [Some(0.0), Some(3.0), None]);
     assert_eq!([3.0, 1.0, 0.0].map(|number| words.code_of_number(number)), [Some(1.0), Some(2.0), None]);
-    let numbers = model.words(0).unwrap();
-    assert_eq!(numbers.unknown(), UnknownWord::Missing);
+    let numbers = model.categories(0).unwrap();
+    assert_eq!(numbers.unknown(), UnknownCategory::Missing);
     assert_eq!([1.5, 0.0].map(|number| numbers.code_of_number(number)), [Some(0.0), Some(1.0)]);
     assert_eq!(model.fingerprint(), read(&sample()).unwrap().fingerprint(), "words change no margin");
     document["categories"][0]["unknown"] = json!("refused");
-    assert_eq!(read(&document).unwrap().words(1).unwrap().unknown(), UnknownWord::Refused);
+    assert_eq!(read(&document).unwrap().categories(1).unwrap().unknown(), UnknownCategory::Refused);
     let cases = [
         ("/categories/0/feature", json!(2), "categories[0].feature: feature 2 out of range (2 features)"),
         ("/categories/0/feature", json!(0), "feature 0 has two lists"),
@@ -198,7 +199,7 @@ fn widths_links_and_sources_are_read() {
     document["width"] = json!("single");
     document["trees"][0]["threshold"][0] = json!(f64::from(0.1f32));
     assert_eq!(predict(&read(&document).unwrap(), [between, 0.0])[0], 9.0);
-    for (link, wanted) in [
+    for (link, expected) in [
         (json!({"name": "identity"}), Link::Identity),
         (json!({"name": "logistic"}), Link::Logistic { steepness: 1.0 }),
         (json!({"name": "logistic", "steepness": 2}), Link::Logistic { steepness: 2.0 }),
@@ -210,7 +211,7 @@ fn widths_links_and_sources_are_read() {
         (json!({"name": "sorted"}), Link::Sorted),
     ] {
         document["link"] = link;
-        assert_eq!(read(&document).unwrap().link(), Some(wanted));
+        assert_eq!(read(&document).unwrap().link(), Some(expected));
     }
     document["source"] =
         json!({"library": "lib", "version": "1.2", "model": "Forest", "objective": "least squares"});

@@ -134,10 +134,10 @@ fn a_mean_over_rounds_stays_one() {
         let three = margins(
             &Ensemble::from_bytes_with(&bytes, &ReadOptions::default().rounds(Rounds::Within(0..3))).unwrap(),
         );
-        for (got, wanted) in three.iter().zip(&mean) {
+        for (got, expected) in three.iter().zip(&mean) {
             assert!(
-                (got - wanted).abs() <= 1e-12 * (1.0 + wanted.abs()),
-                "{file}: {got} {wanted} of {count}"
+                (got - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
+                "{file}: {got} {expected} of {count}"
             );
         }
     }

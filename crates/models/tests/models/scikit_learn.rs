@@ -2,7 +2,7 @@
 //! predictions.
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, UnknownWord, Words};
+use apportion_models::{Categories, Ensemble, UnknownCategory};
 use serde_json::Value;
 
 use crate::common::{assert_as_said, assert_close, content, json_fixture, model, numbers, outputs, refusal};
@@ -22,12 +22,12 @@ fn models_written_as_json_predict_as_the_library_does() {
 /// Converts a row of a table to the numbers that splits compare.
 fn coded(model: &Ensemble, row: &[Value]) -> Vec<f64> {
     let code = |(feature, cell): (usize, &Value)| {
-        let words = model.words(feature);
+        let words = model.categories(feature);
         match cell {
             Value::Null => f64::NAN,
             Value::String(word) => words.unwrap().code_of_text(word).unwrap_or_else(|| {
-                assert_eq!(words.unwrap().unknown(), UnknownWord::NoCategory, "{word}");
-                Words::NO_CATEGORY
+                assert_eq!(words.unwrap().unknown(), UnknownCategory::NoCategory, "{word}");
+                Categories::NO_CATEGORY
             }),
             number => {
                 assert!(words.is_none(), "numbers are no words in these tables");
@@ -52,14 +52,14 @@ fn models_of_tables_with_words_predict_as_the_library_does() {
             .iter()
             .flat_map(|row| coded(&model, row.as_array().unwrap()))
             .collect();
-        unknown += rows.iter().filter(|&&cell| cell == Words::NO_CATEGORY).count();
+        unknown += rows.iter().filter(|&&cell| cell == Categories::NO_CATEGORY).count();
         missing += rows.iter().filter(|cell| cell.is_nan()).count();
-        let (got, mut wanted) = (outputs(&model, &rows), numbers(&said["outputs"]));
-        if wanted.len() == 2 * got.len() {
+        let (got, mut expected) = (outputs(&model, &rows), numbers(&said["outputs"]));
+        if expected.len() == 2 * got.len() {
             // The library also returns the probability of the first class.
-            wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
+            expected = expected.chunks_exact(2).map(|shares| shares[1]).collect();
         }
-        assert_close(&got, &wanted, 1e-12, name);
+        assert_close(&got, &expected, 1e-12, name);
     }
     assert!(unknown > 100 && missing > 100, "{unknown} {missing}");
 }
@@ -76,11 +76,11 @@ fn linear_models_of_tables_predict_as_the_library_does() {
             .iter()
             .map(|row| coded(&model, row.as_array().unwrap()))
             .collect();
-        let (got, mut wanted) = (outputs(&model, &rows.concat()), numbers(&said["outputs"]));
-        if wanted.len() == 2 * got.len() {
-            wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
+        let (got, mut expected) = (outputs(&model, &rows.concat()), numbers(&said["outputs"]));
+        if expected.len() == 2 * got.len() {
+            expected = expected.chunks_exact(2).map(|shares| shares[1]).collect();
         }
-        assert_close(&got, &wanted, 1e-12, name);
+        assert_close(&got, &expected, 1e-12, name);
         for feature in 0..model.feature_count() {
             let mut row = rows[0].clone();
             row[feature] = f64::NAN;
@@ -101,13 +101,13 @@ fn models_written_as_onnx_score_as_their_library_or_a_runtime_does() {
         let ensemble = model(&file);
         assert!(ensemble.link().is_some(), "{name}");
         let got = outputs(&ensemble, &numbers(&said["rows"]));
-        let mut wanted = numbers(&said["scores"]);
-        if ensemble.output_count() == 1 && wanted.len() == 2 * got.len() {
+        let mut expected = numbers(&said["scores"]);
+        if ensemble.output_count() == 1 && expected.len() == 2 * got.len() {
             // The runtime also returns the probability of the first class.
-            wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
+            expected = expected.chunks_exact(2).map(|shares| shares[1]).collect();
         }
         // The runtime adds in f32.
-        assert_close(&got, &wanted, 1e-6, name);
+        assert_close(&got, &expected, 1e-6, name);
         assert!(ensemble.check_covers().is_err(), "{name} has no covers");
     }
 }

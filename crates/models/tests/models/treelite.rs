@@ -27,7 +27,7 @@ fn margins_and_outputs_are_those_of_treelite() {
         let ensemble = model(&format!("{name}.json.gz"));
         match (ensemble.link().unwrap(), link) {
             (Link::HalfPower { unit }, Link::HalfPower { .. }) => assert!(unit > 1.0),
-            (got, wanted) => assert_eq!(got, wanted, "{name}"),
+            (got, expected) => assert_eq!(got, expected, "{name}"),
         }
         assert_eq!(ensemble.origin().format, "treelite JSON");
         ensemble.check_covers().unwrap();
@@ -80,9 +80,9 @@ fn every_operator_decides_as_it_says() {
                     [0.1, f64::from(0.1f32), 0.1f64.next_up(), 0.1f64.next_down(), -3.0, 0.0, -0.0, 7.0];
                 for x in near {
                     let rounded = if kind == "float32" { f64::from(x as f32) } else { x };
-                    let wanted = if decide(rounded, threshold) { 1.5 } else { 2.5 };
+                    let expected = if decide(rounded, threshold) { 1.5 } else { 2.5 };
                     let got = ensemble.margins(Rows::new(&[9.0, x], 2)).unwrap()[0];
-                    assert_eq!(got, wanted, "{x} {operator} {threshold}, {kind}");
+                    assert_eq!(got, expected, "{x} {operator} {threshold}, {kind}");
                 }
                 let got = ensemble.margins(Rows::new(&[9.0, f64::NAN], 2)).unwrap()[0];
                 assert_eq!(got, if default_left { 1.5 } else { 2.5 }, "a missing value, {operator}");

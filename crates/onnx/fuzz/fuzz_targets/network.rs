@@ -9,13 +9,13 @@ use apportion_games::Rows;
 use apportion_onnx::Network;
 
 /// Maximum features × outputs for which rows are predicted: a few bytes can declare a million features.
-const MOST_COLUMNS: usize = 4096;
+const MAX_COLUMNS: usize = 4096;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     tell_own_panics();
     let Ok(network) = Network::from_bytes(bytes) else { return };
     let (features, outputs) = (network.feature_count(), network.output_count());
-    if features.saturating_mul(outputs) > MOST_COLUMNS {
+    if features.saturating_mul(outputs) > MAX_COLUMNS {
         return;
     }
     let rows: Vec<f64> = (0..3 * features).map(|place| [0.0, 1.0, 2.0, 0.0, 3.0][place % 5]).collect();

@@ -72,9 +72,9 @@ fn problem(bytes: Vec<u8>) -> Option<String> {
 /// Asserts that reading fails at this content of a message, with the position of its field in the error.
 fn assert_refused(path: &[u8], content: &[u8], fault: &str) {
     let (bytes, start) = within(path, content);
-    let wanted = format!("the field at byte {start} of {} {fault};", bytes.len());
+    let expected = format!("the field at byte {start} of {} {fault};", bytes.len());
     let problem = problem(bytes).unwrap_or_else(|| panic!("{path:?} {content:?} was read"));
-    assert!(problem.contains(&wanted), "{path:?} {content:?}: {problem}, not {wanted}");
+    assert!(problem.contains(&expected), "{path:?} {content:?}: {problem}, not {expected}");
 }
 
 fn assert_read(path: &[u8], content: &[u8]) {

@@ -1,7 +1,7 @@
 //! Averages over windows.
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
-use super::plane::{Before, Changed, Shape};
+use super::plane::{Changed, InputChanges, Shape};
 use super::window::Window;
 
 /// Averages over windows.
@@ -30,13 +30,19 @@ impl Average {
     }
 
     /// Updates the averages of a plane for changed cells.
-    pub(super) fn add(&self, shape: Shape, before: Before<'_>, sums: &mut [f32], changed: &mut Changed) {
+    pub(super) fn add(
+        &self,
+        shape: Shape,
+        before: InputChanges<'_>,
+        sums: &mut [f32],
+        changed: &mut Changed,
+    ) {
         add(self, shape, before, sums, changed);
     }
 }
 
 multiversioned! {
-    fn add(average: &Average, shape: Shape, before: Before<'_>, sums: &mut [f32], changed: &mut Changed) {
+    fn add(average: &Average, shape: Shape, before: InputChanges<'_>, sums: &mut [f32], changed: &mut Changed) {
         let groups = shape.lanes() / LANES;
         if fused!() {
             add_body::<true>(average, groups, before, sums, changed);
@@ -50,7 +56,7 @@ multiversioned! {
 fn add_body<const FUSED: bool>(
     average: &Average,
     groups: usize,
-    before: Before<'_>,
+    before: InputChanges<'_>,
     sums: &mut [f32],
     changed: &mut Changed,
 ) {

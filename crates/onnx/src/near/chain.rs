@@ -7,7 +7,7 @@ use super::dense::Dense;
 use super::lanes::LANES;
 use super::layer::{Layer, simplified};
 use super::max;
-use super::plane::{Before, Changed, Shape};
+use super::plane::{Changed, InputChanges, Shape};
 use super::pointwise::{self, Pointwise};
 use super::window::Window;
 
@@ -17,7 +17,7 @@ pub(crate) struct Chain {
     /// The position of each feature in the first plane, and its cell there.
     features: Vec<Feature>,
     stages: Vec<Stage>,
-    most_changes: usize,
+    max_changes: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +89,7 @@ impl Chain {
     /// Creates a network from its layers.
     pub(crate) fn new(input: Shape, layers: Vec<Layer>) -> Self {
         let layers = simplified(layers);
-        let most_changes = cost::most_changes(input, &layers);
+        let max_changes = cost::max_changes(input, &layers);
         let mut stages = vec![Stage::new(Operation::Input, input, &[])];
         let mut shape = input;
         for layer in layers {
@@ -120,13 +120,13 @@ impl Chain {
             let (row, column) = ((cell / input.width) as u32, (cell % input.width) as u32);
             Feature { place: input.place(element) as u32, row, column }
         };
-        Self { features: (0..input.elements()).map(feature).collect(), stages, most_changes }
+        Self { features: (0..input.elements()).map(feature).collect(), stages, max_changes }
     }
 
     /// Returns the maximum number of changes of a row for which propagating them is cheaper than predicting
     /// the whole row.
-    pub(super) fn most_changes(&self) -> usize {
-        self.most_changes
+    pub(super) fn max_changes(&self) -> usize {
+        self.max_changes
     }
 
     fn output(&self) -> Shape {
@@ -156,7 +156,7 @@ impl Chain {
             if let Some((before, last)) = planes.last().zip(self.stages[..planes.len()].last()) {
                 let zeros = vec![0.0; last.output.len()];
                 let all = Changed::everything(last.output);
-                let before = Before { now: before.results(), reference: &zeros, changed: &all };
+                let before = InputChanges { now: before.results(), reference: &zeros, changed: &all };
                 stage.follow(last.output, before, &mut plane, &mut Changed::nothing(shape), &mut memory);
             } else {
                 self.features
@@ -209,7 +209,7 @@ impl Chain {
                 if changed_before[last].is_empty() {
                     break;
                 }
-                let before = Before {
+                let before = InputChanges {
                     now: before[last].results(),
                     reference: reference.0[last].results(),
                     changed: &changed_before[last],
@@ -247,7 +247,7 @@ impl Stage {
     fn follow(
         &self,
         input: Shape,
-        before: Before<'_>,
+        before: InputChanges<'_>,
         plane: &mut Plane,
         changed: &mut Changed,
         memory: &mut Changes,

@@ -9,7 +9,7 @@ use rten_onnx::onnx::{AttributeProto, DataLocation, DataType, GraphProto, NodePr
 pub(crate) struct Constants<'a>(HashMap<&'a str, &'a TensorProto>);
 
 impl<'a> Constants<'a> {
-    pub(crate) fn of(graph: &'a GraphProto) -> Self {
+    pub(crate) fn new(graph: &'a GraphProto) -> Self {
         let weights = graph.initializer.iter().filter_map(|weight| Some((weight.name.as_deref()?, weight)));
         let constants = graph.node.iter().filter(|node| node.op_type.as_deref() == Some("Constant"));
         let values = constants

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
-use super::plane::{Before, Changed, Shape};
+use super::plane::{Changed, InputChanges, Shape};
 use super::window::Window;
 
 /// Number of changes that are added to the sums in one pass over them.
@@ -25,7 +25,7 @@ pub(super) struct Convolution {
     /// Padded number of channels of a cell of the output.
     lanes: usize,
     /// The overlap of each row of the input with the kernel, and of each column.
-    meetings: [Vec<Meeting>; 2],
+    meetings: [Vec<Overlap>; 2],
     /// Indexed by the phase of the rows, then of the columns.
     phases: Vec<Phase>,
     weights: Vec<f32>,
@@ -33,7 +33,7 @@ pub(super) struct Convolution {
 
 /// The overlap of one row or column of the input with the kernel.
 #[derive(Debug, Clone)]
-struct Meeting {
+struct Overlap {
     /// Rows or columns of the output whose windows contain it.
     outputs: Range<usize>,
     phase: usize,
@@ -41,7 +41,7 @@ struct Meeting {
     line: usize,
 }
 
-impl Meeting {
+impl Overlap {
     fn all(window: &Window, axis: usize) -> Vec<Self> {
         let (size, stride) = (window.size[axis], window.stride[axis]);
         let meeting = |input: usize| {
@@ -87,14 +87,14 @@ impl Convolution {
                 }
             }
         }
-        let meetings = [Meeting::all(&window, 0), Meeting::all(&window, 1)];
+        let meetings = [Overlap::all(&window, 0), Overlap::all(&window, 1)];
         Self { input, window, lanes, meetings, phases, weights: packed }
     }
 
     /// Updates the sums for changed cells.
     pub(super) fn add(
         &self,
-        before: Before<'_>,
+        before: InputChanges<'_>,
         sums: &mut [f32],
         changed: &mut Changed,
         changes: &mut Changes,
@@ -126,7 +126,7 @@ fn collect(now: &[f32], reference: &[f32], channels: &mut [usize], factors: &mut
 multiversioned! {
     fn add(
         convolution: &Convolution,
-        before: Before<'_>,
+        before: InputChanges<'_>,
         sums: &mut [f32],
         changed: &mut Changed,
         changes: &mut Changes,
@@ -144,7 +144,7 @@ multiversioned! {
 #[inline(always)]
 fn add_body<const L: usize, const FUSED: bool>(
     convolution: &Convolution,
-    before: Before<'_>,
+    before: InputChanges<'_>,
     sums: &mut [f32],
     changed: &mut Changed,
     changes: &mut Changes,
@@ -172,7 +172,7 @@ fn add_body<const L: usize, const FUSED: bool>(
             (first, end) = (first.min(columns.outputs.start), end.max(columns.outputs.end));
             let phase = &phases[rows.phase * window.stride[1] + columns.phase];
             let [taps_y, taps_x] = phase.taps;
-            let place = Place {
+            let place = LinePosition {
                 first: (rows.outputs.start * window.output[1] + columns.outputs.start) * groups,
                 stride: window.output[1] * groups,
                 lines: rows.outputs.len(),
@@ -204,7 +204,7 @@ fn add_body<const L: usize, const FUSED: bool>(
 }
 
 /// The positions at which lines of blocks are added, counted in vectors of lanes.
-struct Place {
+struct LinePosition {
     /// Start of the first run of sums, and distance to the next one.
     first: usize,
     stride: usize,
@@ -220,7 +220,7 @@ struct Place {
 #[inline(always)]
 fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
     sums: &mut [[f32; L]],
-    place: &Place,
+    place: &LinePosition,
     blocks: [&[[f32; L]]; N],
     factors: [f32; N],
 ) {
@@ -246,7 +246,7 @@ fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
 mod tests {
     use super::*;
 
-    type Kernel = fn(&Convolution, Before<'_>, &mut [f32], &mut Changed, &mut Changes);
+    type Kernel = fn(&Convolution, InputChanges<'_>, &mut [f32], &mut Changed, &mut Changes);
 
     #[test]
     fn every_form_of_the_kernel_adds_the_same() {
@@ -259,7 +259,7 @@ mod tests {
         let now: Vec<f32> =
             (0..input.len()).map(|index| if index % 3 == 0 { 0.0 } else { number(index) }).collect();
         let (reference, all) = (vec![0.0; input.len()], Changed::everything(input));
-        let before = Before { now: &now, reference: &reference, changed: &all };
+        let before = InputChanges { now: &now, reference: &reference, changed: &all };
         let sums = |kernel: Kernel| {
             let (mut sums, mut changed) = (vec![0.5; output.len()], Changed::nothing(output));
             kernel(&convolution, before, &mut sums, &mut changed, &mut Changes::default());
@@ -275,8 +275,8 @@ mod tests {
             add_body::<{ 2 * LANES }, false>,
         ];
         for kernel in kernels {
-            for (got, wanted) in sums(kernel).iter().zip(&picked) {
-                assert!((got - wanted).abs() < 1e-5, "{got} != {wanted}");
+            for (got, expected) in sums(kernel).iter().zip(&picked) {
+                assert!((got - expected).abs() < 1e-5, "{got} != {expected}");
             }
         }
     }

@@ -16,7 +16,7 @@ const NEAREST: usize = 1 << 13;
 /// twice as long as that if the kernel exceeds the first-level cache, since the kernel is read for each cell.
 /// Changes are assumed to be far from each other, which affects the most cells. The cost is counted instead
 /// of measured, so that all runs make the same choice.
-pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
+pub(super) fn max_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
     let pays = |changes: &usize| multiply_adds(input, layers, *changes, dearer) * 100 <= whole * SHARE;
@@ -76,15 +76,15 @@ mod tests {
     #[test]
     fn a_part_of_the_changes_pays() {
         let digit = Shape { channels: 1, height: 28, width: 28 };
-        let most = most_changes(digit, &layers(28, 1, [8, 16]));
+        let most = max_changes(digit, &layers(28, 1, [8, 16]));
         assert!((60..400).contains(&most), "{most}");
         // A large kernel costs more than it saves once its plane has changed.
-        let wide = most_changes(digit, &layers(28, 1, [64, 128]));
+        let wide = max_changes(digit, &layers(28, 1, [64, 128]));
         assert!((1..20).contains(&wide), "{wide}");
         // Every change affects all outputs.
         let cell = Shape { channels: 3, height: 1, width: 1 };
         let dense =
             Layer::Convolution { window: Window::whole([1, 1]), weights: vec![1.0; 6], bias: vec![0.0; 2] };
-        assert_eq!(most_changes(cell, &[dense]), 0);
+        assert_eq!(max_changes(cell, &[dense]), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Dense layers with few outputs.
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
-use super::plane::{Before, Changed, Shape};
+use super::plane::{Changed, InputChanges, Shape};
 
 /// A dense layer with few outputs: for each output, one product with all channels of a changed cell.
 ///
@@ -26,14 +26,14 @@ impl Dense {
     }
 
     /// Updates the sums for changed cells.
-    pub(super) fn add(&self, before: Before<'_>, sums: &mut [f32], changed: &mut Changed) {
+    pub(super) fn add(&self, before: InputChanges<'_>, sums: &mut [f32], changed: &mut Changed) {
         changed.extend(0..1, 0..1);
         add(self, before, sums);
     }
 }
 
 multiversioned! {
-    fn add(dense: &Dense, before: Before<'_>, sums: &mut [f32]) {
+    fn add(dense: &Dense, before: InputChanges<'_>, sums: &mut [f32]) {
         for (sum, weights) in sums.iter_mut().zip(&dense.weights) {
             *sum += if fused!() {
                 product::<true>(dense.input, weights, before)
@@ -46,7 +46,7 @@ multiversioned! {
 
 /// Returns the sum of the changes times their weights.
 #[inline(always)]
-fn product<const FUSED: bool>(shape: Shape, weights: &[f32], before: Before<'_>) -> f32 {
+fn product<const FUSED: bool>(shape: Shape, weights: &[f32], before: InputChanges<'_>) -> f32 {
     let mut lanes = [0.0; LANES];
     for (row, columns) in before.changed.iter() {
         let range = shape.range(row, &columns);

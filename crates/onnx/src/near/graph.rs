@@ -20,12 +20,12 @@ pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
         return None;
     }
     let graph = file.graph.as_ref()?;
-    let constants = Constants::of(graph);
+    let constants = Constants::new(graph);
     let mut reader = Reader::new(&constants, &signature.row_shape)?;
     for (node, data) in path(graph, &constants, signature)?.into_iter().rev() {
         reader.read(node, data)?;
     }
-    let gains = reader.convolves && cost::most_changes(reader.input, &reader.layers) > 0;
+    let gains = reader.convolves && cost::max_changes(reader.input, &reader.layers) > 0;
     gains.then(|| Chain::new(reader.input, reader.layers))
 }
 
@@ -62,7 +62,7 @@ fn path<'a>(
 /// that are looked up directly in an embedding.
 pub(crate) fn vocabulary_size(file: &ModelProto, signature: &Signature) -> Option<usize> {
     let graph = file.graph.as_ref().filter(|_| signature.element == Element::Whole)?;
-    let constants = Constants::of(graph);
+    let constants = Constants::new(graph);
     let rows = |node: &NodeProto| {
         let [table, ids] = &node.input[..] else { return None };
         let looks_up = node.op_type.as_deref() == Some("Gather") && integer(node, "axis", 0) == 0;

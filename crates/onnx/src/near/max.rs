@@ -1,7 +1,7 @@
 //! Maxima over windows.
 
 use super::lanes::{LANES, multiversioned};
-use super::plane::{Before, Changed, Shape};
+use super::plane::{Changed, InputChanges, Shape};
 use super::window::Window;
 
 multiversioned! {
@@ -9,7 +9,7 @@ multiversioned! {
     pub(super) fn take(
         window: &Window,
         shape: Shape,
-        before: Before<'_>,
+        before: InputChanges<'_>,
         values: &mut [f32],
         changed: &mut Changed,
     ) {

@@ -102,8 +102,8 @@ impl NearRow {
 }
 
 impl NearReference for NearRow {
-    fn most_changes(&self) -> usize {
-        self.chain.most_changes()
+    fn max_changes(&self) -> usize {
+        self.chain.max_changes()
     }
 
     fn predict(&self, rows: &Changes, out: &mut [f64]) -> Result<(), BoxError> {

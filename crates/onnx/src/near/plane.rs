@@ -105,7 +105,7 @@ impl Changed {
 
 /// The changes of a plane, as the input of the next layer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Before<'a> {
+pub(super) struct InputChanges<'a> {
     pub(super) now: &'a [f32],
     pub(super) reference: &'a [f32],
     pub(super) changed: &'a Changed,

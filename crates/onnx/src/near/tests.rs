@@ -153,10 +153,10 @@ fn some_features(input: Shape, kind: usize, uniform: &mut Uniform) -> Vec<usize>
     }
 }
 
-fn assert_agrees(got: &[f32], wanted: &(Vec<f64>, f64), what: &str) {
-    for (got, value) in got.iter().zip(&wanted.0) {
-        let error = (f64::from(*got) - value).abs() / wanted.1;
-        assert!(error < 1e-5, "{what}: {got} != {value}, largest {}", wanted.1);
+fn assert_agrees(got: &[f32], expected: &(Vec<f64>, f64), what: &str) {
+    for (got, value) in got.iter().zip(&expected.0) {
+        let error = (f64::from(*got) - value).abs() / expected.1;
+        assert!(error < 1e-5, "{what}: {got} != {value}, largest {}", expected.1);
     }
 }
 

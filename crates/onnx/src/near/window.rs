@@ -15,7 +15,7 @@ pub(crate) struct Window {
 }
 
 /// Maximum number of cells of a window and of an output. Files that declare more are probably corrupt.
-const MOST: usize = 1 << 24;
+const MAX_CELLS: usize = 1 << 24;
 
 impl Window {
     /// Returns the windows over a grid of size `input`, or `None` if there are no windows or too many, or if
@@ -35,7 +35,7 @@ impl Window {
             let room = input[axis].checked_add(before)?.checked_add(after)?;
             output[axis] = room.checked_sub(size[axis])? / stride[axis] + 1;
         }
-        let few = |sizes: [usize; 2]| sizes[0].checked_mul(sizes[1]).is_some_and(|cells| cells <= MOST);
+        let few = |sizes: [usize; 2]| sizes[0].checked_mul(sizes[1]).is_some_and(|cells| cells <= MAX_CELLS);
         (few(size) && few(output)).then_some(Self { size, stride, pads, input, output })
     }
 

@@ -225,7 +225,7 @@ fn predictions_agree_with_the_runtime_on_whole_rows() {
     for (name, network) in networks() {
         for seed in 0..4 {
             let (row, near) = reference(&network, seed);
-            assert!((1..=network.feature_count()).contains(&near.most_changes()), "{name}");
+            assert!((1..=network.feature_count()).contains(&near.max_changes()), "{name}");
             let error = error(&network, &row, &*near, &some_changes(row.len(), seed + 10));
             eprintln!("{name}: {error:.1e}");
             assert!(error < 2e-6, "{name}: {error}");
@@ -280,7 +280,7 @@ fn games_of_one_baseline_take_small_coalitions_from_there() {
     let explicand: Vec<f64> = baseline.iter().map(|value| 1.0 - value).collect();
     let mut coalitions = Coalitions::new(784);
     let mut uniform = uniform(6);
-    for size in [0, 1, 5, 13, near.most_changes(), near.most_changes() + 1, 784] {
+    for size in [0, 1, 5, 13, near.max_changes(), near.max_changes() + 1, 784] {
         for _ in 0..60 {
             let first = (uniform() * (785 - size) as f64) as usize;
             coalitions.push_members(first..first + size);

@@ -34,10 +34,10 @@ fn assert_rows_do_not_touch(name: &str, network: &Network, ids: bool) {
     }
     // Move every row to a different position in its batch, among different rows.
     for shift in [1, 3, 40, 101] {
-        let (mut shifted, mut wanted) = (rows.clone(), together.clone());
+        let (mut shifted, mut expected) = (rows.clone(), together.clone());
         shifted.rotate_left(shift * features);
-        wanted.rotate_left(shift * outputs);
-        assert_eq!(predict(&shifted), wanted, "{name}: shifted by {shift}");
+        expected.rotate_left(shift * outputs);
+        assert_eq!(predict(&shifted), expected, "{name}: shifted by {shift}");
     }
 }
 
@@ -74,12 +74,12 @@ fn one_thread_and_several_give_the_same_bits() {
 fn any_thread_may_ask_at_any_time() {
     let network = Network::from_bytes(IRIS).unwrap();
     let rows = random_rows(500, 4, false);
-    let wanted = bits(&network.predictions(Rows::new(&rows, 4)).unwrap());
+    let expected = bits(&network.predictions(Rows::new(&rows, 4)).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    assert_eq!(bits(&network.predictions(Rows::new(&rows, 4)).unwrap()), wanted);
+                    assert_eq!(bits(&network.predictions(Rows::new(&rows, 4)).unwrap()), expected);
                 }
             });
         }
@@ -98,10 +98,10 @@ fn a_network_of_a_fixed_batch_predicts_any_number_of_rows() {
         let network = Network::from_bytes(&bytes).unwrap();
         for count in [0, 1, 2, 3, 7, 200] {
             let rows: Vec<f64> = (0..2 * count).map(f64::from).collect();
-            let wanted: Vec<f64> = rows.chunks(2).flat_map(|row| [row[0] + 1.0, row[1] - 1.0]).collect();
+            let expected: Vec<f64> = rows.chunks(2).flat_map(|row| [row[0] + 1.0, row[1] - 1.0]).collect();
             assert_eq!(
                 network.predictions(Rows::new(&rows, 2)).unwrap(),
-                wanted,
+                expected,
                 "{count} rows, batch {batch}"
             );
         }
@@ -112,8 +112,8 @@ fn a_network_of_a_fixed_batch_predicts_any_number_of_rows() {
 fn more_rows_than_one_request_takes_are_predicted_in_order() {
     let network = Network::from_bytes(&common::doubling()).unwrap();
     let rows: Vec<f64> = (0..300_000).map(f64::from).collect();
-    let wanted: Vec<f64> = rows.iter().map(|value| 2.0 * value).collect();
-    assert_eq!(network.predictions(Rows::new(&rows, 2)).unwrap(), wanted);
+    let expected: Vec<f64> = rows.iter().map(|value| 2.0 * value).collect();
+    assert_eq!(network.predictions(Rows::new(&rows, 2)).unwrap(), expected);
 }
 
 /// Applies a filter of 2 × 2 to an image of 2 × 3 × 4 (channels, height, width), by definition.
@@ -143,10 +143,10 @@ fn images_are_rows_of_pixels() {
     assert_eq!(network.row_shape(), [2, 3, 4]);
     assert_eq!((network.feature_count(), network.output_count()), (24, 6));
     let rows = random_rows(5, 24, false);
-    let wanted: Vec<f64> = rows.chunks(24).flat_map(|image| convolved(image, &filter)).collect();
+    let expected: Vec<f64> = rows.chunks(24).flat_map(|image| convolved(image, &filter)).collect();
     let got = network.predictions(Rows::new(&rows, 24)).unwrap();
-    for (got, wanted) in got.iter().zip(&wanted) {
-        assert!((got - wanted).abs() < 1e-6, "{got} != {wanted}");
+    for (got, expected) in got.iter().zip(&expected) {
+        assert!((got - expected).abs() < 1e-6, "{got} != {expected}");
     }
 }
 

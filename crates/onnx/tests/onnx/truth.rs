@@ -44,9 +44,9 @@ fn numbers(line: &str, count: usize) -> Vec<f64> {
 }
 
 /// Returns the largest difference, relative to `scale`.
-fn error(got: &[f64], wanted: &[f64], scale: f64) -> f64 {
-    assert_eq!(got.len(), wanted.len());
-    got.iter().zip(wanted).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) / scale
+fn error(got: &[f64], expected: &[f64], scale: f64) -> f64 {
+    assert_eq!(got.len(), expected.len());
+    got.iter().zip(expected).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) / scale
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -79,8 +79,8 @@ fn values_of_the_perceptron_agree_with_enumeration_in_double_precision() {
             let got = enumerate_many(&game, &[Semivalue::Shapley, Semivalue::Banzhaf]).unwrap();
             let base = case[name]["base"].as_f64().unwrap();
             for ((got, key), worst) in got.iter().zip(["shapley", "banzhaf"]).zip(&mut worst[1..]) {
-                let wanted = floats(&case[name][format!("{key}_brute_force")]);
-                *worst = worst.max(error(&got.values, &wanted, largest(&wanted)));
+                let expected = floats(&case[name][format!("{key}_brute_force")]);
+                *worst = worst.max(error(&got.values, &expected, largest(&expected)));
                 *worst = worst.max(error(&got.base, &[base], base.abs()));
             }
         }
@@ -114,7 +114,7 @@ fn logits_of_images_and_texts_agree_with_evaluation_in_double_precision() {
         let Some(truth) = truth(name) else { return };
         let network = network(name);
         let table = lines(&truth);
-        let (rows, wanted): (Vec<f64>, Vec<f64>) = if name.ends_with("cnn") {
+        let (rows, expected): (Vec<f64>, Vec<f64>) = if name.ends_with("cnn") {
             let rows = table[..20].iter().flat_map(|line| image(line, network.row_shape())).collect();
             (rows, floats(&truth["logits_first_20_test_rows"]))
         } else {
@@ -124,7 +124,7 @@ fn logits_of_images_and_texts_agree_with_evaluation_in_double_precision() {
             (indices.iter().flat_map(text).collect(), logits.iter().flat_map(floats).collect())
         };
         let got = network.predictions(Rows::new(&rows, network.feature_count())).unwrap();
-        let error = error(&got, &wanted, largest(&wanted));
+        let error = error(&got, &expected, largest(&expected));
         eprintln!("{name}: {error:.1e}");
         assert!(error < 1e-6, "{name}: {error}");
     }

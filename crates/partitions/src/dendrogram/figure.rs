@@ -33,7 +33,7 @@ const GROUPS: [RGBColor; 6] = [
 ];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+type DrawResult = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 impl Dendrogram {
     /// Draws the dendrogram as an SVG document, with names at the leaves and merges at their height 1 −
@@ -66,13 +66,13 @@ impl Dendrogram {
         0.5 * (below + height(done).unwrap_or(1.0))
     }
 
-    fn draw(&self, area: &Area<'_>, layout: &Layout, done: usize, line: Option<f64>) -> Drawn {
+    fn draw(&self, area: &Area<'_>, layout: &Layout, done: usize, line: Option<f64>) -> DrawResult {
         area.fill(&RGBColor(255, 255, 255))?;
         layout.draw_axis(area)?;
         let colours = self.colours(layout, done);
         for (feature, name) in self.leaves.iter().enumerate() {
             let at = (layout.left - 8, layout.rows[feature]);
-            area.draw_text(&drawn(name), &text(colours[feature], HPos::Right), at)?;
+            area.draw_text(&printable(name), &text(colours[feature], HPos::Right), at)?;
         }
         for (at, merge) in self.merges.iter().enumerate() {
             let cluster = self.features() + at;
@@ -136,7 +136,7 @@ impl Layout {
     fn new(dendrogram: &Dendrogram) -> Self {
         let features = dendrogram.features();
         let letters =
-            dendrogram.leaves.iter().map(|name| drawn(name).chars().count()).max().unwrap_or(0) as i32;
+            dendrogram.leaves.iter().map(|name| printable(name).chars().count()).max().unwrap_or(0) as i32;
         let mut rows = vec![0; features + dendrogram.merges.len()];
         for (line, leaf) in dendrogram.leaves_in_order().into_iter().enumerate() {
             rows[leaf] = MARGIN + LEAF * line as i32 + LEAF / 2;
@@ -157,7 +157,7 @@ impl Layout {
         self.left + (height * f64::from(WIDTH)).round() as i32
     }
 
-    fn draw_axis(&self, area: &Area<'_>) -> Drawn {
+    fn draw_axis(&self, area: &Area<'_>) -> DrawResult {
         for tick in 0..=5 {
             let height = f64::from(tick) / 5.0;
             let x = self.x(height);
@@ -196,7 +196,7 @@ impl Dendrogram {
 }
 
 /// Returns a name as drawn, with control characters, which XML cannot represent, replaced by escapes.
-fn drawn(name: &str) -> String {
+fn printable(name: &str) -> String {
     let mut drawn = String::with_capacity(name.len());
     for letter in name.chars() {
         match letter {

@@ -256,8 +256,8 @@ mod tests {
             let mut points: Vec<Vec<u32>> = vec![vec![1; rows]; clumps];
             points.iter_mut().flatten().for_each(|c| *c += (rand::Rng::next_u32(&mut rng) >> 29) as u32);
             for (columns, found) in (2..).zip(informations(&points, clumps + 2)) {
-                let wanted = by_all_cuts(&points, columns);
-                assert!((found - wanted).abs() < 1e-12, "{clumps}, {columns}: {found} for {wanted}");
+                let expected = by_all_cuts(&points, columns);
+                assert!((found - expected).abs() < 1e-12, "{clumps}, {columns}: {found} for {expected}");
             }
         }
     }

@@ -11,7 +11,7 @@
 //! Information and Control, 1957).
 
 mod binning;
-mod law;
+mod distribution;
 mod maximal_information;
 mod measure;
 mod name;
@@ -20,7 +20,7 @@ mod pairs;
 mod ranks;
 mod spearman;
 
-pub use pairs::LEAST_ROWS;
+pub use pairs::MIN_ROWS;
 
 /// A measure of the dependence of two features.
 ///

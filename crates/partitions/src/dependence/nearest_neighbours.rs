@@ -45,14 +45,14 @@ impl Tables {
 }
 
 /// A column as an order without ties.
-pub(super) struct Places {
+pub(super) struct RankOrder {
     /// The rows in ascending order of their numbers.
     rows: Vec<usize>,
     /// The position of each row in that order.
     place: Vec<usize>,
 }
 
-impl Places {
+impl RankOrder {
     fn new(rows: Vec<usize>) -> Self {
         let mut place = vec![0; rows.len()];
         for (at, &row) in rows.iter().enumerate() {
@@ -63,19 +63,19 @@ impl Places {
 }
 
 impl Measure for NearestNeighbours {
-    type Prepared = Places;
+    type Prepared = RankOrder;
 
-    fn prepare(&self, numbers: &[f64], column: usize) -> Places {
+    fn prepare(&self, numbers: &[f64], column: usize) -> RankOrder {
         let mut ordered = Ordered::new(numbers);
         let mut rng = stream(self.seed, Purpose::Ties, column as u64);
         let runs: Vec<_> = ordered.runs().filter(|run| run.len() > 1).collect();
         for run in runs {
             ordered.rows[run].shuffle(&mut rng);
         }
-        Places::new(ordered.rows)
+        RankOrder::new(ordered.rows)
     }
 
-    fn between(&self, first: &Places, second: &Places) -> f64 {
+    fn between(&self, first: &RankOrder, second: &RankOrder) -> f64 {
         informational_coefficient(self.information(first, second))
     }
 }
@@ -87,7 +87,7 @@ impl NearestNeighbours {
     }
 
     /// Estimates the mutual information in nats.
-    fn information(&self, x: &Places, y: &Places) -> f64 {
+    fn information(&self, x: &RankOrder, y: &RankOrder) -> f64 {
         let y_places: Vec<usize> = x.rows.iter().map(|&row| y.place[row]).collect();
         if y_places.len() == self.tables.scores.len() {
             self.estimate(&self.tables, &y_places)

@@ -12,7 +12,7 @@ use crate::error::PartitionsError;
 use crate::matrix::DependenceMatrix;
 
 /// Minimum number of rows in which neither feature of a pair is missing.
-pub const LEAST_ROWS: usize = 10;
+pub const MIN_ROWS: usize = 10;
 
 impl Dependence {
     /// Computes the dependence of all pairs of columns.
@@ -24,15 +24,15 @@ impl Dependence {
     /// # Errors
     ///
     /// [`PartitionsError::Memory`]; [`PartitionsError::Infinite`];
-    /// [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
+    /// [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`MIN_ROWS`];
     /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) if there are too few
     /// rows for their number.
     pub fn matrix(&self, rows: Rows<'_>) -> Result<DependenceMatrix, PartitionsError> {
         check_memory(rows.columns())?;
         let columns = columns(rows)?;
-        let least_rows = fewest_rows(&columns)?;
+        let min_rows = min_rows(&columns)?;
         if columns.len() > 1 {
-            self.check(least_rows)?;
+            self.check(min_rows)?;
         }
         let values = match *self {
             Self::AbsoluteSpearman => measure(&Spearman, &columns),
@@ -42,7 +42,7 @@ impl Dependence {
             }
             Self::MaximalInformation => measure(&MaximalInformation, &columns),
         };
-        Ok(DependenceMatrix::measured(columns.len(), values, *self, least_rows))
+        Ok(DependenceMatrix::measured(columns.len(), values, *self, min_rows))
     }
 
     /// Checks that the parameter of the measure is valid for this number of rows.
@@ -79,7 +79,7 @@ fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
 
 /// Returns the smallest number of rows over all pairs in which neither feature is missing, or the number of
 /// all rows if there is one column.
-fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
+fn min_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let rows = columns.first().map_or(0, Vec::len);
     let missing: Vec<bool> =
         columns.iter().map(|column| column.iter().any(|number| number.is_nan())).collect();
@@ -92,8 +92,8 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
         let mut fewest = rows;
         for second in first + 1..columns.len() {
             let complete = complete(first, second);
-            if complete < LEAST_ROWS {
-                return Err(PartitionsError::TooFewRows { first, second, complete, min: LEAST_ROWS });
+            if complete < MIN_ROWS {
+                return Err(PartitionsError::TooFewRows { first, second, complete, min: MIN_ROWS });
             }
             fewest = fewest.min(complete);
         }

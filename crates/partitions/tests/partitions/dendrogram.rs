@@ -61,10 +61,10 @@ fn merges_are_those_of_agglomeration_by_the_definition() {
             let matrix = random_matrix(features, seed);
             for linkage in LINKAGES {
                 let dendrogram = Dendrogram::new(&matrix, linkage);
-                let wanted = agglomerate(&matrix, linkage);
+                let expected = agglomerate(&matrix, linkage);
                 assert_eq!(dendrogram.merges().len(), features - 1);
                 let found = clusters(&dendrogram).into_iter().zip(dendrogram.merges());
-                for ((cluster, merge), (wanted_cluster, height)) in found.zip(wanted) {
+                for ((cluster, merge), (wanted_cluster, height)) in found.zip(expected) {
                     assert_eq!(cluster, wanted_cluster, "{features} features, {linkage}");
                     assert!((merge.height - height).abs() < 1e-12);
                 }
@@ -169,8 +169,8 @@ fn a_dendrogram_is_stored_as_leaves_and_merges() {
         r#"{"children":[4,5],"height":0.875,"size":4}"#
     );
     let leaves = r#"["age","bmi","sex","s<1>&\"2\""]"#;
-    let wanted = format!(r#"{{"leaves":{leaves},"linkage":"average","merges":[{merges}]}}"#);
-    assert_eq!(serde_json::to_string(&small()).unwrap(), wanted);
+    let expected = format!(r#"{{"leaves":{leaves},"linkage":"average","merges":[{merges}]}}"#);
+    assert_eq!(serde_json::to_string(&small()).unwrap(), expected);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Measures of dependence compared with their definitions, and for distributions with known dependence.
 
 use apportion_games::{Purpose, Rows, stream};
-use apportion_partitions::{Dependence, LEAST_ROWS, PartitionsError};
+use apportion_partitions::{Dependence, MIN_ROWS, PartitionsError};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
@@ -131,8 +131,8 @@ fn spearman_is_the_correlation_of_mid_ranks() {
         for (x, y) in
             [normal_pair(rows, -0.4, seed), discrete_pair(rows, 2, seed), discrete_pair(rows, 5, seed)]
         {
-            let wanted = correlation(&mid_ranks(&x), &mid_ranks(&y)).abs();
-            assert!((of_two(Dependence::AbsoluteSpearman, &x, &y) - wanted).abs() < 1e-13, "{rows} rows");
+            let expected = correlation(&mid_ranks(&x), &mid_ranks(&y)).abs();
+            assert!((of_two(Dependence::AbsoluteSpearman, &x, &y) - expected).abs() < 1e-13, "{rows} rows");
         }
     }
 }
@@ -142,8 +142,8 @@ fn information_in_bins_is_the_sum_of_corrected_entropies_of_the_bins() {
     for rows in [25, 100, 333] {
         for (x, y) in [normal_pair(rows, 0.7, 3), discrete_pair(rows, 3, 4), discrete_pair(rows, 40, 5)] {
             for b in [2, 3, 5] {
-                let wanted = coefficient(binned_information(&x, &y, b));
-                assert!((of_two(bins(b), &x, &y) - wanted).abs() < 1e-7, "{rows} rows, {b} bins");
+                let expected = coefficient(binned_information(&x, &y, b));
+                assert!((of_two(bins(b), &x, &y) - expected).abs() < 1e-7, "{rows} rows, {b} bins");
             }
         }
     }
@@ -174,9 +174,9 @@ fn information_by_neighbours_is_that_by_all_distances() {
         for rho in [0.0, 0.5, 0.99] {
             let (x, y) = normal_pair(rows, rho, 7);
             for k in [1, 3, 9] {
-                let wanted = coefficient(information_by_all_distances(&x, &y, k));
-                let off = (of_two(neighbours(k), &x, &y) - wanted).abs();
-                assert!(off < 1e-7, "{rows} rows, ρ = {rho}, k = {k}: {off} off {wanted}");
+                let expected = coefficient(information_by_all_distances(&x, &y, k));
+                let off = (of_two(neighbours(k), &x, &y) - expected).abs();
+                assert!(off < 1e-7, "{rows} rows, ρ = {rho}, k = {k}: {off} off {expected}");
             }
         }
     }
@@ -204,15 +204,15 @@ fn the_dependence_of_normal_features_is_known() {
         let entropy = -agree * agree.ln() - (1.0 - agree) * (1.0 - agree).ln();
         let split = coefficient(std::f64::consts::LN_2 - entropy);
         let ranks = 6.0 / std::f64::consts::PI * (rho / 2.0).asin().abs();
-        for (measure, wanted, bias) in [
+        for (measure, expected, bias) in [
             // On the scale of Linfoot's coefficient, I = −½ ln(1 − ρ²) is |ρ|.
             (neighbours(5), rho.abs(), 0.01),
             (bins(2), split, 0.0),
             (Dependence::AbsoluteSpearman, ranks, 5e-4),
         ] {
             let (mean, error) = mean_over_normal_pairs(measure, 2000, rho);
-            let off = (mean - wanted).abs();
-            assert!(off < 4.0 * error + bias, "{measure}, ρ = {rho}: {mean} ± {error}, not {wanted}");
+            let off = (mean - expected).abs();
+            assert!(off < 4.0 * error + bias, "{measure}, ρ = {rho}: {mean} ± {error}, not {expected}");
         }
     }
 }
@@ -230,10 +230,10 @@ fn ties_do_not_change_information() {
             (f64::from(u8::from(sent)), f64::from(u8::from(sent != rng.random_bool(p))))
         })
         .unzip();
-    let wanted = coefficient(std::f64::consts::LN_2 + p * p.ln() + (1.0 - p) * (1.0 - p).ln());
+    let expected = coefficient(std::f64::consts::LN_2 + p * p.ln() + (1.0 - p) * (1.0 - p).ln());
     for measure in [bins(2), bins(7), neighbours(5)] {
         let got = of_two(measure, &x, &y);
-        assert!((got - wanted).abs() < 0.03, "{measure}: {got} is not {wanted}");
+        assert!((got - expected).abs() < 0.03, "{measure}: {got} is not {expected}");
     }
 }
 
@@ -308,9 +308,9 @@ fn pairs_with_too_few_common_rows_are_refused() {
         numbers.copy_from_slice(&[row as f64, row as f64, row as f64]);
         numbers[if row < 11 { 2 } else { 1 }] = f64::NAN;
     }
-    let wanted = PartitionsError::TooFewRows { first: 0, second: 2, complete: 9, min: LEAST_ROWS };
+    let expected = PartitionsError::TooFewRows { first: 0, second: 2, complete: 9, min: MIN_ROWS };
     for measure in MEASURES {
-        assert_eq!(measure.matrix(Rows::new(&values, 3)).unwrap_err(), wanted);
+        assert_eq!(measure.matrix(Rows::new(&values, 3)).unwrap_err(), expected);
         assert!(matches!(
             measure.matrix(Rows::new(&[], 2)).unwrap_err(),
             PartitionsError::TooFewRows { complete: 0, .. }
@@ -322,8 +322,8 @@ fn pairs_with_too_few_common_rows_are_refused() {
 fn infinite_numbers_are_refused() {
     let mut values = vec![1.0; 40];
     values[33] = f64::NEG_INFINITY;
-    let wanted = PartitionsError::Infinite { row: 16, column: 1, value: f64::NEG_INFINITY };
-    assert_eq!(Dependence::AbsoluteSpearman.matrix(Rows::new(&values, 2)).unwrap_err(), wanted);
+    let expected = PartitionsError::Infinite { row: 16, column: 1, value: f64::NEG_INFINITY };
+    assert_eq!(Dependence::AbsoluteSpearman.matrix(Rows::new(&values, 2)).unwrap_err(), expected);
 }
 
 #[test]
@@ -379,9 +379,9 @@ fn matrices_store_the_upper_triangle_row_by_row() {
         let mut stored = matrix.values().iter();
         for first in 0..features {
             for second in first + 1..features {
-                let wanted = of_two(Dependence::AbsoluteSpearman, &column(first), &column(second));
-                assert_eq!((matrix.get(first, second), matrix.get(second, first)), (wanted, wanted));
-                assert_eq!(stored.next(), Some(&wanted));
+                let expected = of_two(Dependence::AbsoluteSpearman, &column(first), &column(second));
+                assert_eq!((matrix.get(first, second), matrix.get(second, first)), (expected, expected));
+                assert_eq!(stored.next(), Some(&expected));
             }
         }
         assert_eq!(stored.next(), None);

@@ -85,10 +85,10 @@ fn levels_and_least_dependences_that_decide_nothing_are_refused() {
             "{level}"
         );
     }
-    let least = refused(FeatureClustering { least: 1.5, ..Default::default() });
-    assert_eq!(least, PartitionsError::Least { actual: 1.5 });
+    let min_dependence = refused(FeatureClustering { min_dependence: 1.5, ..Default::default() });
+    assert_eq!(min_dependence, PartitionsError::MinDependence { actual: 1.5 });
     let elsewhere = DependenceMatrix::from_values(2, vec![0.5]).unwrap();
-    assert_eq!(elsewhere.critical_value(0.05), Err(PartitionsError::UnknownLaw));
+    assert_eq!(elsewhere.critical_value(0.05), Err(PartitionsError::UnknownDistribution));
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn nothing_below_the_least_dependence_joins_however_certain() {
             [x, 0.3 * x + y]
         })
         .collect();
-    let groups = |least: f64| {
-        let clustering = FeatureClustering { least, linkage: Linkage::Single, ..Default::default() };
+    let groups = |min_dependence: f64| {
+        let clustering = FeatureClustering { min_dependence, linkage: Linkage::Single, ..Default::default() };
         clustering.fit(Rows::new(&values, 2)).unwrap().partition.len()
     };
     assert_eq!((groups(0.0), groups(0.1), groups(0.5)), (1, 1, 2));

@@ -53,7 +53,7 @@ const SIGNS: [(&str, Comparison); 7] = [
 ];
 
 /// A way to read a condition: left-hand side, operator, right-hand side.
-type Way<'c> = (Cow<'c, str>, Comparison, &'c str);
+type Interpretation<'c> = (Cow<'c, str>, Comparison, &'c str);
 
 /// A quantity that each row has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +65,7 @@ enum Quantity {
 
 /// A condition after its left-hand side is resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Read {
+struct ResolvedCondition {
     of: Quantity,
     comparison: Comparison,
     /// NaN for `missing`.
@@ -100,7 +100,7 @@ impl Condition {
     /// [`PlotError::Condition`] if the results have no such feature or no inputs, or if its inputs do not
     /// support the comparison.
     pub fn rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
-        let Read { of, comparison, number } = self.read(explained)?;
+        let ResolvedCondition { of, comparison, number } = self.read(explained)?;
         if of != Quantity::Prediction && !explained.has_inputs() {
             return Err(self.refused("the results contain no inputs"));
         }
@@ -118,13 +118,13 @@ impl Condition {
         let rows = if explained.is_sample() { "stored row" } else { "row" };
         let numbers = (0..explained.rows()).map(|row| of.number(explained, row, output));
         let known: Vec<f64> = numbers.filter(|number| !number.is_nan()).collect();
-        let least = known.iter().copied().reduce(f64::min);
-        let why = match (least, known.iter().copied().reduce(f64::max)) {
-            (Some(least), Some(greatest)) if of.words(explained).is_empty() => format!(
+        let min = known.iter().copied().reduce(f64::min);
+        let why = match (min, known.iter().copied().reduce(f64::max)) {
+            (Some(min), Some(max)) if of.words(explained).is_empty() => format!(
                 "no {rows} satisfies it, as {} range from {} to {}",
                 of.shown(explained),
-                digits(least, 5),
-                digits(greatest, 5)
+                digits(min, 5),
+                digits(max, 5)
             ),
             _ => format!("no {rows} satisfies it"),
         };
@@ -132,12 +132,12 @@ impl Condition {
     }
 
     /// Resolves the condition: its quantity, operator and right-hand side.
-    fn read(&self, explained: &Explained) -> Result<Read, PlotError> {
+    fn read(&self, explained: &Explained) -> Result<ResolvedCondition, PlotError> {
         let known = self.ways().filter_map(|(name, comparison, text)| {
             let of = Quantity::named(&name, explained)?;
             Some(read(explained, of, comparison, text))
         });
-        let found: Vec<Result<Read, String>> = known.collect();
+        let found: Vec<Result<ResolvedCondition, String>> = known.collect();
         // Later ways have longer names, and a quoted name takes precedence.
         match found.iter().rev().find_map(|way| way.as_ref().ok()) {
             Some(&read) => Ok(read),
@@ -154,7 +154,7 @@ impl Condition {
     }
 
     /// Iterates over all ways to split the condition at an operator.
-    fn ways(&self) -> impl Iterator<Item = Way<'_>> {
+    fn ways(&self) -> impl Iterator<Item = Interpretation<'_>> {
         // The end of the last operator. Its second character is not an operator by itself.
         let mut end = 0;
         let ways = self.0.char_indices().filter_map(move |(at, _)| {
@@ -167,7 +167,7 @@ impl Condition {
     }
 
     /// Returns the way to read a condition that starts with a quoted name.
-    fn way_in_quotes(&self) -> Option<Way<'_>> {
+    fn way_in_quotes(&self) -> Option<Interpretation<'_>> {
         let (name, behind) = quoted(&self.0)?;
         let behind = behind.trim_start();
         let (sign, comparison) = sign(behind)?;
@@ -198,7 +198,12 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str) -> Result<Read, String> {
+fn read(
+    explained: &Explained,
+    of: Quantity,
+    comparison: Comparison,
+    text: &str,
+) -> Result<ResolvedCondition, String> {
     let is_of_order = !matches!(comparison, Comparison::Equal | Comparison::Different);
     let words = of.words(explained);
     let inside = quoted(text).and_then(|(inside, behind)| behind.is_empty().then_some(inside));
@@ -208,14 +213,14 @@ fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str)
         }
         let code = |text: &str| words.iter().position(|word| word.trim() == text.trim());
         if let Some(code) = code(text).or_else(|| code(inside.as_deref()?)) {
-            return Ok(Read { of, comparison, number: code as f64 });
+            return Ok(ResolvedCondition { of, comparison, number: code as f64 });
         }
     }
     let text = inside.as_deref().unwrap_or(text);
     if text == "missing" {
         return match is_of_order {
             true => Err("missing supports only = and !=".to_owned()),
-            false => Ok(Read { of, comparison, number: f64::NAN }),
+            false => Ok(ResolvedCondition { of, comparison, number: f64::NAN }),
         };
     }
     if !words.is_empty() {
@@ -224,7 +229,7 @@ fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str)
     }
     // Also accept the minus sign that figures use.
     match text.trim().replace('−', "-").parse::<f64>() {
-        Ok(number) if !number.is_nan() => Ok(Read { of, comparison, number }),
+        Ok(number) if !number.is_nan() => Ok(ResolvedCondition { of, comparison, number }),
         _ => Err(format!("{} are numbers, but {text:?} is not", of.shown(explained))),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Maximum number of bins.
 const BINS: i64 = 256;
 /// Maximum absolute value of the index of a bin, so that it is exact.
-const LARGEST_BIN: f64 = (1_u64 << 50) as f64;
+const MAX_BIN: f64 = (1_u64 << 50) as f64;
 
 /// Counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256 bins contain all
 /// numbers, so the counts do not depend on the order of the numbers.
@@ -24,14 +24,14 @@ impl Density {
     /// Panics if the number is not finite.
     pub fn add(&mut self, number: f64) {
         assert!(number.is_finite(), "{number} does not belong to a bin");
-        let least = least_exponent(number);
+        let min = min_exponent(number);
         if self.counts.is_empty() {
-            self.exponent = least;
-            self.first = bin(number, least);
+            self.exponent = min;
+            self.first = bin(number, min);
             self.counts.push_back(1);
             return;
         }
-        self.coarsen(least.saturating_sub(self.exponent).max(0));
+        self.coarsen(min.saturating_sub(self.exponent).max(0));
         let mut at = bin(number, self.exponent);
         let span = |first: i64, last: i64, at: i64| last.max(at) - first.min(at) + 1;
         let mut halvings = 0;
@@ -109,12 +109,12 @@ fn scaled(number: f64, exponent: i32) -> f64 {
 }
 
 /// Returns the smallest exponent for which the index of a number's bin is exact.
-fn least_exponent(number: f64) -> i32 {
+fn min_exponent(number: f64) -> i32 {
     if number == 0.0 {
         return -1074;
     }
-    let mut exponent = (number.abs() / LARGEST_BIN).log2().floor().max(-1074.0) as i32;
-    while scaled(number.abs(), -exponent) >= LARGEST_BIN {
+    let mut exponent = (number.abs() / MAX_BIN).log2().floor().max(-1074.0) as i32;
+    while scaled(number.abs(), -exponent) >= MAX_BIN {
         exponent += 1;
     }
     exponent
@@ -124,7 +124,7 @@ fn least_exponent(number: f64) -> i32 {
 mod tests {
     use super::*;
 
-    fn of(numbers: &[f64]) -> Density {
+    fn from_numbers(numbers: &[f64]) -> Density {
         let mut density = Density::default();
         numbers.iter().for_each(|&number| density.add(number));
         density
@@ -132,8 +132,8 @@ mod tests {
 
     /// Computes the bins by definition: the smallest width for which 256 bins contain all numbers.
     fn by_definition(numbers: &[f64]) -> Vec<(f64, f64, u64)> {
-        let least = numbers.iter().map(|&number| least_exponent(number)).max().unwrap();
-        let exponent = (least..1100)
+        let min = numbers.iter().map(|&number| min_exponent(number)).max().unwrap();
+        let exponent = (min..1100)
             .find(|&exponent| {
                 let bins: Vec<i64> = numbers.iter().map(|&number| bin(number, exponent)).collect();
                 bins.iter().max().unwrap() - bins.iter().min().unwrap() < BINS
@@ -160,17 +160,17 @@ mod tests {
             (0..1000).map(|k| (f64::from(k) * 0.7).sin() * 13.0).collect(),
             (0..1000).map(|k| 1e6 + f64::from(k)).collect(),
         ] {
-            let wanted = by_definition(&numbers);
-            let found: Vec<_> = of(&numbers).bins().collect();
-            assert_eq!(found, wanted, "{numbers:?}");
+            let expected = by_definition(&numbers);
+            let found: Vec<_> = from_numbers(&numbers).bins().collect();
+            assert_eq!(found, expected, "{numbers:?}");
             let back: Vec<f64> = numbers.iter().rev().copied().collect();
-            assert_eq!(of(&back), of(&numbers));
+            assert_eq!(from_numbers(&back), from_numbers(&numbers));
         }
     }
 
     #[test]
     fn fewer_bins_keep_all_counts() {
-        let density = of(&(0..5000).map(|k| f64::from(k % 997)).collect::<Vec<_>>());
+        let density = from_numbers(&(0..5000).map(|k| f64::from(k % 997)).collect::<Vec<_>>());
         for most in [2, 3, 10, 64] {
             let coarse = density.in_bins(most);
             assert!(coarse.bins().count() <= most);

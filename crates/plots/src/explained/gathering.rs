@@ -19,7 +19,7 @@ use crate::error::PlotError;
 /// ```
 /// use apportion_plots::{Batch, Gathering, Heading};
 ///
-/// let mut gathering = Gathering::new(Heading::of_features(["age", "income"]))?.most_rows(2);
+/// let mut gathering = Gathering::new(Heading::for_features(["age", "income"]))?.max_rows(2);
 /// for row in 0..100 {
 ///     gathering.add(Batch {
 ///         rows: vec![row],
@@ -32,13 +32,13 @@ use crate::error::PlotError;
 /// let explained = gathering.end();
 /// assert_eq!(explained.summary().rows, 100);
 /// assert_eq!(explained.summary().values[0].mean_size, 49.5);
-/// assert!(explained.kept().rows.contains(&99), "the extremes are kept");
+/// assert!(explained.batch().rows.contains(&99), "the extremes are kept");
 /// # Ok::<(), apportion_plots::PlotError>(())
 /// ```
 #[derive(Debug)]
 pub struct Gathering {
     heading: Heading,
-    most_rows: usize,
+    max_rows: usize,
     seed: u64,
     wanted: BTreeSet<u64>,
     kept: Batch,
@@ -79,7 +79,7 @@ impl Gathering {
             ends: vec![Ends::NONE; players * outputs + outputs + features],
             heading,
             factors: IntervalFactors::default(),
-            most_rows: usize::MAX,
+            max_rows: usize::MAX,
             seed: 0,
             wanted: BTreeSet::new(),
             kept: Batch::default(),
@@ -99,8 +99,8 @@ impl Gathering {
     /// Keeps about this number of rows, selected at random by the seed, in addition to the extremes [default:
     /// all].
     #[must_use]
-    pub fn most_rows(mut self, most_rows: usize) -> Self {
-        self.most_rows = most_rows;
+    pub fn max_rows(mut self, max_rows: usize) -> Self {
+        self.max_rows = max_rows;
         self
     }
 
@@ -139,7 +139,7 @@ impl Gathering {
         }
         self.places.extend((0..batch.rows.len() as u64).map(|row| first + row));
         self.kept.append(batch);
-        if self.kept.rows.len() > self.most_rows.max(self.left).saturating_mul(2) {
+        if self.kept.rows.len() > self.max_rows.max(self.left).saturating_mul(2) {
             self.leave_out();
         }
         Ok(())
@@ -239,9 +239,9 @@ impl Gathering {
             summary.half_widths.iter_mut().zip(errors).for_each(|(sum, error)| *sum += factor * error);
         }
         if let Some(&evaluations) = batch.evaluations.get(row) {
-            let (least, greatest, sum) = summary.evaluations;
+            let (min, max, sum) = summary.evaluations;
             summary.evaluations =
-                (least.min(evaluations), greatest.max(evaluations), sum.saturating_add(evaluations));
+                (min.min(evaluations), max.max(evaluations), sum.saturating_add(evaluations));
         }
         if let Some(certified) = batch.certificates.get(row).and_then(Option::as_ref) {
             let known = summary
@@ -265,14 +265,14 @@ impl Gathering {
 
     /// Discards rows if there are more than should be kept.
     fn leave_out(&mut self) {
-        if self.kept.rows.len() <= self.most_rows {
+        if self.kept.rows.len() <= self.max_rows {
             return;
         }
         let mut order: Vec<usize> = (0..self.places.len()).collect();
         order.sort_by_key(|&at| priority(self.seed, self.places[at]));
         let extremes: BTreeSet<u64> = self.ends.iter().flat_map(Ends::places).collect();
         let mut is_kept = vec![false; order.len()];
-        order[..self.most_rows].iter().for_each(|&at| is_kept[at] = true);
+        order[..self.max_rows].iter().for_each(|&at| is_kept[at] = true);
         for (at, place) in self.places.iter().enumerate() {
             // Figures of one row show the first row by default.
             is_kept[at] |=
@@ -350,7 +350,7 @@ mod tests {
                         error_bounds: vec![row as f64, 1.0],
                         tolerances: vec![2.0, 4.0],
                         half_widths: Vec::new(),
-                        looks: Vec::new(),
+                        interim_checks: Vec::new(),
                         says: String::new(),
                     })
                 })
@@ -359,12 +359,12 @@ mod tests {
     }
 
     fn heading() -> Heading {
-        Heading { outputs: vec!["x".to_owned(), "y".to_owned()], ..Heading::of_features(["a", "b", "c"]) }
+        Heading { outputs: vec!["x".to_owned(), "y".to_owned()], ..Heading::for_features(["a", "b", "c"]) }
     }
 
     /// Collects `count` rows in batches that end at these positions.
-    fn gathered(count: u64, ends: &[u64], most_rows: usize, seed: u64) -> Explained {
-        let mut gathering = Gathering::new(heading()).unwrap().most_rows(most_rows).seed(seed).keeping(7 * 3);
+    fn gathered(count: u64, ends: &[u64], max_rows: usize, seed: u64) -> Explained {
+        let mut gathering = Gathering::new(heading()).unwrap().max_rows(max_rows).seed(seed).keeping(7 * 3);
         let mut from = 0;
         for end in ends.iter().copied().chain([count]) {
             gathering.add(rows(from..end)).unwrap();
@@ -384,7 +384,8 @@ mod tests {
             let mean =
                 |of: &dyn Fn(f64) -> f64| values.iter().map(|&value| of(value)).sum::<f64>() / count as f64;
             let spread = &summary.values[at];
-            let close = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-10, "{found} {wanted}");
+            let close =
+                |found: f64, expected: f64| assert!((found - expected).abs() < 1e-10, "{found} {expected}");
             close(spread.mean, mean(&|value| value));
             close(spread.mean_size, mean(&f64::abs));
             let variance = |of: &dyn Fn(f64) -> f64| {
@@ -392,8 +393,8 @@ mod tests {
             };
             close(spread.deviation(), variance(&|value| value).sqrt());
             close(spread.error_of_mean_size(), (variance(&f64::abs) / count as f64).sqrt());
-            assert_eq!(spread.least, values.iter().copied().fold(f64::INFINITY, f64::min));
-            assert_eq!(spread.greatest, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            assert_eq!(spread.min, values.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(spread.max, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
             assert_eq!(spread.density.total(), count);
             let half = |row: usize| {
                 interval_factor((row + 2) as f64, CONFIDENCE) * all.std_errors[row * PLAYERS * OUTPUTS + at]
@@ -423,13 +424,13 @@ mod tests {
     #[test]
     fn extremes_and_wanted_rows_are_kept_with_all_that_is_theirs() {
         let explained = gathered(2000, &[100, 1000], 50, 3);
-        let kept = explained.kept();
+        let kept = explained.batch();
         assert!(kept.rows.len() >= 50 && kept.rows.len() <= 50 + 2 * (6 + 2 + 3) + 2, "{}", kept.rows.len());
         assert!(kept.rows.contains(&21));
         for at in 0..6 {
             let spread = &explained.summary().values[at];
             let values: Vec<f64> = kept.values.iter().skip(at).step_by(6).copied().collect();
-            assert!(values.contains(&spread.least) && values.contains(&spread.greatest));
+            assert!(values.contains(&spread.min) && values.contains(&spread.max));
         }
         for (place, &row) in kept.rows.iter().enumerate() {
             let alone = rows(row / 7..row / 7 + 1);
@@ -441,13 +442,13 @@ mod tests {
             assert_eq!(kept.certificates[place], alone.certificates[0]);
         }
         let others = gathered(2000, &[], 50, 4);
-        assert_ne!(kept.rows, others.kept().rows, "another seed, another sample");
+        assert_ne!(kept.rows, others.batch().rows, "another seed, another sample");
     }
 
     #[test]
     fn the_first_row_is_kept_whatever_the_seed() {
         for seed in 0..20 {
-            assert_eq!(gathered(2000, &[300], 50, seed).kept().rows[0], 0, "seed {seed}");
+            assert_eq!(gathered(2000, &[300], 50, seed).batch().rows[0], 0, "seed {seed}");
         }
     }
 
@@ -463,10 +464,10 @@ mod tests {
             ends.sort_unstable();
             let (one, other) = (gathered(count, &ends, most, seed), gathered(count, &[], most, seed));
             // A batch without rows has no IDs.
-            let ids = |explained: &Explained| explained.kept().ids.clone().unwrap_or_default();
-            prop_assert_eq!(&one.kept().rows, &other.kept().rows);
-            prop_assert_eq!(&one.kept().values, &other.kept().values);
-            prop_assert_eq!(ids(&one).len(), one.kept().rows.len());
+            let ids = |explained: &Explained| explained.batch().ids.clone().unwrap_or_default();
+            prop_assert_eq!(&one.batch().rows, &other.batch().rows);
+            prop_assert_eq!(&one.batch().values, &other.batch().values);
+            prop_assert_eq!(ids(&one).len(), one.batch().rows.len());
             prop_assert_eq!(one.summary().clone().values, other.summary().clone().values);
         }
     }
@@ -505,8 +506,8 @@ mod tests {
 
     #[test]
     fn interactions_become_values_and_mean_sizes() {
-        for (form, wanted) in [(Form::Index, [1.0, 4.0]), (Form::Remainder, [-1.0, 2.0])] {
-            let heading = Heading { interactions: Some(form), ..Heading::of_features(["a", "b"]) };
+        for (form, expected) in [(Form::Index, [1.0, 4.0]), (Form::Remainder, [-1.0, 2.0])] {
+            let heading = Heading { interactions: Some(form), ..Heading::for_features(["a", "b"]) };
             let mut gathering = Gathering::new(heading).unwrap();
             gathering
                 .add(Batch {
@@ -518,7 +519,7 @@ mod tests {
                 })
                 .unwrap();
             let explained = gathering.end();
-            assert_eq!(explained.kept().values, wanted, "{form:?}");
+            assert_eq!(explained.batch().values, expected, "{form:?}");
             assert_eq!(explained.summary().interactions, [1.0, 2.0, 2.0, 4.0]);
         }
     }

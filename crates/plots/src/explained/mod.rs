@@ -20,11 +20,11 @@ use crate::scene::{Cell, digits};
 pub(crate) use crate::shown::shown;
 
 /// The largest number that is drawn. Sums and differences of such numbers do not overflow.
-const LARGEST: f64 = 1e300;
+const MAX_NUMBER: f64 = 1e300;
 
 /// Returns whether a number can be drawn.
 pub(crate) fn is_drawn(number: f64) -> bool {
-    number.abs() <= LARGEST
+    number.abs() <= MAX_NUMBER
 }
 
 /// Attributions that were [collected](Gathering): aggregates over all rows, and all rows or a sample of them.
@@ -47,7 +47,7 @@ impl Explained {
     }
 
     /// Returns the kept rows.
-    pub fn kept(&self) -> &Batch {
+    pub fn batch(&self) -> &Batch {
         &self.kept
     }
 
@@ -141,7 +141,9 @@ impl Explained {
     /// Returns the input of a feature as text for display.
     pub(crate) fn input_shown(&self, row: usize, feature: usize) -> String {
         let input = self.any_input(row, feature);
-        self.heading.word(feature, input).map_or_else(|| digits(input, 5), |word| shown(word).into_owned())
+        self.heading
+            .category(feature, input)
+            .map_or_else(|| digits(input, 5), |word| shown(word).into_owned())
     }
 
     /// Returns the inputs of a player's features as text for display, or `None` if the results have no
@@ -154,7 +156,7 @@ impl Explained {
     /// Returns the input of a player as a cell of a table: a number in full precision, or text.
     pub(crate) fn cell_of_inputs(&self, row: usize, player: usize) -> Cell {
         match self.only_feature(player) {
-            Some(feature) if self.heading.word(feature, self.input(row, feature)).is_none() => {
+            Some(feature) if self.heading.category(feature, self.input(row, feature)).is_none() => {
                 match self.any_input(row, feature) {
                     input if input.is_infinite() => Cell::Text(input.to_string()),
                     input => Cell::Number(input),

@@ -13,25 +13,24 @@ pub(crate) fn priority(seed: u64, place: u64) -> u64 {
 /// The first rows with the minimum and the maximum of a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
-    least: (f64, u64),
-    greatest: (f64, u64),
+    min: (f64, u64),
+    max: (f64, u64),
 }
 
 impl Ends {
-    pub(super) const NONE: Self =
-        Self { least: (f64::INFINITY, u64::MAX), greatest: (f64::NEG_INFINITY, u64::MAX) };
+    pub(super) const NONE: Self = Self { min: (f64::INFINITY, u64::MAX), max: (f64::NEG_INFINITY, u64::MAX) };
 
     pub(super) fn add(&mut self, number: f64, place: u64) {
-        if number < self.least.0 {
-            self.least = (number, place);
+        if number < self.min.0 {
+            self.min = (number, place);
         }
-        if number > self.greatest.0 {
-            self.greatest = (number, place);
+        if number > self.max.0 {
+            self.max = (number, place);
         }
     }
 
     /// Iterates over these rows, if any.
     pub(super) fn places(&self) -> impl Iterator<Item = u64> {
-        [self.least.1, self.greatest.1].into_iter().filter(|&place| place != u64::MAX)
+        [self.min.1, self.max.1].into_iter().filter(|&place| place != u64::MAX)
     }
 }

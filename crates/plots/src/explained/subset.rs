@@ -70,7 +70,7 @@ mod tests {
     use crate::{Batch, Explained, Gathering, Heading};
 
     fn explained(rows: u64) -> Explained {
-        let mut gathering = Gathering::new(Heading::of_features(["a", "b"])).unwrap();
+        let mut gathering = Gathering::new(Heading::for_features(["a", "b"])).unwrap();
         let values: Vec<f64> = (0..2 * rows).map(|k| (k as f64 * 0.7).sin()).collect();
         gathering
             .add(Batch {
@@ -102,6 +102,6 @@ mod tests {
         let largest = (0..500).max_by(|&a, &b| explained.value(a, 0, 0).total_cmp(&explained.value(b, 0, 0)));
         assert!(choose(20).contains(&largest.unwrap()));
         assert_eq!(choose(500), all);
-        assert_eq!(explained.of_rows(&choose(10)).kept().rows.len(), 10);
+        assert_eq!(explained.of_rows(&choose(10)).batch().rows.len(), 10);
     }
 }

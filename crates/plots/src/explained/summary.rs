@@ -49,9 +49,9 @@ pub struct Spread {
     /// Sum of squared differences of absolute values from their mean.
     squares_of_sizes: Squares,
     /// The minimum.
-    pub least: f64,
+    pub min: f64,
     /// The maximum.
-    pub greatest: f64,
+    pub max: f64,
     /// The histogram.
     pub density: Density,
 }
@@ -64,8 +64,8 @@ impl Default for Spread {
             mean_size: 0.0,
             squares: Squares::default(),
             squares_of_sizes: Squares::default(),
-            least: f64::INFINITY,
-            greatest: f64::NEG_INFINITY,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
             density: Density::default(),
         }
     }
@@ -82,8 +82,8 @@ impl Spread {
         let difference = number.abs() - self.mean_size;
         self.mean_size += difference / count;
         self.squares_of_sizes.add(difference, number.abs() - self.mean_size);
-        self.least = self.least.min(number);
-        self.greatest = self.greatest.max(number);
+        self.min = self.min.min(number);
+        self.max = self.max.max(number);
         self.density.add(number);
     }
 

@@ -17,7 +17,7 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
     let players = explained.by_importance(output);
-    let (told, rest) = order::split(&players, options.most_players(20));
+    let (told, rest) = order::split(&players, options.max_players(20));
     let names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     let others = (!rest.is_empty()).then(|| format!("{} others", rest.len()));
     let sizes: Vec<f64> = told.iter().map(|&player| size(explained, player, output)).collect();
@@ -115,8 +115,8 @@ fn table(explained: &Explained, players: &[usize], output: usize) -> Table {
             half_width(explained, player, output).into(),
             spread.mean.into(),
             spread.deviation().into(),
-            spread.least.into(),
-            spread.greatest.into(),
+            spread.min.into(),
+            spread.max.into(),
         ]);
     }
     table

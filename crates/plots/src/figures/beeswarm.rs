@@ -14,7 +14,7 @@ const TOP: f64 = 34.0;
 const HALF: f64 = 12.0;
 const RADIUS: f64 = 2.2;
 /// For more rows than this, a swarm becomes the density of all rows with a sample of dots.
-const MOST_DOTS: u64 = 1500;
+const MAX_DOTS: u64 = 1500;
 /// Number of dots on a density.
 const DOTS_ON_DENSITY: usize = 300;
 /// Number of bins of a density.
@@ -25,13 +25,13 @@ const RIGHT: f64 = 78.0;
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
     let players = explained.by_importance(output);
-    let (told, rest) = order::split(&players, options.most_players(20));
+    let (told, rest) = order::split(&players, options.max_players(20));
     let names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     let room = labels::room(names.iter().map(String::as_str), options.width);
     let spreads: Vec<&Spread> =
         told.iter().map(|&player| explained.summary.value(player, output, explained.outputs())).collect();
-    let low = spreads.iter().map(|spread| spread.least).fold(0.0, f64::min);
-    let high = spreads.iter().map(|spread| spread.greatest).fold(0.0, f64::max);
+    let low = spreads.iter().map(|spread| spread.min).fold(0.0, f64::min);
+    let high = spreads.iter().map(|spread| spread.max).fold(0.0, f64::max);
     let has_inputs = explained.has_inputs();
     let right = options.width - if has_inputs { RIGHT } else { 16.0 };
     let scale = Scale::new((low, high), (room + 8.0, right - 8.0));
@@ -41,7 +41,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.heading((12.0, 14.0), "Attributions by feature", Anchor::Start);
     scene.axis_below(&scale, (TOP, bottom), &value_in_words(explained, output));
     scene.line([(scale.place(0.0), TOP), (scale.place(0.0), bottom)], Paint::Muted, 1.0);
-    let are_densities = explained.summary.rows > MOST_DOTS;
+    let are_densities = explained.summary.rows > MAX_DOTS;
     let shown = rows_shown(explained, are_densities);
     for (place, &player) in told.iter().enumerate() {
         let y = TOP + (place as f64 + 0.5) * LINE;
@@ -66,8 +66,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         format!(
             "{} from {} to {}",
             names[place],
-            digits(spreads[place].least, 3),
-            digits(spreads[place].greatest, 3)
+            digits(spreads[place].min, 3),
+            digits(spreads[place].max, 3)
         )
     };
     let most: Vec<String> = (0..names.len().min(3)).map(range).collect();
@@ -96,7 +96,7 @@ fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, playe
     // At least half a pixel, so that a single row is visible.
     let half = |count: u64| if count == 0 { 0.0 } else { (HALF * (count as f64 / most).sqrt()).max(0.5) };
     let above = density.bins().flat_map(|(from, to, count)| {
-        [from, to].map(|at| (scale.place(at.clamp(spread.least, spread.greatest)), half(count)))
+        [from, to].map(|at| (scale.place(at.clamp(spread.min, spread.max)), half(count)))
     });
     let above: Vec<Point> = above.collect();
     let outline = above.iter().map(|&(x, half)| (x, y - half));
@@ -104,8 +104,8 @@ fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, playe
     let says = format!(
         "{name}: mean {}, from {} to {}, {} rows",
         digits(spread.mean, 4),
-        digits(spread.least, 4),
-        digits(spread.greatest, 4),
+        digits(spread.min, 4),
+        digits(spread.max, 4),
         spread.count
     );
     scene.shapes.push(Shape::Area {
@@ -124,7 +124,7 @@ fn draw_swarm(
     (rows, scale, y): (&[usize], &Scale, f64),
     are_densities: bool,
 ) {
-    let colours = Colours::of(explained, player);
+    let colours = Colours::new(explained, player);
     let places: Vec<f64> =
         rows.iter().map(|&row| scale.place(explained.value(row, player, output))).collect();
     let lanes = lanes(&places);
@@ -173,7 +173,7 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    pub(super) fn of(explained: &Explained, player: usize) -> Self {
+    pub(super) fn new(explained: &Explained, player: usize) -> Self {
         let feature = explained.only_feature(player);
         let mut inputs: Vec<f64> = feature
             .map(|feature| {

@@ -14,7 +14,7 @@ const BAR: f64 = 13.0;
 /// Distance between players.
 const GAP: f64 = 9.0;
 /// Maximum number of cohorts, which is the number of distinct colours.
-const MOST: usize = 6;
+const MAX_COHORTS: usize = 6;
 /// Default number of players.
 const USUAL: usize = 12;
 
@@ -32,7 +32,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let cohorts = cohorts(explained, options)?;
     let all = sizes(explained, &cohorts, output);
     let players = in_order(&all);
-    let (told, rest) = order::split(&players, options.most_players(USUAL));
+    let (told, rest) = order::split(&players, options.max_players(USUAL));
     let mut names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     names.extend((!rest.is_empty()).then(|| format!("{} others", rest.len())));
     let mut sizes: Vec<Vec<Size>> = told.iter().map(|&player| all[player].clone()).collect();
@@ -88,7 +88,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 /// conditions, the cohorts are the rows with predictions above the median, and the rest. Empty cohorts are
 /// removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
-    if let Some(condition) = options.cohorts.get(MOST) {
+    if let Some(condition) = options.cohorts.get(MAX_COHORTS) {
         return Err(condition.refused("a figure shows at most six cohorts, and this is the seventh"));
     }
     let mut cohorts = Vec::new();

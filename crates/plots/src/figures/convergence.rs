@@ -4,7 +4,7 @@ use super::options::Options;
 use super::words::{of_sample, rows_in_words};
 use super::{extent, legend};
 use crate::error::PlotError;
-use apportion_results::Look;
+use apportion_results::InterimCheck;
 
 use crate::explained::Explained;
 use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scale, Scene, Shape, Table, digits, shortened};
@@ -13,7 +13,7 @@ const TOP: f64 = 30.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 66.0;
 /// Maximum number of lines.
-const MOST_ROWS: usize = 50;
+const MAX_ROWS: usize = 50;
 const RADIUS: f64 = 3.2;
 const WITHIN: Paint = Paint::Series(2);
 const ABOVE: Paint = Paint::Series(1);
@@ -21,12 +21,12 @@ const ABOVE: Paint = Paint::Series(1);
 /// The interim checks of a row: evaluations, and error bound divided by tolerance.
 struct Course {
     row: usize,
-    looks: Vec<(f64, f64)>,
+    interim_checks: Vec<(f64, f64)>,
 }
 
 impl Course {
     fn last(&self) -> (f64, f64) {
-        self.looks[self.looks.len() - 1]
+        self.interim_checks[self.interim_checks.len() - 1]
     }
 
     fn is_within(&self) -> bool {
@@ -46,17 +46,18 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         return Err(PlotError::Nothing { kind: "convergence", why });
     }
     let count = all.len();
-    let courses: Vec<&Course> = match count > MOST_ROWS {
-        true => (0..MOST_ROWS).map(|place| &all[place * count / MOST_ROWS]).collect(),
+    let courses: Vec<&Course> = match count > MAX_ROWS {
+        true => (0..MAX_ROWS).map(|place| &all[place * count / MAX_ROWS]).collect(),
         false => all.iter().collect(),
     };
 
     let ends = |of: fn(&(f64, f64)) -> f64| {
-        let numbers = courses.iter().flat_map(|course| &course.looks).map(of).filter(|&number| number > 0.0);
-        extent::of(numbers)
+        let numbers =
+            courses.iter().flat_map(|course| &course.interim_checks).map(of).filter(|&number| number > 0.0);
+        extent::min_and_max(numbers)
     };
-    let (least, greatest) = ends(|look| look.1);
-    let x = Scale::logarithmic(ends(|look| look.0), (LEFT + 8.0, options.width - 24.0));
+    let (min, max) = ends(|interim_check| interim_check.1);
+    let x = Scale::logarithmic(ends(|interim_check| interim_check.0), (LEFT + 8.0, options.width - 24.0));
     let mut scene = Scene::new(options.width, "Convergence: error bound / tolerance");
     let head = match told {
         Some(row) => format!("{}: convergence", explained.row_name(row)),
@@ -69,7 +70,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let entries: Vec<(Paint, String)> = entries.into_iter().filter(|&(paint, _)| is_shown(paint)).collect();
     let top = legend::draw(&mut scene, TOP, &entries) + 12.0;
     let bottom = top + HEIGHT;
-    let y = Scale::logarithmic((least.min(1.0), greatest.max(1.0)), (bottom, top)).with_room(0.04, 0.04);
+    let y = Scale::logarithmic((min.min(1.0), max.max(1.0)), (bottom, top)).with_room(0.04, 0.04);
     scene.axis_left(&y, (LEFT, options.width - 16.0), "error bound / tolerance");
     scene.axis_below(&x, (top, bottom), "evaluations");
     draw_border(&mut scene, y.place(1.0));
@@ -92,13 +93,13 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 /// Returns the interim checks of a row that have a bound, or `None` if there are no such checks.
 fn course(explained: &Explained, row: usize) -> Option<Course> {
     let certified = explained.kept.certificates.get(row)?.as_ref()?;
-    let look = |look: &Look| {
-        let share = look.error.filter(|share| share.is_finite() && *share >= 0.0)?;
+    let interim_check = |interim_check: &InterimCheck| {
+        let share = interim_check.error.filter(|share| share.is_finite() && *share >= 0.0)?;
         // Zero has no place on a logarithmic axis.
-        Some((look.evaluations.max(1) as f64, share))
+        Some((interim_check.evaluations.max(1) as f64, share))
     };
-    let looks: Vec<(f64, f64)> = certified.looks.iter().filter_map(look).collect();
-    (!looks.is_empty()).then_some(Course { row, looks })
+    let interim_checks: Vec<(f64, f64)> = certified.interim_checks.iter().filter_map(interim_check).collect();
+    (!interim_checks.is_empty()).then_some(Course { row, interim_checks })
 }
 
 /// Draws the line at which the bound equals the tolerance.
@@ -123,7 +124,7 @@ fn draw_course(
         digits(evaluations, 9)
     );
     let mark = Mark { player: None, row: Some(course.row), says };
-    let points: Vec<Point> = course.looks.iter().map(place).collect();
+    let points: Vec<Point> = course.interim_checks.iter().map(place).collect();
     let last = points[points.len() - 1];
     if is_alone {
         let radius = 0.6 * RADIUS;
@@ -163,19 +164,19 @@ fn caption(explained: &Explained, all: &[Course], shown: usize, told: Option<usi
 
 fn description(all: &[Course], caption: &str) -> String {
     let within = all.iter().filter(|course| course.is_within()).count();
-    let (least, greatest) = extent::of(all.iter().map(|course| course.last().0));
+    let (min, max) = extent::min_and_max(all.iter().map(|course| course.last().0));
     format!(
         "{within} of {} ended within the tolerance, after {} to {} evaluations. {caption}",
         rows_in_words(all.len() as u64),
-        digits(least, 9),
-        digits(greatest, 9)
+        digits(min, 9),
+        digits(max, 9)
     )
 }
 
 fn table(explained: &Explained, courses: &[&Course]) -> Table {
     let mut table = Table::new(["row", "evaluations", "error bound / tolerance"]);
     for course in courses {
-        for &(evaluations, share) in &course.looks {
+        for &(evaluations, share) in &course.interim_checks {
             table.push([(explained.kept.rows[course.row] as f64).into(), evaluations.into(), share.into()]);
         }
     }

@@ -14,14 +14,14 @@ use crate::scene::{
 const LINE: f64 = 24.0;
 const TOP: f64 = 48.0;
 /// Maximum number of lines.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
     let told_row = options.row.map(|row| explained.place_of_row(row)).transpose()?;
     let rows = rows_shown(explained, output, told_row);
     let players = explained.by_importance(output);
-    let (told, rest) = order::split(&players, options.most_players(20));
+    let (told, rest) = order::split(&players, options.max_players(20));
     let steps = steps(explained, output, &rows, (told, rest));
     let name = |step: &Step| match (step, told_row) {
         (Step::Player(player), Some(row)) => labels::with_input(explained, row, *player),
@@ -30,10 +30,11 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         (Step::Undivided, _) => "unattributed".to_owned().into(),
     };
     let names: Vec<Label> = steps.iter().map(name).collect();
-    let ways: Vec<Vec<f64>> = rows.iter().map(|&row| way(explained, output, row, &steps, rest)).collect();
+    let ways: Vec<Vec<f64>> = rows.iter().map(|&row| path(explained, output, row, &steps, rest)).collect();
 
     let room = labels::room(names.iter().map(|name| name.text.as_str()), options.width);
-    let scale = Scale::new(extent::of(ways.iter().flatten().copied()), (room + 12.0, options.width - 20.0));
+    let scale =
+        Scale::new(extent::min_and_max(ways.iter().flatten().copied()), (room + 12.0, options.width - 20.0));
     let mut scene =
         Scene::new(options.width, format!("Decision plot: {}", value_in_words(explained, output)));
     let bottom = TOP + steps.len() as f64 * LINE;
@@ -53,7 +54,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         let level = |(level, &at): (usize, &f64)| (scale.place(at), bottom - level as f64 * LINE);
         way.iter().enumerate().map(level).collect()
     };
-    let paints = Paints::of(explained, output, &rows);
+    let paints = Paints::new(explained, output, &rows);
     let opacity = if told_row.is_some() { 0.4 } else { (12.0 / rows.len() as f64).clamp(0.35, 0.9) };
     for (&row, way) in rows.iter().zip(&ways).filter(|&(&row, _)| told_row != Some(row)) {
         let prediction = explained.prediction(row, output);
@@ -68,7 +69,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         });
     }
     if let Some(row) = told_row {
-        let way = way(explained, output, row, &steps, rest);
+        let way = path(explained, output, row, &steps, rest);
         draw_told(&mut scene, explained, (row, output), points(&way), &ways_end(&way, &scale));
     }
 
@@ -78,8 +79,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.description = format!(
         "Paths of {} from the base value to predictions between {} and {}; the last steps are {}. {caption}",
         rows_in_words(rows.len() as u64),
-        digits(paints.least, 4),
-        digits(paints.greatest, 4),
+        digits(paints.min, 4),
+        digits(paints.max, 4),
         most.join(", ")
     );
     scene.table = numbers::of_rows(explained, output, (told, rest), &rows);
@@ -112,7 +113,7 @@ fn steps(
 }
 
 /// Returns the output after each step, starting from the base value.
-fn way(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &[usize]) -> Vec<f64> {
+fn path(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &[usize]) -> Vec<f64> {
     let mut at = explained.base(row, output);
     let mut way = vec![at];
     for step in steps.iter().rev() {
@@ -126,14 +127,14 @@ fn way(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &
     way
 }
 
-/// Returns the rows to draw, in order: all kept rows, or [`MOST_ROWS`] of them spread over the range of
+/// Returns the rows to draw, in order: all kept rows, or [`MAX_ROWS`] of them spread over the range of
 /// predictions, and the selected row.
 fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..explained.rows()).collect();
-    if rows.len() > MOST_ROWS {
+    if rows.len() > MAX_ROWS {
         rows.sort_by(|&a, &b| explained.prediction(a, output).total_cmp(&explained.prediction(b, output)));
         let last = rows.len() - 1;
-        rows = (0..MOST_ROWS).map(|place| rows[place * last / (MOST_ROWS - 1)]).collect();
+        rows = (0..MAX_ROWS).map(|place| rows[place * last / (MAX_ROWS - 1)]).collect();
         rows.extend(told);
         rows.sort_unstable();
         rows.dedup();
@@ -143,19 +144,19 @@ fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<
 
 /// Maps predictions to colours.
 struct Paints {
-    least: f64,
-    greatest: f64,
+    min: f64,
+    max: f64,
 }
 
 impl Paints {
-    fn of(explained: &Explained, output: usize, rows: &[usize]) -> Self {
-        let (least, greatest) = extent::of(rows.iter().map(|&row| explained.prediction(row, output)));
-        Self { least, greatest }
+    fn new(explained: &Explained, output: usize, rows: &[usize]) -> Self {
+        let (min, max) = extent::min_and_max(rows.iter().map(|&row| explained.prediction(row, output)));
+        Self { min, max }
     }
 
     fn paint(&self, prediction: f64) -> Paint {
-        match self.greatest > self.least {
-            true => Paint::along((prediction - self.least) / (self.greatest - self.least)),
+        match self.max > self.min {
+            true => Paint::along((prediction - self.min) / (self.max - self.min)),
             false => Paint::along(0.5),
         }
     }

@@ -1,7 +1,7 @@
 //! Ranges of numbers to draw.
 
 /// Returns the minimum and the maximum of numbers, or infinities in the wrong order if there are none.
-pub(super) fn of(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
+pub(super) fn min_and_max(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     numbers.into_iter().fold(none, |(low, high), number| (low.min(number), high.max(number)))
 }

@@ -2,8 +2,8 @@
 //! from the right.
 
 use super::labels::Label;
+use super::occupied::{Area, OccupiedAreas};
 use super::options::Options;
-use super::taken::{Area, Taken};
 use super::words::value_in_words;
 use super::{extent, labels, numbers, order};
 use crate::error::PlotError;
@@ -57,7 +57,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let intervals = with_interval
         .flat_map(|block| [block.middle() - block.half_width, block.middle() + block.half_width]);
     let ends = blocks.iter().map(|block| block.ends.0);
-    let mut extent = extent::of(ends.chain([base, prediction]).chain(intervals));
+    let mut extent = extent::min_and_max(ends.chain([base, prediction]).chain(intervals));
     for block in blocks.iter().filter(|block| block.player.is_none()) {
         extent = extent::with_sum(extent, block.middle(), block.half_width);
     }
@@ -102,7 +102,7 @@ fn blocks(explained: &Explained, row: usize, options: &Options) -> Vec<Block> {
     let mut players = explained.by_size(row, output);
     // Zero values have no width.
     players.retain(|&player| value(player) != 0.0);
-    let (told, rest) = order::split(&players, options.most_players(30));
+    let (told, rest) = order::split(&players, options.max_players(30));
     let mut blocks: Vec<Block> = told
         .iter()
         .map(|&player| Block {
@@ -181,7 +181,7 @@ fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
 
 /// Draws lines of the length of the intervals below their blocks. Returns the y coordinate of the bottom.
 fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
-    let mut taken = Taken::default();
+    let mut taken = OccupiedAreas::default();
     let mut below = BOTTOM;
     for block in blocks.iter().filter(|block| block.half_width > 0.0) {
         let middle = scale.place(block.middle());
@@ -192,7 +192,7 @@ fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
         for line in 0..WHISKERS {
             let y = BOTTOM + 9.0 + line as f64 * WHISKER;
             let area = Area { x: (x.0 - 3.0, x.1 + 3.0), y: (y - 4.0, y + 4.0) };
-            if taken.take(&[area]) {
+            if taken.try_reserve(&[area]) {
                 scene.whisker(x, y, (4.0, scene.width - 4.0));
                 below = below.max(y + 4.0);
                 break;
@@ -205,7 +205,7 @@ fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
 /// Writes names with their values below the largest blocks, as far as there is space. Returns the y
 /// coordinate of the bottom, and the number of blocks without a name.
 fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (f64, usize) {
-    let mut taken = Taken::default();
+    let mut taken = OccupiedAreas::default();
     let (mut below, mut unnamed) = (top, 0);
     for block in blocks {
         let room = (0.3 * scene.width).min(220.0);
@@ -220,7 +220,7 @@ fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (
             let y = top + 12.0 + line as f64 * LINE;
             let text = Area { x: (x - half - 4.0, x + half + 4.0), y: (y, y + LINE - 4.0) };
             let leader = Area { x: (at - 2.0, at + 2.0), y: (top, y) };
-            taken.take(&[text, leader])
+            taken.try_reserve(&[text, leader])
         });
         if let Some((line, x)) = free {
             let y = top + 12.0 + line as f64 * LINE;

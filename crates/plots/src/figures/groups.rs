@@ -17,9 +17,9 @@ const LEFT: f64 = 12.0;
 /// Indentation of the members of a group.
 const INDENT: f64 = 16.0;
 /// Groups deeper than this are a single line.
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Maximum number of lines.
-const MOST_LINES: usize = 150;
+const MAX_LINES: usize = 150;
 const OF_GROUP: Paint = Paint::Series(1);
 const OF_FEATURE: Paint = Paint::Series(0);
 
@@ -44,7 +44,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         return Err(PlotError::Nothing { kind: "groups", why });
     }
     let output = options.output;
-    let mut tree = Tree { explained, output, most: options.most_players(20), lines: Vec::new(), left_out: 0 };
+    let mut tree = Tree { explained, output, most: options.max_players(20), lines: Vec::new(), left_out: 0 };
     tree.add(&explained.heading.groups, 0, None);
     let Tree { lines, left_out, .. } = tree;
 
@@ -119,7 +119,7 @@ impl Tree<'_> {
         let (told, rest) = (told.len(), rest.len());
         let others = found.split_off(told);
         for (line, member) in found {
-            if self.lines.len() == MOST_LINES {
+            if self.lines.len() == MAX_LINES {
                 self.left_out += 1;
                 continue;
             }
@@ -128,7 +128,7 @@ impl Tree<'_> {
             self.lines.push(line);
             if let Member::Group(members) = member
                 && !is_one_player
-                && depth + 1 < MOST_DEPTH
+                && depth + 1 < MAX_DEPTH
             {
                 self.add(members, depth + 1, Some(place));
             }

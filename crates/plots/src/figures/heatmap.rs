@@ -18,17 +18,17 @@ const COLOURS: f64 = TOP + PREDICTIONS + 12.0;
 const RIGHT: f64 = 76.0;
 const BESIDE_NUMBERS: f64 = 30.0;
 /// Narrower figures have no bars of importance.
-const LEAST_WIDTH_WITH_BARS: f64 = 480.0;
+const MIN_WIDTH_WITH_BARS: f64 = 480.0;
 const BARS: f64 = 64.0;
 /// Maximum number of ticks of the predictions.
 const TICKS: usize = 4;
 /// Maximum number of columns.
-const MOST_COLUMNS: usize = 600;
+const MAX_COLUMNS: usize = 600;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
     let players = explained.by_importance(output);
-    let (told, rest) = order::split(&players, options.most_players(20));
+    let (told, rest) = order::split(&players, options.max_players(20));
     let mut names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     names.extend((!rest.is_empty()).then(|| format!("{} others", rest.len())));
     let mut rows: Vec<usize> = (0..explained.rows()).collect();
@@ -41,7 +41,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let most = high_percentile(of_told.map(|value| value.abs()).collect());
     let predictions: Vec<f64> =
         columns.iter().map(|rows| mean(rows.iter().map(|&row| prediction(row)))).collect();
-    let scale = Scale::new(extent::of(predictions.iter().copied()), (TOP + PREDICTIONS, TOP));
+    let scale = Scale::new(extent::min_and_max(predictions.iter().copied()), (TOP + PREDICTIONS, TOP));
 
     // Reserve space for numbers of any length.
     let widest = scale.ticks(TICKS).iter().map(|(_, text)| width_of(text, SMALL)).fold(0.0, f64::max);
@@ -49,7 +49,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let room = names_end.max(widest + 10.0).min(0.4 * options.width);
     let ends = [-most, most].map(|end| End::Signed(end, 2));
     let beside = RIGHT.max(width_of(&signed(most, 2), SMALL) + BESIDE_NUMBERS);
-    let has_bars = options.width >= LEAST_WIDTH_WITH_BARS;
+    let has_bars = options.width >= MIN_WIDTH_WITH_BARS;
     let right = options.width - beside - if has_bars { BARS } else { 0.0 };
     let mut scene = Scene::new(options.width, format!("Heatmap: {}", value_in_words(explained, output)));
     scene.heading((12.0, 14.0), "Attributions by row", Anchor::Start);
@@ -99,7 +99,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 
 /// Returns the rows of each column: one, or several if there are more rows than columns.
 fn columns(rows: &[usize]) -> Vec<&[usize]> {
-    let count = rows.len().min(MOST_COLUMNS);
+    let count = rows.len().min(MAX_COLUMNS);
     let edge = |column: usize| column * rows.len() / count;
     (0..count).map(|column| &rows[edge(column)..edge(column + 1)]).collect()
 }

@@ -15,9 +15,9 @@ const LEFT: f64 = 12.0;
 /// Space on the right for the colour bar.
 const RIGHT: f64 = 84.0;
 /// Maximum height.
-const MOST_HEIGHT: f64 = 480.0;
+const MAX_HEIGHT: f64 = 480.0;
 /// Maximum number of pixels on a side. Larger images are downsampled by skipping pixels.
-const MOST_PIXELS: usize = 1024;
+const MAX_PIXELS: usize = 1024;
 /// Opacity of the largest value on the image.
 const OPAQUE: f64 = 0.8;
 
@@ -37,9 +37,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let head = format!("{}: prediction {prediction}", explained.row_name(row));
     scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
     let (across, down) = (*width as f64, *height as f64);
-    let scale = ((options.width - LEFT - RIGHT - 12.0) / across).min(MOST_HEIGHT / down);
+    let scale = ((options.width - LEFT - RIGHT - 12.0) / across).min(MAX_HEIGHT / down);
     let size = (scale * across, scale * down);
-    let (columns, rows) = ((*width).min(MOST_PIXELS), (*height).min(MOST_PIXELS));
+    let (columns, rows) = ((*width).min(MAX_PIXELS), (*height).min(MAX_PIXELS));
     let colour = |place: usize| {
         let (x, y) = ((place % columns) * width / columns, (place / columns) * height / rows);
         let at = y * width + x;

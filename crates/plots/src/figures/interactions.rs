@@ -12,7 +12,7 @@ use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, Shape, digits, shortened, width_of};
 
 /// Maximum number of players.
-const MOST: usize = 20;
+const MAX_PLAYERS: usize = 20;
 /// Default number of players.
 const USUAL: usize = 12;
 const TOP: f64 = 30.0;
@@ -21,7 +21,7 @@ const RIGHT: f64 = 76.0;
 /// Maximum height of the names on top.
 const ABOVE: f64 = 130.0;
 /// Minimum width of a cell; its height is the same.
-const LEAST_CELL: f64 = 15.0;
+const MIN_CELL: f64 = 15.0;
 /// Maximum width of a cell.
 const CELL: f64 = 46.0;
 /// Opacity of the strongest interaction. It must leave text legible.
@@ -29,15 +29,15 @@ const OPAQUE: f64 = 0.6;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
-    let pairs = Pairs::of(explained, output, "interactions")?;
+    let pairs = Pairs::new(explained, output, "interactions")?;
     let mut players = explained.by_importance(output);
     let count = players.len();
     let name = |&player: &usize| labels::of_player(explained, player);
-    players.truncate(options.most_players(USUAL).clamp(1, MOST));
+    players.truncate(options.max_players(USUAL).clamp(1, MAX_PLAYERS));
     let names: Vec<String> = players.iter().map(name).collect();
     let room = labels::room(names.iter().map(String::as_str), 0.8 * options.width);
     // Limit the number so that the name of each fits into its line.
-    players.truncate(((options.width - room - RIGHT) / LEAST_CELL) as usize);
+    players.truncate(((options.width - room - RIGHT) / MIN_CELL) as usize);
     let cell = ((options.width - room - RIGHT) / players.len() as f64).min(CELL);
     let above = names.iter().map(|name| width_of(name, SMALL) + 10.0).fold(30.0, f64::max).min(ABOVE);
     let top = TOP + above;
@@ -46,7 +46,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.heading((12.0, 14.0), "Interactions", Anchor::Start);
     let strongest = pairs.strongest(&players);
     let most = strongest.map_or(0.0, |(.., strength)| strength);
-    let most_alone = players.iter().map(|&player| pairs.strength(player, player)).fold(0.0, f64::max);
+    let max_alone = players.iter().map(|&player| pairs.strength(player, player)).fold(0.0, f64::max);
     let height = cell * players.len() as f64;
     for edge in 0..=players.len() {
         let away = edge as f64 * cell;
@@ -60,7 +60,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         scene.upright_of((x, top - 6.0), shortened(&names[line], above - 8.0, SMALL), SMALL, Anchor::Start);
         for (column, &other) in players.iter().enumerate() {
             let (paint, most) =
-                if line == column { (Paint::Missing, most_alone) } else { (Paint::Series(0), most) };
+                if line == column { (Paint::Missing, max_alone) } else { (Paint::Series(0), most) };
             let strength = pairs.strength(player, other);
             let share = if most > 0.0 { strength / most } else { 0.0 };
             let of = if line == column {

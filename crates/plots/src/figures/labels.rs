@@ -74,7 +74,7 @@ pub(super) fn with_input(explained: &Explained, row: usize, player: usize) -> La
     let Some(feature) = explained.only_feature(player) else { return name.into() };
     let text = format!("{name} = {}", explained.input_shown(row, feature));
     let input = explained.any_input(row, feature);
-    let is_word = explained.heading.word(feature, input).is_some();
+    let is_word = explained.heading.category(feature, input).is_some();
     Label { text, parts: (!is_word && !input.is_infinite()).then_some((name, input)) }
 }
 
@@ -106,9 +106,10 @@ mod tests {
         let name = "income of the last year".to_owned();
         let label = Label { text: format!("{name} = 6.2342e298"), parts: Some((name.clone(), 6.234_21e298)) };
         assert_eq!(label.shortened(1000.0, FONT), label.text);
-        for (room, wanted) in [(140.0, "in…ar = 6.2342e298"), (120.0, "inc…ar = 6.2e298"), (60.0, "inc…ear")]
+        for (room, expected) in
+            [(140.0, "in…ar = 6.2342e298"), (120.0, "inc…ar = 6.2e298"), (60.0, "inc…ear")]
         {
-            assert_eq!(label.shortened(room, FONT), wanted);
+            assert_eq!(label.shortened(room, FONT), expected);
         }
         // The input is a category instead of a number, so the label is shortened like any text.
         let words = Label::from("city = Saint-Germain-en-Laye".to_owned());

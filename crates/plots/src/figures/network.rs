@@ -11,25 +11,25 @@ use crate::explained::Explained;
 use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scene, Shape, digits, shortened};
 
 /// Maximum number of players.
-const MOST: usize = 16;
+const MAX_PLAYERS: usize = 16;
 const TOP: f64 = 34.0;
 /// Distance between names.
 const LINE: f64 = 17.0;
 /// The radius of the circle of the most important player.
-const LARGEST: f64 = 15.0;
+const MAX_RADIUS: f64 = 15.0;
 /// Distance from the circle to the names.
 const GAP: f64 = 26.0;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
-    let pairs = Pairs::of(explained, output, "network")?;
+    let pairs = Pairs::new(explained, output, "network")?;
     let mut players = explained.by_importance(output);
     let count = players.len();
-    players.truncate(options.most_players(MOST).clamp(1, MOST));
+    players.truncate(options.max_players(MAX_PLAYERS).clamp(1, MAX_PLAYERS));
     let names: Vec<String> = players.iter().map(|&player| labels::of_player(explained, player)).collect();
 
     let radius = (0.24 * options.width).clamp(60.0, 180.0);
-    let middle = (0.5 * options.width, TOP + LARGEST + radius);
+    let middle = (0.5 * options.width, TOP + MAX_RADIUS + radius);
     let turn = |place: usize| TAU * (place as f64 + 0.5) / players.len() as f64;
     let at = |place: usize, radius: f64| -> Point {
         (middle.0 + radius * turn(place).sin(), middle.1 - radius * turn(place).cos())
@@ -50,7 +50,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         scene.shapes.push(Shape::Dots {
             points: vec![at(place, radius)],
             rows: Vec::new(),
-            radius: (LARGEST * shares[place].sqrt()).max(2.5),
+            radius: (MAX_RADIUS * shares[place].sqrt()).max(2.5),
             paint: Paint::Series(1),
             mark: Mark::of_player(player, says),
         });
@@ -63,7 +63,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     if count > players.len() {
         caption.push_str(&format!(" {} less important features are not shown.", count - players.len()));
     }
-    scene.caption((middle.1 + radius + LARGEST).max(lowest) + 14.0, &caption);
+    scene.caption((middle.1 + radius + MAX_RADIUS).max(lowest) + 14.0, &caption);
     scene.description = match strongest.filter(|(.., strength)| *strength > 0.0) {
         None => format!("No two features interact. {caption}"),
         Some((one, other, strength)) => format!(

@@ -11,7 +11,7 @@ pub struct Options {
     pub width: f64,
     /// Maximum number of players that are shown separately; the others are summed [default: depends on the
     /// kind of figure, often 20].
-    pub most_players: Option<usize>,
+    pub max_players: Option<usize>,
     /// The row of figures of one row, by its index in the file [default: the first]. Decision plots draw it
     /// in the foreground.
     pub row: Option<u64>,
@@ -30,7 +30,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             width: 720.0,
-            most_players: None,
+            max_players: None,
             row: None,
             output: 0,
             player: None,
@@ -42,8 +42,8 @@ impl Default for Options {
 
 impl Options {
     /// Returns the maximum number of players that are shown separately, given the figure's default `usual`.
-    pub(crate) fn most_players(&self, usual: usize) -> usize {
-        self.most_players.unwrap_or(usual)
+    pub(crate) fn max_players(&self, usual: usize) -> usize {
+        self.max_players.unwrap_or(usual)
     }
 
     /// Returns the position of the row to show in a figure of one row.

@@ -18,7 +18,11 @@ impl<'a> Pairs<'a> {
     /// # Errors
     ///
     /// [`PlotError::Nothing`] if the results have no interactions.
-    pub(super) fn of(explained: &'a Explained, output: usize, kind: &'static str) -> Result<Self, PlotError> {
+    pub(super) fn new(
+        explained: &'a Explained,
+        output: usize,
+        kind: &'static str,
+    ) -> Result<Self, PlotError> {
         let strengths = &explained.summary.interactions[..];
         if strengths.is_empty() {
             let why = "the results contain no interactions; use results of `explain --interactions`";

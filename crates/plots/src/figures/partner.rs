@@ -94,8 +94,8 @@ mod tests {
     use crate::{Batch, Gathering, Heading};
 
     /// Returns values of `a` that depend on the inputs of `c`, in these units.
-    fn of(unit: f64) -> Explained {
-        let mut gathering = Gathering::new(Heading::of_features(["a", "b", "c"])).unwrap();
+    fn in_units(unit: f64) -> Explained {
+        let mut gathering = Gathering::new(Heading::for_features(["a", "b", "c"])).unwrap();
         for row in 0..200_u64 {
             let [a, b, c] = [7, 11, 13].map(|step| (row * step % 101) as f64 - 50.0);
             gathering
@@ -114,14 +114,18 @@ mod tests {
 
     #[test]
     fn the_feature_that_a_value_depends_on_is_found_in_any_unit() {
-        let wanted = strongest_partner(&of(1.0), 0, 0).unwrap();
-        assert_eq!((wanted.player, wanted.is_known), (2, false));
-        assert!(wanted.strength > 0.5, "{wanted:?}");
+        let expected = strongest_partner(&in_units(1.0), 0, 0).unwrap();
+        assert_eq!((expected.player, expected.is_known), (2, false));
+        assert!(expected.strength > 0.5, "{expected:?}");
         for unit in [2_f64.powi(-900), 2_f64.powi(-60), 2_f64.powi(900)] {
-            let found = strongest_partner(&of(unit), 0, 0).unwrap();
+            let found = strongest_partner(&in_units(unit), 0, 0).unwrap();
             assert_eq!(found.player, 2);
-            assert!((found.strength - wanted.strength).abs() < 1e-12, "{unit}: {found:?}");
+            assert!((found.strength - expected.strength).abs() < 1e-12, "{unit}: {found:?}");
         }
-        assert_eq!(strongest_partner(&of(1.0), 1, 0), None, "values that are all zero have no variance");
+        assert_eq!(
+            strongest_partner(&in_units(1.0), 1, 0),
+            None,
+            "values that are all zero have no variance"
+        );
     }
 }

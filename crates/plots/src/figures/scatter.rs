@@ -22,7 +22,7 @@ const RADIUS: f64 = 2.6;
 /// The height of the histogram of inputs at the bottom.
 const COUNTS: f64 = 26.0;
 /// Maximum number of dots that are drawn with their intervals.
-const MOST_INTERVALS: usize = 400;
+const MAX_INTERVALS: usize = 400;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let output = options.output;
@@ -85,7 +85,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         };
         (across, y.place(explained.value(row, player, output)))
     };
-    if explained.are_estimates() && rows.len() <= MOST_INTERVALS {
+    if explained.are_estimates() && rows.len() <= MAX_INTERVALS {
         for &row in &rows {
             let half = explained.half_width(row, player, output);
             if half > 0.0 {
@@ -94,7 +94,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             }
         }
     }
-    let colours = partner.map(|partner| Colours::of(explained, partner.player));
+    let colours = partner.map(|partner| Colours::new(explained, partner.player));
     let mut by_paint: Vec<(Paint, Vec<Point>, Vec<usize>)> = Vec::new();
     for row in rows {
         let paint = colours.as_ref().map_or(Paint::Series(0), |colours| colours.paint(explained, row));
@@ -133,7 +133,7 @@ fn scales(
 ) -> (Scale, Scale) {
     let rows = 0..explained.rows();
     let of = |numbers: &dyn Fn(usize) -> [f64; 2]| {
-        extent::of(rows.clone().flat_map(numbers).filter(|number| !number.is_nan()))
+        extent::min_and_max(rows.clone().flat_map(numbers).filter(|number| !number.is_nan()))
     };
     let (low, high) = match explained.heading.is_of_words(feature) {
         true => (-0.5, explained.heading.categories[feature].len() as f64 - 0.5),
@@ -220,7 +220,7 @@ fn draw_bar_of_colours(
     let feature = explained.only_feature(partner.player).unwrap_or_default();
     let (low, high) = colours.range();
     let ends = [low, high].map(|number| {
-        let word = explained.heading.word(feature, number);
+        let word = explained.heading.category(feature, number);
         word.map_or(End::Number(number, 4), |word| End::Word(crate::explained::shown(word).into_owned()))
     });
     let name = labels::of_player(explained, partner.player);
@@ -248,7 +248,7 @@ fn caption(explained: &Explained, player: usize, partner: Option<Partner>) -> St
         });
     }
     if explained.are_estimates() {
-        caption.push_str(match explained.rows() <= MOST_INTERVALS {
+        caption.push_str(match explained.rows() <= MAX_INTERVALS {
             true => "Lines: 95% confidence intervals of the values.",
             false => "Values are estimates; their intervals are in the table.",
         });
@@ -267,15 +267,15 @@ fn description(
     let of_inputs = match inputs.filter(|spread| spread.count > 0 && !explained.heading.is_of_words(feature))
     {
         Some(spread) => {
-            format!(" for inputs from {} to {}", digits(spread.least, 4), digits(spread.greatest, 4))
+            format!(" for inputs from {} to {}", digits(spread.min, 4), digits(spread.max, 4))
         }
         None => String::new(),
     };
     format!(
         "Values of {} from {} to {}{of_inputs}. {caption}",
         labels::of_player(explained, player),
-        digits(spread.least, 4),
-        digits(spread.greatest, 4)
+        digits(spread.min, 4),
+        digits(spread.max, 4)
     )
 }
 

@@ -21,7 +21,7 @@ const HALF: f64 = 11.0;
 /// Opacity of the largest value. It must leave text legible.
 const OPAQUE: f64 = 0.5;
 /// Maximum number of lines.
-const MOST_LINES: usize = 400;
+const MAX_LINES: usize = 400;
 
 /// Adjacent text in a line that belongs to the same player, or to no player.
 struct Fragment {
@@ -95,7 +95,7 @@ fn flow(text: &str, spans: &[(usize, usize)], room: f64) -> (Vec<Fragment>, usiz
         at = to;
     }
     flow.add(&text[at..], None);
-    (flow.fragments, flow.line.min(MOST_LINES - 1) + 1, flow.line < MOST_LINES)
+    (flow.fragments, flow.line.min(MAX_LINES - 1) + 1, flow.line < MAX_LINES)
 }
 
 /// The position of the next word.
@@ -123,7 +123,7 @@ impl Flow {
                 Some(space) if self.x > 0.0 => self.add_space(space),
                 _ => {}
             }
-            if self.line >= MOST_LINES {
+            if self.line >= MAX_LINES {
                 return;
             }
         }
@@ -144,7 +144,7 @@ impl Flow {
             if with_it > self.room && !part.is_empty() {
                 self.place(&part, width_of(&part, SIZE), player, false);
                 self.next_line();
-                if self.line >= MOST_LINES {
+                if self.line >= MAX_LINES {
                     return;
                 }
                 part.clear();
@@ -156,7 +156,7 @@ impl Flow {
 
     /// Places a word, and merges it with the preceding fragment if that belongs to the same piece.
     fn place(&mut self, word: &str, wide: f64, player: Option<usize>, is_begun: bool) {
-        if self.line >= MOST_LINES {
+        if self.line >= MAX_LINES {
             return;
         }
         let (from, line) = (self.x, self.line);

@@ -13,7 +13,7 @@ const TOP: f64 = 50.0;
 /// Half the height of a bar.
 const HALF: f64 = 9.0;
 /// Minimum width of the names and of the bars.
-const LEAST_ROOM: f64 = 60.0;
+const MIN_ROOM: f64 = 60.0;
 
 /// A step of the waterfall.
 struct Step {
@@ -54,13 +54,13 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let with_totals = || steps.iter().rev().zip(totals[1..].iter().copied());
     let ends = with_totals().filter(|(step, _)| step.player.is_some() && step.half_width > 0.0);
     let ends = ends.flat_map(|(step, total)| [total - step.half_width, total + step.half_width]);
-    let mut extent = extent::of(ends.chain(totals.iter().copied()).chain([prediction]));
+    let mut extent = extent::min_and_max(ends.chain(totals.iter().copied()).chain([prediction]));
     for (step, total) in with_totals().filter(|(step, _)| step.player.is_none()) {
         extent = extent::with_sum(extent, total, step.half_width);
     }
     let label = steps.iter().map(|step| width_of(&step.label(), SMALL)).fold(30.0, f64::max) + 10.0;
     // Labels are on both sides of the bars, and the bars keep some space for names of any length.
-    let room = room.min(options.width - 2.0 * label - LEAST_ROOM).max(LEAST_ROOM);
+    let room = room.min(options.width - 2.0 * label - MIN_ROOM).max(MIN_ROOM);
     let scale = Scale::new(extent, (room + label, options.width - label));
 
     scene.axis_below(&scale, (TOP - 6.0, bottom), &output_in_words(explained, output));
@@ -115,7 +115,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
     let output = options.output;
     let players = explained.by_size(row, output);
-    let (told, rest) = order::split(&players, options.most_players(20));
+    let (told, rest) = order::split(&players, options.max_players(20));
     let mut steps: Vec<Step> = told
         .iter()
         .map(|&player| Step {

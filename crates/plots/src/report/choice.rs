@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use crate::{Batch, Gathering, Heading};
 
-    fn of(values: Vec<f64>, std_errors: Vec<f64>) -> Explained {
-        let mut gathering = Gathering::new(Heading::of_features(["a", "b"])).unwrap();
+    fn with_values(values: Vec<f64>, std_errors: Vec<f64>) -> Explained {
+        let mut gathering = Gathering::new(Heading::for_features(["a", "b"])).unwrap();
         let rows = values.len() / 2;
         gathering
             .add(Batch {
@@ -101,9 +101,11 @@ mod tests {
         let mut errors = vec![0.1; 12];
         errors[3] = 0.7;
         errors[4] = f64::NAN;
-        let found: Vec<(usize, &str)> =
-            choices(&of(values, errors), 0).iter().map(|choice| (choice.row, choice.rules[0])).collect();
-        let wanted = [
+        let found: Vec<(usize, &str)> = choices(&with_values(values, errors), 0)
+            .iter()
+            .map(|choice| (choice.row, choice.rules[0]))
+            .collect();
+        let expected = [
             (3, "largest prediction"),
             (4, "smallest prediction"),
             (0, "typical"),
@@ -111,14 +113,14 @@ mod tests {
             (1, "widest interval"),
         ];
         // The row with the largest prediction is also the farthest.
-        assert_eq!(found, [wanted[0], wanted[1], wanted[2], wanted[4]]);
+        assert_eq!(found, [expected[0], expected[1], expected[2], expected[4]]);
     }
 
     #[test]
     fn one_row_is_all_of_them_and_no_row_is_none() {
-        assert_eq!(choices(&of(vec![1.0, 2.0], vec![]), 0).len(), 1);
-        assert_eq!(choices(&of(vec![], vec![]), 0), []);
-        assert_eq!(choices(&of(vec![0.0; 8], vec![f64::NAN; 8]), 0).len(), 1);
-        assert!(!choices(&of(vec![4e299, -4e299, 4e299, 4e299, 0.0, 1e-300], vec![]), 0).is_empty());
+        assert_eq!(choices(&with_values(vec![1.0, 2.0], vec![]), 0).len(), 1);
+        assert_eq!(choices(&with_values(vec![], vec![]), 0), []);
+        assert_eq!(choices(&with_values(vec![0.0; 8], vec![f64::NAN; 8]), 0).len(), 1);
+        assert!(!choices(&with_values(vec![4e299, -4e299, 4e299, 4e299, 0.0, 1e-300], vec![]), 0).is_empty());
     }
 }

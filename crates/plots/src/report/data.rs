@@ -9,15 +9,15 @@ use crate::figures::{output_in_words, value_in_words};
 use crate::scene::shortened;
 
 /// Maximum number of players with individual values in the report.
-const MOST_PLAYERS: usize = 40;
+const MAX_PLAYERS: usize = 40;
 /// Maximum number of features with inputs in the report.
-const MOST_FEATURES: usize = 60;
+const MAX_FEATURES: usize = 60;
 /// Maximum number of bytes of numbers: 1.7 MB of text in base64.
-const MOST_BYTES: usize = 1_700_000 / 4 * 3;
+const MAX_BYTES: usize = 1_700_000 / 4 * 3;
 /// Below this size, values have four bytes each.
 const FEW_BYTES: usize = 200_000;
 /// Maximum number of distinct inputs of a feature that are encoded as one byte each.
-const MOST_CODES: usize = 256;
+const MAX_CODES: usize = 256;
 
 /// The rows, players and features in the report.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Data {
             true => Precision::Four,
             false => Precision::Three,
         };
-        let most = MOST_BYTES / of_row(precision).max(1);
+        let most = MAX_BYTES / of_row(precision).max(1);
         let rows = explained.choose_rows(&all, most, wanted, (outputs, &players));
         let bytes = rows.len() * of_row(precision);
         Self { rows, players, features, precision, bytes }
@@ -201,22 +201,22 @@ impl Form {
         }
     }
 
-    fn of(explained: &Explained, feature: usize) -> Self {
+    fn new(explained: &Explained, feature: usize) -> Self {
         let inputs = || (0..explained.rows()).map(|row| explained.input(row, feature));
         let mut known: Vec<f64> = Vec::new();
         for input in inputs() {
             if let Err(at) = known.binary_search_by(|number| order(*number, input)) {
                 known.insert(at, input);
             }
-            if known.len() > MOST_CODES {
+            if known.len() > MAX_CODES {
                 break;
             }
         }
-        if known.len() <= MOST_CODES {
+        if known.len() <= MAX_CODES {
             return Self::Codes(known);
         }
         let exponent = pack::exponent(inputs());
-        let is_exact = |input: f64| input.is_nan() || Precision::Three.kept(input) == input;
+        let is_exact = |input: f64| input.is_nan() || Precision::Three.round(input) == input;
         match exponent == 0 && inputs().all(is_exact) {
             true => Self::Numbers(Precision::Three, 0),
             false => Self::Numbers(Precision::Four, exponent),
@@ -255,8 +255,8 @@ fn by_importance(explained: &Explained, outputs: &[usize]) -> Vec<usize> {
     let mut players: Vec<usize> = (0..shares.len()).collect();
     players.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
     // A single remaining player is shown instead of being summed.
-    if players.len() > MOST_PLAYERS + 1 {
-        players.truncate(MOST_PLAYERS);
+    if players.len() > MAX_PLAYERS + 1 {
+        players.truncate(MAX_PLAYERS);
     }
     players
 }
@@ -267,9 +267,9 @@ fn features(explained: &Explained, players: &[usize]) -> Vec<(usize, Form)> {
     }
     let mut features: Vec<usize> = Vec::new();
     for &feature in players.iter().flat_map(|&player| &explained.heading.members[player]) {
-        if features.len() < MOST_FEATURES && !features.contains(&feature) {
+        if features.len() < MAX_FEATURES && !features.contains(&feature) {
             features.push(feature);
         }
     }
-    features.into_iter().map(|feature| (feature, Form::of(explained, feature))).collect()
+    features.into_iter().map(|feature| (feature, Form::new(explained, feature))).collect()
 }

@@ -15,7 +15,7 @@ impl Html {
     }
 
     /// Appends the output of a function that escapes data itself: a figure, a style sheet, a script, or JSON.
-    pub(super) fn made(&mut self, markup: &str) -> &mut Self {
+    pub(super) fn markup(&mut self, markup: &str) -> &mut Self {
         self.0.push_str(markup);
         self
     }

@@ -19,8 +19,8 @@
 
 mod choice;
 mod data;
-mod given;
 mod html;
+mod input;
 mod pack;
 mod page;
 mod sections;
@@ -34,8 +34,8 @@ use crate::error::PlotError;
 use crate::explained::Explained;
 use crate::figures::with_capitals;
 use crate::scene::style_sheet;
-use given::Given;
 use html::named;
+use input::ReportInput;
 use page::Page;
 
 /// The style sheet, to which the colours of figures are added.
@@ -48,7 +48,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// ```
 /// use apportion_plots::{Batch, Gathering, Heading, Report};
 ///
-/// let mut gathering = Gathering::new(Heading::of_features(["age", "income"]))?;
+/// let mut gathering = Gathering::new(Heading::for_features(["age", "income"]))?;
 /// for row in 0..10 {
 ///     gathering.add(Batch {
 ///         rows: vec![row],
@@ -70,7 +70,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// ```
 #[derive(Debug, Clone)]
 pub struct Report<'e> {
-    given: Given<'e>,
+    given: ReportInput<'e>,
 }
 
 impl<'e> Report<'e> {
@@ -78,7 +78,14 @@ impl<'e> Report<'e> {
     pub fn new(explained: &'e Explained) -> Self {
         let pairs = explained.heading.interactions.is_some().then_some(explained);
         Self {
-            given: Given { explained, pairs, title: None, command: None, is_abridged: false, seconds: None },
+            given: ReportInput {
+                explained,
+                pairs,
+                title: None,
+                command: None,
+                is_abridged: false,
+                seconds: None,
+            },
         }
     }
 
@@ -143,7 +150,7 @@ impl<'e> Report<'e> {
         page.html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
         page.html.raw("<meta name=\"color-scheme\" content=\"light dark\">");
         page.html.element("title", &[], &title);
-        page.html.raw("<style>").made(&style).raw("</style></head>\n<body>");
+        page.html.raw("<style>").markup(&style).raw("</style></head>\n<body>");
         page.html.raw("<a class=\"skip\" href=\"#content\">Skip to content</a>");
         page.html.raw("<header><h1>").text(&title).raw("</h1>");
         sections::navigation(&mut page);
@@ -152,8 +159,8 @@ impl<'e> Report<'e> {
         page.html.raw("</main>\n<footer><p>Created with Apportion ").text(env!("CARGO_PKG_VERSION"));
         page.html.raw(". Self-contained: loads nothing from the network.</p></footer>\n");
         let data = page.data.json(self.given.explained, &page.outputs, &page.places);
-        page.html.raw("<script type=\"application/json\" id=\"data\">").made(&data).raw("</script>");
-        page.html.raw("<script>").made(SCRIPT).raw("</script></body></html>\n");
+        page.html.raw("<script type=\"application/json\" id=\"data\">").markup(&data).raw("</script>");
+        page.html.raw("<script>").markup(SCRIPT).raw("</script></body></html>\n");
         Ok(page.html.end())
     }
 

@@ -38,7 +38,7 @@ impl Precision {
     }
 
     /// Returns the number after encoding and decoding.
-    pub(super) fn kept(self, number: f64) -> f64 {
+    pub(super) fn round(self, number: f64) -> f64 {
         f64::from(f32::from_bits(self.bits(number)))
     }
 }
@@ -87,23 +87,23 @@ mod tests {
             for k in 0..2000 {
                 let number =
                     (f64::from(k) * 0.37 - 300.0).exp2().min(1e30) * if k % 2 == 0 { 1.0 } else { -1.0 };
-                let kept = precision.kept(number);
+                let kept = precision.round(number);
                 if number.abs() > 1e-30 {
                     assert!((kept / number - 1.0).abs() <= most, "{number} {kept} {precision:?}");
                 }
             }
-            assert!(precision.kept(f64::NAN).is_nan());
-            assert_eq!(precision.kept(0.0), 0.0);
-            assert!(precision.kept(f64::from(f32::MAX)).is_finite());
+            assert!(precision.round(f64::NAN).is_nan());
+            assert_eq!(precision.round(0.0), 0.0);
+            assert!(precision.round(f64::from(f32::MAX)).is_finite());
         }
-        assert_eq!(Precision::Three.kept(65535.0), 65535.0);
+        assert_eq!(Precision::Three.round(65535.0), 65535.0);
     }
 
     #[test]
     fn huge_and_tiny_numbers_are_scaled() {
         for largest in [1e290, 1e-300, 5e-324, 1.0, 0.0] {
             let exponent = exponent([largest, f64::NAN, -largest].into_iter());
-            let kept = Precision::Three.kept(scaled(largest, -exponent));
+            let kept = Precision::Three.round(scaled(largest, -exponent));
             assert!(
                 (scaled(kept, exponent) - largest).abs() <= 0.5_f64.powi(16) * largest,
                 "{largest} {exponent}"

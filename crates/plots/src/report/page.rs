@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::choice::{Choice, choices};
 use super::data::Data;
-use super::given::Given;
 use super::html::{Html, named};
+use super::input::ReportInput;
 use super::table::{self, Numbers};
 use crate::error::PlotError;
 use crate::explained::Explained;
@@ -13,15 +13,15 @@ use crate::figures::{Kind, Options};
 use crate::scene::{Dress, Scene};
 
 /// Maximum number of outputs with figures.
-const MOST_OUTPUTS: usize = 12;
+const MAX_OUTPUTS: usize = 12;
 /// The width of a figure in pixels.
 pub(super) const WIDTH: f64 = 640.0;
 /// Maximum number of rows that are drawn as dots.
-const MOST_DRAWN: usize = 2000;
+const MAX_DRAWN_ROWS: usize = 2000;
 /// Approximate number of bytes of dots in a page that is filled with rows. The next constant is that in a
 /// page with few rows.
 const BYTES_OF_DOTS: usize = 250_000;
-const MOST_BYTES_OF_DOTS: usize = 1_000_000;
+const MAX_BYTES_OF_DOTS: usize = 1_000_000;
 /// Approximate number of bytes per dot: its coordinates, its row and its share of the element.
 const BYTES_OF_DOT: usize = 24;
 /// Number of dots per row in figures without densities: for twenty players and six dependence plots.
@@ -31,7 +31,7 @@ pub(super) const SCATTERS: usize = 6;
 
 /// A page under construction.
 pub(super) struct Page<'r> {
-    pub(super) given: &'r Given<'r>,
+    pub(super) given: &'r ReportInput<'r>,
     pub(super) explained: &'r Explained,
     /// The subset of `explained` with the rows that are drawn as dots.
     pub(super) drawn: Explained,
@@ -62,7 +62,7 @@ pub(super) struct Card {
 
 /// The results from which a figure is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum FigureData {
     /// The values of all kept rows.
     Kept,
     /// The values of the rows that are drawn as dots.
@@ -72,21 +72,21 @@ pub(super) enum Of {
 }
 
 impl<'r> Page<'r> {
-    pub(super) fn new(given: &'r Given<'r>) -> Self {
+    pub(super) fn new(given: &'r ReportInput<'r>) -> Self {
         let explained = given.explained;
         let outputs = outputs(explained);
         let choices: Vec<Vec<Choice>> = outputs.iter().map(|&output| choices(explained, output)).collect();
         let wanted: Vec<usize> = choices.iter().flatten().map(|choice| choice.row).collect();
         let data = Data::new(explained, &outputs, &wanted);
         // A density has three hundred dots per player.
-        let bytes = MOST_BYTES_OF_DOTS.saturating_sub(data.bytes).max(BYTES_OF_DOTS);
+        let bytes = MAX_BYTES_OF_DOTS.saturating_sub(data.bytes).max(BYTES_OF_DOTS);
         let dots = bytes / BYTES_OF_DOT / outputs.len().max(1);
         let most = match explained.summary.rows > 1500 {
             true => dots.saturating_sub(20 * 300).max(600) / SCATTERS,
             false => dots / DOTS_OF_ROW,
         };
         let places =
-            explained.choose_rows(&data.rows, most.min(MOST_DRAWN), &wanted, (&outputs, &data.players));
+            explained.choose_rows(&data.rows, most.min(MAX_DRAWN_ROWS), &wanted, (&outputs, &data.players));
         let mut drawn = explained.of_rows(&places);
         // If interactions are known, dependence plots use them to choose their colours.
         if let Some(pairs) = given.pairs {
@@ -143,14 +143,14 @@ impl<'r> Page<'r> {
         &mut self,
         kind: Kind,
         card: Card,
-        of: Of,
+        of: FigureData,
         options: Options,
     ) -> Result<bool, PlotError> {
         let options = Options { width: WIDTH, output: self.outputs[card.output], ..options };
         let explained = match of {
-            Of::Kept => self.explained,
-            Of::Drawn => &self.drawn,
-            Of::Pairs => self.given.pairs.unwrap_or(self.explained),
+            FigureData::Kept => self.explained,
+            FigureData::Drawn => &self.drawn,
+            FigureData::Pairs => self.given.pairs.unwrap_or(self.explained),
         };
         match kind.lay_out(explained, &options) {
             Ok(scene) => {
@@ -184,7 +184,7 @@ impl<'r> Page<'r> {
         }
         let attributes =
             [("class", "scroll"), ("role", "region"), ("tabindex", "0"), ("aria-label", label.as_str())];
-        self.html.open("div", &attributes).made(&scene.svg(Dress::Classes(id))).close("div");
+        self.html.open("div", &attributes).markup(&scene.svg(Dress::Classes(id))).close("div");
         let file = format!("{kind}-{id}.csv");
         match kind {
             // These figures have one line per row, which the table of rows already contains.
@@ -219,7 +219,7 @@ fn outputs(explained: &Explained) -> Vec<usize> {
     let mut outputs: Vec<(usize, f64)> =
         (0..explained.outputs()).map(|output| (output, size(output))).collect();
     outputs.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut outputs: Vec<usize> = outputs.into_iter().take(MOST_OUTPUTS).map(|(output, _)| output).collect();
+    let mut outputs: Vec<usize> = outputs.into_iter().take(MAX_OUTPUTS).map(|(output, _)| output).collect();
     outputs.sort_unstable();
     outputs
 }

@@ -4,7 +4,7 @@ use super::html::{Html, named};
 use crate::scene::{Cell, Table, digits};
 
 /// Maximum number of lines in the page.
-const MOST_LINES: usize = 100;
+const MAX_LINES: usize = 100;
 
 /// Whether the script also has the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(super) fn write(html: &mut Html, table: &Table, numbers: Numbers, title: &st
     let lines = table.lines.len();
     html.open("details", &[("class", "numbers"), ("data-file", file)]);
     html.element("summary", &[], "Data");
-    if lines > MOST_LINES {
-        html.element("p", &[("class", "note")], &format!("First {MOST_LINES} of {lines} rows"));
+    if lines > MAX_LINES {
+        html.element("p", &[("class", "note")], &format!("First {MAX_LINES} of {lines} rows"));
     }
     lines_of(html, table, numbers, title);
     html.close("details");
@@ -41,7 +41,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
         html.element("th", &[("scope", "col"), ("dir", "auto"), ("class", class)], &named(name));
     }
     html.raw("</tr></thead><tbody>");
-    for line in table.lines.iter().take(MOST_LINES) {
+    for line in table.lines.iter().take(MAX_LINES) {
         html.raw("<tr>");
         for cell in line {
             match cell {

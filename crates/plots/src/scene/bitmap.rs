@@ -19,7 +19,7 @@ use crate::error::PlotError;
 /// without antialiasing.
 const OVERSAMPLING: usize = 2;
 /// Maximum number of pixels of a file, to limit memory.
-const MOST_PIXELS: f64 = 4e8;
+const MAX_PIXELS: f64 = 4e8;
 /// Length of dashes and of the gaps between them.
 const DASH: f64 = 5.0;
 
@@ -45,7 +45,7 @@ impl Scene {
             ))
         };
         let is_drawn =
-            scale > 0.0 && scale.is_finite() && self.width * self.height * scale * scale <= MOST_PIXELS;
+            scale > 0.0 && scale.is_finite() && self.width * self.height * scale * scale <= MAX_PIXELS;
         if !is_drawn {
             return Err(too_large());
         }
@@ -71,7 +71,7 @@ impl Scene {
     /// ```
     /// use apportion_plots::{Heading, Gathering, Batch, Kind, Options};
     ///
-    /// let mut gathering = Gathering::new(Heading::of_features(["taille", "größe", "高さ"]))?;
+    /// let mut gathering = Gathering::new(Heading::for_features(["taille", "größe", "高さ"]))?;
     /// let (rows, values) = (vec![0], vec![1.0, 2.0, 3.0]);
     /// gathering.add(Batch { rows, base: vec![0.0], predictions: vec![6.0], values, ..Batch::default() })?;
     /// let scene = Kind::Bar.lay_out(&gathering.end(), &Options::default())?;

@@ -175,13 +175,13 @@ mod tests {
         for theme in 0..2 {
             let ground = Paint::Paper.colour(theme);
             for paint in Paint::all() {
-                let least = match paint {
+                let min = match paint {
                     Paint::Ink | Paint::Muted | Paint::Positive | Paint::Negative => 4.5,
                     Paint::Grid | Paint::Paper => 1.0,
                     _ => 3.0,
                 };
                 let found = contrast(paint.colour(theme), ground);
-                assert!(found >= least, "{paint:?} in theme {theme}: {found}");
+                assert!(found >= min, "{paint:?} in theme {theme}: {found}");
             }
         }
     }
@@ -227,9 +227,9 @@ mod tests {
                     (Paint::Along(0), Paint::Along(LAST_STEP / 2), 15.0),
                     (Paint::Along(LAST_STEP / 2), Paint::Along(LAST_STEP), 15.0),
                 ];
-                for (one, other, least) in pairs {
+                for (one, other, min) in pairs {
                     let found = distance(one.colour(theme), other.colour(theme), sight);
-                    assert!(found >= least, "{one:?} and {other:?}, sight {kind}, theme {theme}: {found}");
+                    assert!(found >= min, "{one:?} and {other:?}, sight {kind}, theme {theme}: {found}");
                 }
                 for one in 0..6 {
                     for other in 0..one {

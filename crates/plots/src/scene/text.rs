@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn numbers_are_whole_or_left_out() {
-        for (text, room, wanted) in [
+        for (text, room, expected) in [
             ("+1e−299", 40.0, "…"),
             ("above −1.2345e−299", 100.0, "above …"),
             ("age at the time >= 40", 100.0, "age at …e >= 40"),
@@ -113,7 +113,7 @@ mod tests {
             // A part of a name is more useful than nothing.
             ("feature_12345678901234567890", 100.0, "feature…567890"),
         ] {
-            assert_eq!(shortened(text, room, 11.0), wanted);
+            assert_eq!(shortened(text, room, 11.0), expected);
         }
     }
 }

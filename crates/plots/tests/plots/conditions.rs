@@ -6,7 +6,7 @@ use apportion_plots::{Batch, Condition, Explained, Gathering, Heading, Kind, Opt
 /// alternate.
 fn explained() -> Explained {
     let names = ["age", "city", "hours per week", "hours", "a < b", "the \"big\" one", "\"quoted\""];
-    let mut heading = Heading::of_features(names);
+    let mut heading = Heading::for_features(names);
     heading.categories[1] = ["Paris", "New York", "missing link"].map(str::to_owned).into();
     let mut gathering = Gathering::new(heading).unwrap();
     for row in 0..10_u32 {
@@ -34,7 +34,7 @@ fn rows(condition: &str) -> Result<Vec<usize>, PlotError> {
 
 #[test]
 fn conditions_are_met_by_their_rows() {
-    for (condition, wanted) in [
+    for (condition, expected) in [
         ("age >= 40", vec![4, 5, 6, 7, 8]),
         ("age>40", vec![5, 6, 7, 8]),
         (" age  <  20 ", vec![0, 1]),
@@ -65,7 +65,7 @@ fn conditions_are_met_by_their_rows() {
         ("\"prediction\" < 1", vec![0]),
         ("prediction = missing", vec![]),
     ] {
-        assert_eq!(rows(condition).unwrap(), wanted, "{condition}");
+        assert_eq!(rows(condition).unwrap(), expected, "{condition}");
     }
 }
 
@@ -149,7 +149,7 @@ fn conditions_that_no_row_meets_are_refused_with_what_there_is() {
 fn predictions_are_those_of_the_output_and_a_feature_of_that_name_goes_before() {
     let rows = |names: [&str; 1], inputs: [f64; 2], output: usize| {
         let outputs = ["no", "yes"].map(str::to_owned).into();
-        let mut gathering = Gathering::new(Heading { outputs, ..Heading::of_features(names) }).unwrap();
+        let mut gathering = Gathering::new(Heading { outputs, ..Heading::for_features(names) }).unwrap();
         gathering
             .add(Batch {
                 rows: vec![0, 1],
@@ -168,7 +168,7 @@ fn predictions_are_those_of_the_output_and_a_feature_of_that_name_goes_before() 
 
 #[test]
 fn predictions_can_be_compared_without_inputs() {
-    let mut gathering = Gathering::new(Heading::of_features(["age"])).unwrap();
+    let mut gathering = Gathering::new(Heading::for_features(["age"])).unwrap();
     gathering
         .add(Batch {
             rows: vec![0, 1],

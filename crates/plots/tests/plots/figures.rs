@@ -39,18 +39,18 @@ fn results() -> impl Strategy<Value = Results> {
                 any::<(bool, String)>(),
             )
                 .prop_map(
-                    move |(names, values, std_errors, inputs, looks, (is_efficient, text))| {
+                    move |(names, values, std_errors, inputs, interim_checks, (is_efficient, text))| {
                         let names: Vec<&str> = names.iter().map(String::as_str).collect();
                         let std_errors = std_errors.into_iter().map(f64::abs).collect();
-                        let looks = looks.into_iter().chain([(7, Some(0.5))]).collect();
+                        let interim_checks = interim_checks.into_iter().chain([(7, Some(0.5))]).collect();
                         Results {
                             values,
                             std_errors,
                             inputs,
-                            looks,
+                            interim_checks,
                             is_efficient,
                             text,
-                            ..Results::of(&names, rows, outputs)
+                            ..Results::new(&names, rows, outputs)
                         }
                     },
                 )
@@ -86,8 +86,8 @@ fn kinds_are_known_by_their_names() {
 #[test]
 fn what_results_lack_is_said() {
     // Results for a waterfall plot have neither interactions nor a text nor an image.
-    let mut results = Results::of(&["a", "b", "c"], 3, 1);
-    results.looks.clear();
+    let mut results = Results::new(&["a", "b", "c"], 3, 1);
+    results.interim_checks.clear();
     let explained = results.explained(Kind::Waterfall);
     for kind in [Kind::Interactions, Kind::Network, Kind::Convergence, Kind::Text, Kind::Image] {
         match kind.lay_out(&explained, &Options::default()) {
@@ -99,7 +99,7 @@ fn what_results_lack_is_said() {
 
 #[test]
 fn what_is_asked_for_and_not_there_is_refused() {
-    let explained = Results::of(&["a", "b"], 3, 2).explained(Kind::Waterfall);
+    let explained = Results::new(&["a", "b"], 3, 2).explained(Kind::Waterfall);
     for kind in Kind::ALL {
         let mut options = Options::default();
         options.output = 2;
@@ -117,13 +117,13 @@ fn what_is_asked_for_and_not_there_is_refused() {
 
 #[test]
 fn every_width_has_a_figure() {
-    let results = Results::of(&["a", "b", "c"], 5, 1).estimated();
-    for (asked, wanted) in [(f64::NAN, 720.0), (f64::INFINITY, 4000.0), (-1.0, 280.0), (500.0, 500.0)] {
+    let results = Results::new(&["a", "b", "c"], 5, 1).estimated();
+    for (asked, expected) in [(f64::NAN, 720.0), (f64::INFINITY, 4000.0), (-1.0, 280.0), (500.0, 500.0)] {
         for kind in Kind::ALL {
             let mut options = Options::default();
             options.width = asked;
             let scene = kind.lay_out(&results.explained(kind), &options).unwrap();
-            assert_eq!((scene.width, scenes::check(&scene)), (wanted, Ok(())), "{kind}");
+            assert_eq!((scene.width, scenes::check(&scene)), (expected, Ok(())), "{kind}");
         }
     }
 }
@@ -131,7 +131,7 @@ fn every_width_has_a_figure() {
 /// Determines the blocks of a force plot: the end, the tip and the sign of each.
 #[test]
 fn blocks_of_a_force_plot_meet_at_the_prediction_and_are_as_long_as_their_values() {
-    let mut results = Results::of(&["a", "b", "c", "d"], 1, 1);
+    let mut results = Results::new(&["a", "b", "c", "d"], 1, 1);
     results.values = vec![2.0, -1.0, 1.0, -0.5];
     let scene = Kind::Force.lay_out(&results.explained(Kind::Force), &Options::default()).unwrap();
     let blocks: Vec<(f64, f64)> = scene

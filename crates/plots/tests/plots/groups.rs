@@ -39,11 +39,11 @@ fn line(name: &str, depth: f64, features: &str, size: f64) -> (String, f64, Stri
 
 #[test]
 fn a_group_has_the_mean_size_of_the_sum_of_its_values() {
-    let mut heading = Heading::of_features(["a", "b", "c", "d"]);
+    let mut heading = Heading::for_features(["a", "b", "c", "d"]);
     let inner = Member::Group(vec![feature("b"), feature("c")]);
     heading.groups = vec![feature("d"), Member::Group(vec![feature("a"), inner])];
     let explained = gathered(heading, &[&[1.0, 2.0, -3.0, 0.5], &[-1.0, 2.0, 2.0, 0.5]]);
-    let wanted = [
+    let expected = [
         // |1 + 2 − 3| and |−1 + 2 + 2|.
         line("group of 3", 0.0, "a, b, c", 1.5),
         // |2 − 3| and |2 + 2|.
@@ -53,12 +53,12 @@ fn a_group_has_the_mean_size_of_the_sum_of_its_values() {
         line("a", 1.0, "a", 1.0),
         line("d", 0.0, "d", 0.5),
     ];
-    assert_eq!(lines(&explained), wanted);
+    assert_eq!(lines(&explained), expected);
 }
 
 #[test]
 fn a_group_that_is_a_player_is_one_line() {
-    let mut heading = Heading::of_features(["a", "b", "c"]);
+    let mut heading = Heading::for_features(["a", "b", "c"]);
     heading.players = vec!["a+b".to_owned(), "c".to_owned()];
     heading.members = vec![vec![0, 1], vec![2]];
     heading.groups = vec![Member::Group(vec![feature("a"), feature("b")]), feature("c")];
@@ -68,7 +68,7 @@ fn a_group_that_is_a_player_is_one_line() {
 
 #[test]
 fn names_that_nobody_has_and_groups_without_end_are_borne() {
-    let mut heading = Heading::of_features(["a", "b"]);
+    let mut heading = Heading::for_features(["a", "b"]);
     let deep = (0..2_000).fold(feature("a"), |inner, _| Member::Group(vec![inner, feature("b")]));
     heading.groups = vec![deep, feature("nobody"), Member::Group(Vec::new())];
     let explained = gathered(heading, &[&[1.0, 2.0]]);
@@ -80,7 +80,7 @@ fn names_that_nobody_has_and_groups_without_end_are_borne() {
 #[test]
 fn many_members_are_summed() {
     let names: Vec<String> = (0..100).map(|player| format!("f{player}")).collect();
-    let mut heading = Heading::of_features(&names);
+    let mut heading = Heading::for_features(&names);
     heading.groups = names.iter().map(|name| feature(name)).collect();
     let explained = gathered(heading, &[&(0..100).map(f64::from).collect::<Vec<_>>()]);
     let lines = lines(&explained);

@@ -27,7 +27,7 @@ fn hostile_names() -> Vec<String> {
 /// Returns difficult results, each with a description.
 fn cases() -> Vec<(&'static str, Results)> {
     let few = ["age", "income last year", "city", "hours"];
-    let of = |rows, outputs| Results::of(&few, rows, outputs);
+    let of = |rows, outputs| Results::new(&few, rows, outputs);
     let names = hostile_names();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let many: Vec<String> = (0..5000).map(|player| format!("feature_number_{player}")).collect();
@@ -36,13 +36,13 @@ fn cases() -> Vec<(&'static str, Results)> {
         ("exact", of(30, 1)),
         ("estimates", of(30, 1).estimated()),
         ("one row", of(1, 1).estimated()),
-        ("one player", Results::of(&["x"], 12, 1).estimated()),
-        ("one player in one row", Results::of(&["x"], 1, 1)),
+        ("one player", Results::new(&["x"], 12, 1).estimated()),
+        ("one player in one row", Results::new(&["x"], 1, 1)),
         ("two rows", of(2, 1)),
         ("many rows", of(2000, 1).estimated()),
         ("several outputs", of(20, 3).estimated()),
-        ("names", Results::of(&names, 12, 1).estimated()),
-        ("many players", Results::of(&many, 2, 1).estimated()),
+        ("names", Results::new(&names, 12, 1).estimated()),
+        ("many players", Results::new(&many, 2, 1).estimated()),
         ("all zero", of(10, 1).times(0.0)),
         ("huge", of(30, 1).estimated().times(1e290)),
         ("tiny", of(30, 1).estimated().times(1e-300)),
@@ -93,12 +93,13 @@ fn cases() -> Vec<(&'static str, Results)> {
     });
     add("ids", of(10, 1), &|results| results.ids = Some(hostile_names()));
     add("ids of one row", of(1, 1), &|results| results.ids = Some(vec!["z".repeat(10_000)]));
-    add("a sample", of(500, 1).estimated(), &|results| results.most_rows = 20);
+    add("a sample", of(500, 1).estimated(), &|results| results.max_rows = 20);
     add("looks at nothing", of(3, 1), &|results| {
-        results.looks = vec![(0, Some(0.0)), (u64::MAX, Some(1e-300))]
+        results.interim_checks = vec![(0, Some(0.0)), (u64::MAX, Some(1e-300))]
     });
     add("looks that are no numbers", of(3, 1), &|results| {
-        results.looks = vec![(1, Some(f64::NAN)), (2, None), (3, Some(f64::INFINITY)), (4, Some(2.0))];
+        results.interim_checks =
+            vec![(1, Some(f64::NAN)), (2, None), (3, Some(f64::INFINITY)), (4, Some(2.0))];
     });
     add("a text without spaces", of(1, 1), &|results| results.text = "w".repeat(20_000));
     add("a text of lines", of(1, 1), &|results| results.text = "a\n".repeat(3_000));
@@ -115,7 +116,7 @@ fn fit_for(kind: Kind, results: &Results) -> Results {
         return results.clone();
     }
     let names: Vec<&str> = results.names.iter().take(most).map(String::as_str).collect();
-    Results::of(&names, results.rows, results.outputs.len())
+    Results::new(&names, results.rows, results.outputs.len())
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn every_kind_is_drawn_of_every_case_at_every_width() {
 
 #[test]
 fn errors_that_are_unknown_are_never_zero() {
-    let mut results = Results::of(&["a", "b", "c"], 6, 1).estimated();
+    let mut results = Results::new(&["a", "b", "c"], 6, 1).estimated();
     results.std_errors.fill(f64::NAN);
     for kind in
         [Kind::Waterfall, Kind::Force, Kind::Bar, Kind::Beeswarm, Kind::Scatter, Kind::Cohorts, Kind::Groups]
@@ -171,7 +172,7 @@ fn errors_that_are_unknown_are_never_zero() {
 fn no_number_is_cut() {
     let names = ["age", "income of the last year that is known", "city", "hours"];
     for factor in [1.0, 1e290, 1e-9, 1e-299] {
-        let mut results = Results::of(&names, 30, 1).estimated().times(factor);
+        let mut results = Results::new(&names, 30, 1).estimated().times(factor);
         results.inputs.iter_mut().for_each(|input| *input *= 1e297 / 3.0);
         for kind in Kind::ALL {
             let explained = results.explained(kind);
@@ -201,13 +202,13 @@ fn no_number_is_cut() {
 #[cfg(feature = "bitmap")]
 #[test]
 fn the_font_has_all_letters_that_figures_add() {
-    let results = Results::of(&["age", "größe", "возраст", "ηλικία"], 12, 2).estimated();
+    let results = Results::new(&["age", "größe", "возраст", "ηλικία"], 12, 2).estimated();
     for kind in Kind::ALL {
         let scene = kind.lay_out(&results.explained(kind), &Options::default()).unwrap();
         let lacking = scene.letters_without_font();
         assert!(lacking.is_empty(), "{kind}: {lacking:?}");
     }
-    let results = Results::of(&["e\u{301}", "年齢", "é😀年"], 3, 1);
+    let results = Results::new(&["e\u{301}", "年齢", "é😀年"], 3, 1);
     let scene = Kind::Bar.lay_out(&results.explained(Kind::Bar), &Options::default()).unwrap();
     let mut lacking = scene.letters_without_font();
     lacking.sort_unstable();

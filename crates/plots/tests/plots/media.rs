@@ -3,7 +3,7 @@
 use apportion_plots::{Gathering, Heading, Medium, PlotError, ResultsError};
 
 fn refused(medium: Medium) -> String {
-    let mut heading = Heading::of_features(["a", "b"]);
+    let mut heading = Heading::for_features(["a", "b"]);
     heading.medium = Some(medium);
     match Gathering::new(heading) {
         Err(error @ PlotError::Results(ResultsError::Medium { .. })) => error.to_string(),
@@ -41,7 +41,7 @@ fn what_does_not_belong_to_the_players_is_refused() {
 #[test]
 fn what_belongs_to_them_is_taken() {
     for medium in [text(&[(7, 12), (0, 3)]), text(&[(0, 0), (0, 3)]), image(2, 1, &[1, Medium::NOBODY], 2)] {
-        let mut heading = Heading::of_features(["a", "b"]);
+        let mut heading = Heading::for_features(["a", "b"]);
         heading.medium = Some(medium);
         assert!(Gathering::new(heading).is_ok());
     }

@@ -57,7 +57,7 @@ fn tags(page: &str) -> Vec<&str> {
 
 #[test]
 fn the_policy_names_the_one_style_and_the_one_script() {
-    let page = page(&Results::of(&FEW, 5, 2));
+    let page = page(&Results::new(&FEW, 5, 2));
     let policy =
         between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"")[0].replace("&#39;", "'");
     let (styles, scripts) = (between(&page, "<style>", "</style>"), between(&page, "<script>", "</script>"));
@@ -93,7 +93,7 @@ fn the_policy_names_the_one_style_and_the_one_script() {
 fn nothing_of_the_data_is_markup() {
     let names =
         ["<script>window.x=1</script>", "\"><img src=x onerror=alert(1)>", "</style><!--", "' style='x"];
-    let mut results = Results::of(&names, 6, 2);
+    let mut results = Results::new(&names, 6, 2);
     results.outputs = vec!["</title><script>".to_owned(), "</script>".to_owned()];
     results.ids = Some((0..6).map(|row| format!("<svg onload=alert({row})>")).collect());
     results.words = vec!["</details>".to_owned(), "\u{202e}<!--".to_owned()];
@@ -115,7 +115,8 @@ fn nothing_of_the_data_is_markup() {
 
 #[test]
 fn elements_end_where_they_should_and_ids_are_single() {
-    for results in [Results::of(&FEW, 40, 3).estimated(), Results::of(&FEW, 0, 1), Results::of(&["x"], 1, 1)]
+    for results in
+        [Results::new(&FEW, 40, 3).estimated(), Results::new(&FEW, 0, 1), Results::new(&["x"], 1, 1)]
     {
         let page = page(&results);
         let mut open = Vec::new();
@@ -137,7 +138,7 @@ fn elements_end_where_they_should_and_ids_are_single() {
 #[test]
 fn the_script_is_given_the_values_to_their_precision() {
     for factor in [1.0, 1e290, 1e-300] {
-        let results = Results::of(&FEW, 50, 2).estimated().times(factor);
+        let results = Results::new(&FEW, 50, 2).estimated().times(factor);
         let data = data(&page(&results));
         assert_eq!(data["rows"], 50);
         for output in 0..2 {
@@ -147,9 +148,12 @@ fn the_script_is_given_the_values_to_their_precision() {
             for (column, player) in data["players"].as_array().unwrap().iter().enumerate() {
                 let player = player["place"].as_u64().unwrap() as usize;
                 for row in 0..50 {
-                    let wanted = results.values[(row * 4 + player) * 2 + output];
+                    let expected = results.values[(row * 4 + player) * 2 + output];
                     let found = values[column * 50 + row];
-                    assert!((found - wanted).abs() <= 1.6e-5 * wanted.abs(), "{found} {wanted} {factor}");
+                    assert!(
+                        (found - expected).abs() <= 1.6e-5 * expected.abs(),
+                        "{found} {expected} {factor}"
+                    );
                 }
             }
             let halves = numbers(&told["halves"], 2, &told["exponent"]);
@@ -162,7 +166,7 @@ fn the_script_is_given_the_values_to_their_precision() {
 fn players_beyond_forty_are_summed() {
     let names: Vec<String> = (0..90).map(|player| format!("x{player}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let results = Results::of(&names, 3, 1);
+    let results = Results::new(&names, 3, 1);
     let data = data(&page(&results));
     assert_eq!((data["players"].as_array().unwrap().len(), &data["rest"]), (40, &Value::from(50)));
     let told = &data["outputs"][0];
@@ -170,24 +174,24 @@ fn players_beyond_forty_are_summed() {
     assert_eq!(values.len(), 41 * 3);
     for row in 0..3 {
         let sum: f64 = (0..41).map(|column| values[column * 3 + row]).sum();
-        let wanted: f64 = results.values[90 * row..90 * (row + 1)].iter().sum();
-        assert!((sum - wanted).abs() < 1e-4, "{sum} {wanted}");
+        let expected: f64 = results.values[90 * row..90 * (row + 1)].iter().sum();
+        assert!((sum - expected).abs() < 1e-4, "{sum} {expected}");
     }
 }
 
 #[test]
 fn twelve_outputs_have_figures_and_the_page_says_so() {
-    let many = page(&Results::of(&FEW, 4, 15));
+    let many = page(&Results::new(&FEW, 4, 15));
     assert!(many.contains("Figures show the 12 of 15 outputs with the largest values."));
     assert!(many.contains("data-output=\"11\"") && !many.contains("data-output=\"12\""));
-    assert!(!page(&Results::of(&FEW, 4, 1)).contains("class=\"output\""));
+    assert!(!page(&Results::new(&FEW, 4, 1)).contains("class=\"output\""));
 }
 
 #[test]
 fn many_rows_are_a_sample_that_the_page_tells_of() {
     let names: Vec<String> = (0..20).map(|player| format!("x{player}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut results = Results::of(&names, 10_000, 1);
+    let mut results = Results::new(&names, 10_000, 1);
     // These numbers need four bytes each.
     results.inputs.iter_mut().enumerate().for_each(|(at, input)| *input = number(at));
     let explained = explained(&results);
@@ -206,7 +210,7 @@ fn many_rows_are_a_sample_that_the_page_tells_of() {
 
 #[test]
 fn small_pages_are_small() {
-    for results in [Results::of(&FEW, 1, 1), Results::of(&FEW[..3], 10, 1), Results::of(&FEW, 0, 1)] {
+    for results in [Results::new(&FEW, 1, 1), Results::new(&FEW[..3], 10, 1), Results::new(&FEW, 0, 1)] {
         let page = page(&results);
         assert!(page.len() <= 150_000, "{} bytes", page.len());
     }
@@ -214,18 +218,18 @@ fn small_pages_are_small() {
 
 #[test]
 fn without_rows_there_is_a_page_that_says_so() {
-    let page = page(&Results::of(&FEW, 0, 2));
+    let page = page(&Results::new(&FEW, 0, 2));
     assert!(page.contains("The results contain no rows, so there are no figures."));
     assert!(!page.contains("<svg") && page.contains("id=\"words\"") && !page.contains("id=\"importance\""));
 }
 
 #[test]
 fn interactions_are_those_of_the_same_players() {
-    let results = Results::of(&FEW, 8, 1);
+    let results = Results::new(&FEW, 8, 1);
     let (values, pairs) = (explained(&results), results.explained(Kind::Interactions));
     let page = Report::new(&values).interactions(&pairs).html().unwrap();
     assert!(page.contains("data-kind=\"network\"") && !page.contains("No interactions were computed"));
-    let others = Results::of(&["a", "b", "c", "d"], 8, 1).explained(Kind::Interactions);
+    let others = Results::new(&["a", "b", "c", "d"], 8, 1).explained(Kind::Interactions);
     for wrong in [&others, &values] {
         let refused = Report::new(&values).interactions(wrong).html().unwrap_err();
         assert!(matches!(refused, PlotError::Nothing { kind: "report", .. }), "{refused}");
@@ -234,12 +238,12 @@ fn interactions_are_those_of_the_same_players() {
 
 #[test]
 fn what_is_promised_depends_on_how_values_were_found() {
-    let exact = page(&Results::of(&FEW, 9, 1));
+    let exact = page(&Results::new(&FEW, 9, 1));
     assert!(
         exact.contains("Exact up to floating-point rounding")
             && exact.contains("attributions = prediction (largest deviation")
     );
-    let mut results = Results::of(&FEW, 9, 1).estimated();
+    let mut results = Results::new(&FEW, 9, 1).estimated();
     results.std_errors[3] = f64::NAN;
     results.is_efficient = false;
     let estimated = page(&results);

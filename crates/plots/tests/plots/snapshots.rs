@@ -6,7 +6,7 @@ use crate::common::results::Results;
 
 /// Returns three people whose values have few digits.
 fn example() -> Results {
-    let mut results = Results::of(&["age", "city", "hours per week"], 3, 1);
+    let mut results = Results::new(&["age", "city", "hours per week"], 3, 1);
     results.values = vec![1.5, -0.25, 0.5, -0.75, 0.5, 0.125, 0.25, 0.75, -1.0];
     results.std_errors = vec![0.125, 0.0, 0.25, 0.0625, 0.125, f64::NAN, 0.0, 0.125, 0.5];
     results.inputs = vec![39.0, 0.0, 40.0, 17.0, 1.0, f64::NAN, 65.0, 1.0, 12.5];

@@ -9,7 +9,7 @@ use crate::answers::{Answer, End, read};
 use crate::options::Format;
 
 /// Maximum number of rows of a batch.
-const MOST: usize = 3;
+const MAX_BATCH_ROWS: usize = 3;
 /// Maximum number of answers that are accepted.
 const WANTED: usize = 100;
 
@@ -18,7 +18,7 @@ const WANTED: usize = 100;
 pub fn check(format: Format, bytes: &[u8]) {
     let mut answers = Vec::new();
     let came = AtomicUsize::new(0);
-    let end = read(format, pipe(bytes), MOST, &came, &mut |answer: Answer| {
+    let end = read(format, pipe(bytes), MAX_BATCH_ROWS, &came, &mut |answer: Answer| {
         answers.push(answer);
         answers.len() < WANTED
     });
@@ -29,7 +29,7 @@ pub fn check(format: Format, bytes: &[u8]) {
             assert!(answer.values.is_empty(), "values of no row");
             continue;
         }
-        assert!(format != Format::Csv || answer.rows <= MOST, "more rows than a batch has");
+        assert!(format != Format::Csv || answer.rows <= MAX_BATCH_ROWS, "more rows than a batch has");
         assert!(answer.values.len().is_multiple_of(answer.rows), "rows of several widths");
         let given = answer.values.len() / answer.rows;
         assert_eq!(*width.get_or_insert(given), given, "answers of several widths");
@@ -37,7 +37,7 @@ pub fn check(format: Format, bytes: &[u8]) {
     if let End::Fault(error) = &end {
         assert!(!error.to_string().is_empty());
     }
-    assert!(!matches!(end, End::TooMany) || came.load(Ordering::Relaxed) == MOST);
+    assert!(!matches!(end, End::TooMany) || came.load(Ordering::Relaxed) == MAX_BATCH_ROWS);
 }
 
 /// Makes a file the output of a process.

@@ -45,7 +45,7 @@ fn missing_outputs_are_refused() {
 fn what_is_no_stream_is_refused() {
     let error = refusal("echo Loading; cat", &options());
     assert!(matches!(&error, ProgramError::NotArrow { problem } if problem.contains("Load")), "{error}");
-    let text = [Column::of_words("w", vec!["a word".to_owned()])];
+    let text = [Column::with_categories("w", vec!["a word".to_owned()])];
     let error = Program::start("cat", &text, Rows::new(&[0.0], 1), &options()).unwrap_err();
     assert!(matches!(&error, ProgramError::NotArrow { problem } if problem.contains("a word")), "{error}");
 }

@@ -31,8 +31,8 @@ fn there(program: &str, arguments: &[&str], left_out: &str) -> bool {
 fn serves(command: &str, options: &ProgramOptions) {
     let program = start(command, &options.clone().batch_rows(3)).unwrap();
     let rows: Vec<f64> = (0..40).map(|at| f64::from(at) / 7.0).collect();
-    let wanted: Vec<f64> = rows.chunks(2).map(|row| row[0] + 2.0 * row[1]).collect();
-    assert_eq!(predictions(&program, &rows).unwrap(), wanted);
+    let expected: Vec<f64> = rows.chunks(2).map(|row| row[0] + 2.0 * row[1]).collect();
+    assert_eq!(predictions(&program, &rows).unwrap(), expected);
 }
 
 /// Creates a directory with a Python server and a `joblib` module that provides its model.

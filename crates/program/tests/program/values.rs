@@ -70,7 +70,8 @@ fn outputs_have_names_where_the_program_says_so() {
 
 #[test]
 fn words_are_read_as_words() {
-    let columns = [Column::new("x"), Column::of_words("colour", vec!["red".into(), "light blue".into()])];
+    let columns =
+        [Column::new("x"), Column::with_categories("colour", vec!["red".into(), "light blue".into()])];
     let server =
         shell("case $y in red) echo 1;; 'light blue') echo 2;; '') echo 3;; *) echo 4;; esac", "echo");
     let program = Program::start(&server, &columns, Rows::new(&[0.0, 0.0], 2), &options()).unwrap();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::numbers::Numbers;
 use super::write::{Outputs, Players};
-use crate::batch::{Certified, Look};
+use crate::batch::{Certified, InterimCheck};
 
 /// A certificate to be written. The interval of a value is the value ± its half-width.
 #[derive(Serialize)]
@@ -15,7 +15,8 @@ pub(crate) struct Certificate<'a> {
     error_bound: Option<Outputs<'a>>,
     tolerance: Outputs<'a>,
     half_widths: Option<Players<'a>>,
-    looks: &'a [Look],
+    #[serde(rename = "looks")]
+    interim_checks: &'a [InterimCheck],
     says: &'a str,
 }
 
@@ -29,7 +30,7 @@ impl<'a> Certificate<'a> {
             error_bound: numbers(&certified.error_bounds).map(Outputs),
             tolerance: Outputs(&certified.tolerances),
             half_widths: numbers(&certified.half_widths).map(|numbers| Players { outputs, numbers }),
-            looks: &certified.looks,
+            interim_checks: &certified.interim_checks,
             says: &certified.says,
         }
     }
@@ -45,13 +46,14 @@ pub(super) struct WrittenCertificate {
     tolerance: Numbers,
     half_widths: Option<Numbers>,
     #[serde(default)]
-    looks: Vec<WrittenLook>,
+    #[serde(rename = "looks")]
+    interim_checks: Vec<WrittenCheck>,
     #[serde(default)]
     says: String,
 }
 
 #[derive(Debug, Deserialize)]
-struct WrittenLook {
+struct WrittenCheck {
     budget: u64,
     spent: Option<f64>,
     error: Option<f64>,
@@ -59,10 +61,10 @@ struct WrittenLook {
 
 impl WrittenCertificate {
     pub(super) fn certified(self) -> Certified {
-        let look = |look: WrittenLook| Look {
-            evaluations: look.budget,
-            spent: look.spent.unwrap_or(f64::NAN),
-            error: look.error,
+        let interim_check = |interim_check: WrittenCheck| InterimCheck {
+            evaluations: interim_check.budget,
+            spent: interim_check.spent.unwrap_or(f64::NAN),
+            error: interim_check.error,
         };
         Certified {
             stopped_by: self.stopped_by,
@@ -71,7 +73,7 @@ impl WrittenCertificate {
             error_bounds: self.error_bound.map(|Numbers(bounds)| bounds).unwrap_or_default(),
             tolerances: self.tolerance.0,
             half_widths: self.half_widths.map(|Numbers(widths)| widths).unwrap_or_default(),
-            looks: self.looks.into_iter().map(look).collect(),
+            interim_checks: self.interim_checks.into_iter().map(interim_check).collect(),
             says: self.says,
         }
     }
@@ -110,7 +112,7 @@ mod tests {
             error_bounds: vec![0.1, 0.2],
             tolerances: vec![0.3, 0.4],
             half_widths: vec![0.0, 1.0, 2.0, 3.0],
-            looks: vec![Look { evaluations: 64, spent: 0.025, error: Some(0.5) }],
+            interim_checks: vec![InterimCheck { evaluations: 64, spent: 0.025, error: Some(0.5) }],
             says: "\"so\"".to_owned(),
         };
         let written = certified.to_json(2).unwrap();

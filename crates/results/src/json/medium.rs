@@ -59,15 +59,16 @@ mod tests {
 
     use super::*;
 
-    fn of(head: Value) -> Option<Medium> {
+    fn parse(head: Value) -> Option<Medium> {
         medium(&mut head.as_object().unwrap().clone())
     }
 
     #[test]
     fn players_of_a_text_have_the_letters_of_their_tokens() {
         let tokens = json!([{"start": 0, "end": 3}, {"start": 4, "end": 8}, {"start": 9, "end": 11}]);
-        let text =
-            |players: Value| of(json!({"text": "the film é", "tokens": tokens.clone(), "players": players}));
+        let text = |players: Value| {
+            parse(json!({"text": "the film é", "tokens": tokens.clone(), "players": players}))
+        };
         let spans = |found: Option<Medium>| match found {
             Some(Medium::Text { spans, .. }) => Some(spans),
             _ => None,
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn pixels_of_an_image_have_the_player_of_their_patch_or_label() {
-        let segments = |head: Value| match of(head) {
+        let segments = |head: Value| match parse(head) {
             Some(Medium::Image { segments, .. }) => Some(segments),
             _ => None,
         };
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(segments(patches), Some(vec![0, 0, 1, 0, 0, 1]));
         assert_eq!(segments(json!({"width": 2, "height": 1, "labels": [1, 0]})), Some(vec![1, 0]));
         assert_eq!(segments(json!({"width": 2, "patch": 1})), None);
-        assert_eq!(of(json!({"features": ["a"]})), None);
+        assert_eq!(parse(json!({"features": ["a"]})), None);
     }
 
     #[test]
@@ -99,7 +100,7 @@ mod tests {
             [(1 << 20, 1 << 20, 1), (usize::MAX, 2, 1), (1, 3, usize::MAX), (0, 3, 1), (1, 3, 1 << 40)]
         {
             let head = json!({"width": width, "height": height, "patch": 1, "rows": 1, "columns": columns});
-            let found = of(head);
+            let found = parse(head);
             assert!(found.is_none() || width == 0, "{found:?}");
         }
     }

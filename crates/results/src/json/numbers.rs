@@ -13,15 +13,15 @@ pub(super) struct Numbers(pub(super) Vec<f64>);
 impl<'de> Deserialize<'de> for Numbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut numbers = Vec::new();
-        Into(&mut numbers).deserialize(deserializer)?;
+        NumberSink(&mut numbers).deserialize(deserializer)?;
         Ok(Self(numbers))
     }
 }
 
 /// The destination of numbers.
-struct Into<'a>(&'a mut Vec<f64>);
+struct NumberSink<'a>(&'a mut Vec<f64>);
 
-impl<'de> DeserializeSeed<'de> for Into<'_> {
+impl<'de> DeserializeSeed<'de> for NumberSink<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -29,7 +29,7 @@ impl<'de> DeserializeSeed<'de> for Into<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Into<'_> {
+impl<'de> Visitor<'de> for NumberSink<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for Into<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(Into(self.0))?.is_some() {}
+        while list.next_element_seed(NumberSink(self.0))?.is_some() {}
         Ok(())
     }
 }

@@ -45,7 +45,7 @@ type Refusal = Box<dyn Error + Send + Sync>;
 ///     Ok(())
 /// })?;
 /// assert_eq!(rows[0].values, [2.0, 0.5]);
-/// assert_eq!(heading.word(1, rows[0].inputs[1]), Some("Rome"));
+/// assert_eq!(heading.category(1, rows[0].inputs[1]), Some("Rome"));
 /// # Ok::<(), apportion_results::ReadError>(())
 /// ```
 ///

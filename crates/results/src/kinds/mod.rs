@@ -15,7 +15,7 @@ use crate::batch::Batch;
 pub use indices::Indices;
 pub use interactions::Interactions;
 pub use predictions::Predictions;
-pub use values::{Values, Words};
+pub use values::{CategoryNames, Values};
 
 /// A kind of results, with the head for all rows and the content of a row in each format.
 pub trait Results: Sync {

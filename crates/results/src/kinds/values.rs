@@ -15,9 +15,9 @@ use crate::heading::Heading;
 use crate::json::{Certificate, INFINITE, Outputs, Players, to_json};
 
 /// Categories of features that are only known while rows are read.
-pub trait Words: fmt::Debug + Send + Sync {
+pub trait CategoryNames: fmt::Debug + Send + Sync {
     /// Returns the category of a feature with this code.
-    fn word(&self, feature: usize, code: f64) -> Option<String>;
+    fn category(&self, feature: usize, code: f64) -> Option<String>;
 }
 
 /// Values: rows × players × outputs.
@@ -26,7 +26,7 @@ pub struct Values {
     /// The heading for all rows.
     pub heading: Heading,
     /// Categories of inputs that are not in the heading.
-    pub words: Option<Arc<dyn Words>>,
+    pub category_names: Option<Arc<dyn CategoryNames>>,
     /// Whether rows have IDs.
     pub has_ids: bool,
     /// Whether rows have inputs.
@@ -55,11 +55,11 @@ impl Values {
 
     /// Returns the category of a feature with this code, if known.
     pub fn category(&self, feature: usize, code: f64) -> Option<Cow<'_, str>> {
-        if let Some(word) = self.heading.word(feature, code) {
+        if let Some(word) = self.heading.category(feature, code) {
             return Some(word.into());
         }
         let is_code = code >= 0.0 && code.fract() == 0.0;
-        self.words.as_ref().filter(|_| is_code)?.word(feature, code).map(Cow::Owned)
+        self.category_names.as_ref().filter(|_| is_code)?.category(feature, code).map(Cow::Owned)
     }
 
     /// Returns an input of a row as JSON.
@@ -136,13 +136,13 @@ struct Largest<'a> {
 /// A value per output, serialized as a single value if there is one output.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Each<T> {
+enum OneOrMany<T> {
     One(T),
     Several(Vec<T>),
 }
 
-impl<T> Each<T> {
-    fn of(mut all: Vec<T>) -> Self {
+impl<T> OneOrMany<T> {
+    fn from_vec(mut all: Vec<T>) -> Self {
         match (all.len(), all.pop()) {
             (1, Some(one)) => Self::One(one),
             (_, last) => Self::Several(all.into_iter().chain(last).collect()),
@@ -184,9 +184,9 @@ impl Results for Values {
             #[serde(skip_serializing_if = "Option::is_none")]
             std_errors: Option<Players<'a>>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            top: Option<Each<Vec<Largest<'a>>>>,
+            top: Option<OneOrMany<Vec<Largest<'a>>>>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            rest: Option<Each<f64>>,
+            rest: Option<OneOrMany<f64>>,
             #[serde(skip_serializing_if = "Option::is_none")]
             input: Option<Vec<Value>>,
             evaluations: u64,
@@ -214,8 +214,8 @@ impl Results for Values {
             prediction: Outputs(batch.of_row(&batch.predictions, row)),
             values: is_whole.then(|| players(batch.of_row(&batch.values, row))),
             std_errors: (is_whole && self.has_errors).then(|| players(batch.of_row(&batch.std_errors, row))),
-            top: top.map(Each::of),
-            rest: rest.map(Each::of),
+            top: top.map(OneOrMany::from_vec),
+            rest: rest.map(OneOrMany::from_vec),
             input: (self.has_inputs && is_whole).then(inputs),
             evaluations: batch.evaluations.get(row).copied().unwrap_or(0),
             draws: batch.draws.get(row).copied().flatten(),

@@ -4,40 +4,40 @@ use std::io::{Read, Write};
 use std::panic::set_hook;
 use std::sync::{LazyLock, Once};
 
-use apportion_models::{Category, UnknownWord, Words};
-use apportion_rows::{RowsError, Sentinel, Source, Table, Wanted};
+use apportion_models::{Categories, Category, UnknownCategory};
+use apportion_rows::{RowOptions, RowsError, Sentinel, Source, Table};
 
 /// The names of the columns of the fixtures; those with categories are at the end.
 const OF_FIXTURES: [&str; 13] =
     ["money", "f64", "f32", "f16", "i8", "i64", "u16", "u32", "flag", "colour", "category", "large", "code"];
 /// Maximum number of bytes that are also read in small pieces. This is slow, and what it tests does not
 /// depend on the size.
-const MOST_SLOWLY: usize = 4096;
+const MAX_SLOW_BYTES: usize = 4096;
 
-struct Known {
+struct Fixtures {
     of_fixtures: Vec<String>,
     two: Vec<String>,
     rewritten: Vec<String>,
     numbered: Vec<String>,
-    colours: Words,
-    codes: Words,
-    others: Words,
+    colours: Categories,
+    codes: Categories,
+    others: Categories,
     missing: Vec<Sentinel>,
 }
 
-static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+static KNOWN: LazyLock<Fixtures> = LazyLock::new(|| {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let text = |text: &str| Category::Text(text.to_owned());
     let colours = ["green", "a long word that is not in its view", "blue"].map(text).to_vec();
     let mixed = vec![text("a"), text("1.0"), Category::Number(2.0), text("True"), text("NA")];
-    Known {
+    Fixtures {
         of_fixtures: names(&OF_FIXTURES),
         two: names(&["b", "a"]),
         rewritten: names(&["a_b", "c"]),
         numbered: names(&["f0", "f1"]),
-        colours: Words::new(colours, UnknownWord::Missing),
-        codes: Words::new([7.0, 5.0, 6.0].map(Category::Number).to_vec(), UnknownWord::Refused),
-        others: Words::new(mixed, UnknownWord::NoCategory),
+        colours: Categories::new(colours, UnknownCategory::Missing),
+        codes: Categories::new([7.0, 5.0, 6.0].map(Category::Number).to_vec(), UnknownCategory::Refused),
+        others: Categories::new(mixed, UnknownCategory::NoCategory),
         missing: ["-999", "unknown", "1e3"]
             .map(|text| text.parse().expect("any text is a sentinel"))
             .to_vec(),
@@ -45,7 +45,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 });
 
 /// Returns options for reading; each option is set in some of them.
-pub fn wanted() -> Vec<Wanted<'static>> {
+pub fn row_options() -> Vec<RowOptions<'static>> {
     let known = &*KNOWN;
     let words = |feature| match feature {
         9..12 => Some(&known.colours),
@@ -53,39 +53,39 @@ pub fn wanted() -> Vec<Wanted<'static>> {
         _ => None,
     };
     vec![
-        Wanted::default(),
-        Wanted {
+        RowOptions::default(),
+        RowOptions {
             names: Some(&known.of_fixtures),
             named_by: "the model",
-            words: (0..OF_FIXTURES.len()).map(words).collect(),
+            categories: (0..OF_FIXTURES.len()).map(words).collect(),
             id: Some("who"),
             weight: Some("u32"),
             ignored: vec!["day", "list", "group", "nothing"],
-            ..Wanted::default()
+            ..RowOptions::default()
         },
-        Wanted {
+        RowOptions {
             names: Some(&known.two),
             named_by: "the model",
-            words: vec![Some(&known.others)],
+            categories: vec![Some(&known.others)],
             target: Some("0"),
             id: Some("a"),
             weight: Some("w"),
             missing: &known.missing,
-            ..Wanted::default()
+            ..RowOptions::default()
         },
-        Wanted {
+        RowOptions {
             named_by: "the rows file",
             count: Some(2),
-            words: vec![None, Some(&known.others), Some(&known.codes)],
+            categories: vec![None, Some(&known.others), Some(&known.codes)],
             id: Some("1"),
             weight: Some("2"),
             ignored: vec!["3", "c"],
             missing: &known.missing,
             separator: Some(b';'),
             named_columns_required: true,
-            ..Wanted::default()
+            ..RowOptions::default()
         },
-        Wanted {
+        RowOptions {
             names: Some(&known.rewritten),
             named_by: "the model",
             names_are_rewritten: true,
@@ -95,14 +95,14 @@ pub fn wanted() -> Vec<Wanted<'static>> {
             separator: Some(b'\t'),
             decimal_comma: true,
             unpacked_limit: Some(1 << 16),
-            ..Wanted::default()
+            ..RowOptions::default()
         },
-        Wanted {
+        RowOptions {
             names: Some(&known.numbered),
             named_by: "the model",
             count: Some(2),
-            words: vec![Some(&known.codes), Some(&known.colours)],
-            ..Wanted::default()
+            categories: vec![Some(&known.codes), Some(&known.colours)],
+            ..RowOptions::default()
         },
     ]
 }
@@ -112,11 +112,11 @@ pub fn wanted() -> Vec<Wanted<'static>> {
 pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     tell_own_panics();
     let mut first = None;
-    for (index, wanted) in wanted().iter().enumerate() {
+    for (index, wanted) in row_options().iter().enumerate() {
         let at_once = Source::stream("bytes", bytes).read(wanted);
         let in_blocks = by_blocks(Source::stream("bytes", bytes), wanted);
         same(&at_once, &in_blocks, "in blocks");
-        if bytes.len() <= MOST_SLOWLY {
+        if bytes.len() <= MAX_SLOW_BYTES {
             let slowly = Source::stream("bytes", Slow(bytes)).read(wanted);
             // For compressed data with two errors, the sizes of the pieces determine which one is found
             // first.
@@ -130,8 +130,8 @@ pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
             file.write_all(bytes).expect("room for a file");
             let source = Source::open(file.path()).expect("a file that was written");
             // Messages contain the name of the file, which differs each time.
-            let from_file = source.read(wanted).map_err(told);
-            same(&at_once.as_ref().map_err(told).cloned(), &from_file, "from a file");
+            let from_file = source.read(wanted).map_err(cause);
+            same(&at_once.as_ref().map_err(cause).cloned(), &from_file, "from a file");
         }
         if let Ok(table) = at_once {
             sound(&table, wanted);
@@ -145,7 +145,7 @@ pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
 fn tell_own_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let _ = Source::stream("bytes", &[0x28, 0xb5, 0x2f, 0xfd][..]).read(&Wanted::default());
+        let _ = Source::stream("bytes", &[0x28, 0xb5, 0x2f, 0xfd][..]).read(&RowOptions::default());
         set_hook(Box::new(|panic| {
             let file = panic.location().map_or("", |location| location.file());
             if file.contains("crates/rows") || file.contains("fuzz_targets") || !file.contains("/registry/") {
@@ -156,7 +156,7 @@ fn tell_own_panics() {
     });
 }
 
-fn by_blocks(source: Source<'_>, wanted: &Wanted<'_>) -> Result<Table, RowsError> {
+fn by_blocks(source: Source<'_>, wanted: &RowOptions<'_>) -> Result<Table, RowsError> {
     let mut all = Table::default();
     let (mut ids, mut weights) = (Vec::new(), Vec::new());
     let notes = source.each_block(wanted, |block| {
@@ -203,11 +203,11 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 }
 
 fn is_damaged(read: &Result<Table, RowsError>) -> bool {
-    read.as_ref().is_err_and(|error| told(error).starts_with("Damaged"))
+    read.as_ref().is_err_and(|error| cause(error).starts_with("Damaged"))
 }
 
 /// Returns the cause, without the name of the file.
-fn told(error: impl std::borrow::Borrow<RowsError>) -> String {
+fn cause(error: impl std::borrow::Borrow<RowsError>) -> String {
     match error.borrow() {
         RowsError::In { source, .. } => format!("{source:?}"),
         error => format!("{error:?}"),
@@ -215,7 +215,7 @@ fn told(error: impl std::borrow::Borrow<RowsError>) -> String {
 }
 
 /// Checks the invariants of a table.
-fn sound(table: &Table, wanted: &Wanted<'_>) {
+fn sound(table: &Table, wanted: &RowOptions<'_>) {
     assert!(table.columns == 0 || table.values.len().is_multiple_of(table.columns));
     let rows = table.len();
     if table.columns > 0 {
@@ -262,7 +262,7 @@ pub fn writable(table: &Table) -> Option<Vec<String>> {
 /// Checks that rows are read as they were written.
 #[allow(dead_code, reason = "not every target writes")]
 pub fn reads_back(table: &Table, written: &[u8]) {
-    let wanted = Wanted { id: Some("who wrote"), named_columns_required: true, ..Wanted::default() };
+    let wanted = RowOptions { id: Some("who wrote"), named_columns_required: true, ..RowOptions::default() };
     let again = Source::stream("written", written).read(&wanted).expect("written rows are readable");
     assert!(bits(&again.values) == bits(&table.values), "values differ from those written");
     assert_eq!(again.names, table.names);
@@ -271,9 +271,9 @@ pub fn reads_back(table: &Table, written: &[u8]) {
 /// Checks that compression changes nothing, except for the limit of decompressed bytes.
 #[allow(dead_code, reason = "not every target compresses")]
 pub fn packed_is_plain(plain: &[u8], packed: &[u8]) {
-    for wanted in wanted().iter().filter(|wanted| wanted.unpacked_limit.is_none()) {
-        let of_plain = Source::stream("bytes", plain).read(wanted).map_err(told);
-        let of_packed = Source::stream("bytes", packed).read(wanted).map_err(told);
+    for wanted in row_options().iter().filter(|wanted| wanted.unpacked_limit.is_none()) {
+        let of_plain = Source::stream("bytes", plain).read(wanted).map_err(cause);
+        let of_packed = Source::stream("bytes", packed).read(wanted).map_err(cause);
         // The message contains the compressed size.
         let is_limit =
             |read: &Result<Table, String>| read.as_ref().is_err_and(|error| error.starts_with("TooLarge"));

@@ -91,7 +91,7 @@ mod tests {
         let short = b"fourteen bytes";
         let block = [&[0xe0][..], short].concat();
         let framed = [&14u32.to_be_bytes()[..], &15u32.to_be_bytes(), &block].concat();
-        for (codec, packed, wanted) in [
+        for (codec, packed, options) in [
             (Codec::Plain, text.clone(), &text[..]),
             (Codec::Snappy, snappy, &text),
             (Codec::Gzip, gzip.finish().unwrap(), &text),
@@ -100,12 +100,12 @@ mod tests {
             (Codec::Lz4Hadoop, block, short),
         ] {
             let allowance = Allowance::new(None);
-            assert_eq!(codec.unpack(&packed, wanted.len(), &allowance).unwrap(), wanted, "{codec:?}");
-            for size in [0, wanted.len() - 1, wanted.len() + 1] {
+            assert_eq!(codec.unpack(&packed, options.len(), &allowance).unwrap(), options, "{codec:?}");
+            for size in [0, options.len() - 1, options.len() + 1] {
                 assert!(codec.unpack(&packed, size, &allowance).is_err(), "{codec:?} {size}");
             }
             let cut = &packed[..packed.len() - 1];
-            assert!(codec.unpack(cut, wanted.len(), &allowance).is_err(), "{codec:?}");
+            assert!(codec.unpack(cut, options.len(), &allowance).is_err(), "{codec:?}");
             assert!(matches!(codec.unpack(&packed, 1 << 40, &allowance), Err(RowsError::TooLarge { .. })));
         }
     }

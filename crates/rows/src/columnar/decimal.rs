@@ -10,14 +10,14 @@ pub(crate) struct Decimal {
 
 /// A decimal that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Known {
+pub(crate) enum DecimalReading {
     Whole(Decimal),
     /// A decimal beyond 128 bits, rounded to the nearest f64 or a neighbour of it.
     Rounded(f64),
 }
 
 /// Maximum number of zeros written before or after the digits; no 256-bit decimal needs more.
-const MOST_ZEROS: u32 = 80;
+const MAX_ZEROS: u32 = 80;
 
 impl Decimal {
     /// Returns the nearest f64 or a neighbour of it.
@@ -30,7 +30,7 @@ impl Decimal {
     pub(crate) fn text(self) -> String {
         let Self { number, scale } = self;
         let zeros = scale.unsigned_abs();
-        if zeros > MOST_ZEROS {
+        if zeros > MAX_ZEROS {
             return format!("{number}e{}", -i64::from(scale));
         }
         let zeros = zeros as usize;
@@ -45,9 +45,12 @@ impl Decimal {
 }
 
 /// Reads a big-endian number in two's complement; `None` without bytes.
-pub(crate) fn read(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: i32) -> Option<Known> {
+pub(crate) fn read(
+    mut bytes: impl ExactSizeIterator<Item = u8> + Clone,
+    scale: i32,
+) -> Option<DecimalReading> {
     let start = bytes.next()?.cast_signed();
-    let decimal = |number| Known::Whole(Decimal { number, scale });
+    let decimal = |number| DecimalReading::Whole(Decimal { number, scale });
     if bytes.len() < size_of::<i128>() {
         return Some(decimal(bytes.fold(i128::from(start), |number, byte| number << 8 | i128::from(byte))));
     }
@@ -56,7 +59,7 @@ pub(crate) fn read(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: 
         Some(number) => decimal(number),
         None => {
             let number = bytes.fold(f64::from(start), |number, byte| number * 256.0 + f64::from(byte));
-            Known::Rounded(number / 10f64.powi(scale))
+            DecimalReading::Rounded(number / 10f64.powi(scale))
         }
     })
 }
@@ -65,13 +68,13 @@ pub(crate) fn read(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: 
 mod tests {
     use super::*;
 
-    fn of_bytes(bytes: &[u8], scale: i32) -> Known {
+    fn of_bytes(bytes: &[u8], scale: i32) -> DecimalReading {
         read(bytes.iter().copied(), scale).unwrap()
     }
 
     #[test]
     fn texts_have_every_digit() {
-        for (number, scale, wanted) in [
+        for (number, scale, options) in [
             (12_345, 2, "123.45"),
             (-5, 2, "-0.05"),
             (150, 2, "1.50"),
@@ -84,27 +87,30 @@ mod tests {
             (1_234_567_890_123_456_789_012, 2, "12345678901234567890.12"),
             (i128::MIN, 38, "-1.70141183460469231731687303715884105728"),
         ] {
-            assert_eq!(Decimal { number, scale }.text(), wanted);
+            assert_eq!(Decimal { number, scale }.text(), options);
         }
     }
 
     #[test]
     fn numbers_of_every_width_keep_their_sign() {
         for number in [0, 1, -1, 127, -128, -12_345, i128::MAX, i128::MIN] {
-            let wanted = Known::Whole(Decimal { number, scale: 2 });
+            let options = DecimalReading::Whole(Decimal { number, scale: 2 });
             let bytes = number.to_be_bytes();
-            assert_eq!(of_bytes(&bytes, 2), wanted);
+            assert_eq!(of_bytes(&bytes, 2), options);
             // With more and fewer bytes of sign extension.
             let sign = if number < 0 { 0xff } else { 0 };
-            assert_eq!(of_bytes(&[&[sign; 16][..], &bytes].concat(), 2), wanted);
+            assert_eq!(of_bytes(&[&[sign; 16][..], &bytes].concat(), 2), options);
             if i16::try_from(number).is_ok() {
-                assert_eq!(of_bytes(&bytes[14..], 2), wanted);
+                assert_eq!(of_bytes(&bytes[14..], 2), options);
             }
         }
         assert_eq!(read([].into_iter(), 2), None);
         let beyond = [&[1][..], &[0; 16]].concat();
-        assert_eq!(of_bytes(&beyond, 0), Known::Rounded(2f64.powi(128)));
-        assert_eq!(of_bytes(&[&[0xff; 16][..], &[0; 16]].concat(), 0), Known::Rounded(-2f64.powi(128)));
+        assert_eq!(of_bytes(&beyond, 0), DecimalReading::Rounded(2f64.powi(128)));
+        assert_eq!(
+            of_bytes(&[&[0xff; 16][..], &[0; 16]].concat(), 0),
+            DecimalReading::Rounded(-2f64.powi(128))
+        );
         assert_eq!(Decimal { number: -12_345, scale: 2 }.rounded(), -123.45);
     }
 }

@@ -1,15 +1,15 @@
 //! Assembles rows from the cells of columns.
 
-use super::decimal::{Decimal, Known};
+use super::decimal::{Decimal, DecimalReading};
 use super::moment::Moment;
 use crate::allowance::Allowance;
 use crate::cells::{Feature, weight};
-use crate::columns::Chosen;
+use crate::columns::ChosenColumns;
 use crate::error::{Result, RowsError};
 use crate::exact::exact;
 use crate::number::number;
-use crate::table::{Block, Read, Receive};
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
+use crate::table::{Block, Read, RowReceiver};
 
 /// A cell as stored in its column.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,11 +26,11 @@ pub(crate) enum Cell<'a> {
     Moment(Moment),
 }
 
-impl From<Known> for Cell<'_> {
-    fn from(decimal: Known) -> Self {
+impl From<DecimalReading> for Cell<'_> {
+    fn from(decimal: DecimalReading) -> Self {
         match decimal {
-            Known::Whole(decimal) => Self::Decimal(decimal),
-            Known::Rounded(number) => Self::LongDecimal(number),
+            DecimalReading::Whole(decimal) => Self::Decimal(decimal),
+            DecimalReading::Rounded(number) => Self::LongDecimal(number),
         }
     }
 }
@@ -38,7 +38,7 @@ impl From<Known> for Cell<'_> {
 /// The columns of a file that are read, and the rows assembled from them.
 pub(crate) struct Lanes<'w> {
     header: Vec<String>,
-    chosen: Chosen,
+    chosen: ChosenColumns,
     features: Vec<Feature<'w>>,
     decimal_comma: bool,
     /// Indices in the file of the columns that are read: the features, the IDs, and the weights.
@@ -52,12 +52,12 @@ pub(crate) struct Lanes<'w> {
 
 impl<'w> Lanes<'w> {
     /// Chooses among the columns of a header.
-    pub(crate) fn new(header: Vec<String>, wanted: &Wanted<'w>) -> Result<Self> {
-        let chosen = Chosen::by_name(&header, wanted)?;
-        let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
+    pub(crate) fn new(header: Vec<String>, options: &RowOptions<'w>) -> Result<Self> {
+        let chosen = ChosenColumns::by_name(&header, options)?;
+        let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), options);
         let columns = chosen.columns.iter().copied().chain(chosen.id).chain(chosen.weight).collect();
         let block = chosen.block(Some(&header));
-        let decimal_comma = wanted.decimal_comma;
+        let decimal_comma = options.decimal_comma;
         Ok(Self { header, chosen, features, decimal_comma, columns, block, announced: 0, rows: 0 })
     }
 
@@ -110,21 +110,23 @@ impl<'w> Lanes<'w> {
     /// Returns the writer for the cells of a lane in the current block.
     pub(crate) fn lane(&mut self, lane: usize) -> Lane<'_, 'w> {
         let (column, width) = (self.columns[lane], self.features.len());
-        let place = Place { first_row: self.rows, column, name: &self.header[column] };
+        let place = ColumnLocation { first_row: self.rows, column, name: &self.header[column] };
         let is_id = self.is_of_ids(lane);
         let to = match self.features.get_mut(lane) {
             Some(feature) => {
                 let (values, announced) = (&mut self.block.values, self.announced);
-                To::Feature { feature, values, announced, at: lane, width }
+                ColumnTarget::Feature { feature, values, announced, at: lane, width }
             }
-            None if is_id => To::Id(&mut self.block.ids),
-            None => To::Weight { weights: &mut self.block.weights, decimal_comma: self.decimal_comma },
+            None if is_id => ColumnTarget::Id(&mut self.block.ids),
+            None => {
+                ColumnTarget::Weight { weights: &mut self.block.weights, decimal_comma: self.decimal_comma }
+            }
         };
         Lane { place, to, row: 0 }
     }
 
     /// Passes the rows on. Returns `false` if the receiver stopped.
-    pub(crate) fn hand_over(&mut self, receive: &mut Receive<'_>) -> bool {
+    pub(crate) fn hand_over(&mut self, receive: &mut RowReceiver<'_>) -> bool {
         // If no column has a cell, all are missing.
         self.block.values.resize(self.announced, f64::NAN);
         self.rows += self.block.values.len() / self.features.len().max(1);
@@ -136,24 +138,24 @@ impl<'w> Lanes<'w> {
         if self.rows == 0 && !self.features.is_empty() {
             return Err(RowsError::row("no rows in the file; expected at least one"));
         }
-        Ok(self.chosen.told(&self.header, &self.features))
+        Ok(self.chosen.summary(&self.header, &self.features))
     }
 }
 
 /// The position of a column, for messages.
-struct Place<'l> {
+struct ColumnLocation<'l> {
     first_row: usize,
     column: usize,
     name: &'l str,
 }
 
-impl Place<'_> {
-    fn of(&self, row: usize) -> String {
+impl ColumnLocation<'_> {
+    fn describe(&self, row: usize) -> String {
         format!("row {}, column {} {:?}", self.first_row + row, self.column, self.name)
     }
 }
 
-enum To<'l, 'w> {
+enum ColumnTarget<'l, 'w> {
     Feature {
         feature: &'l mut Feature<'w>,
         values: &'l mut Vec<f64>,
@@ -170,8 +172,8 @@ enum To<'l, 'w> {
 
 /// Writes the cells of one column into the rows.
 pub(crate) struct Lane<'l, 'w> {
-    place: Place<'l>,
-    to: To<'l, 'w>,
+    place: ColumnLocation<'l>,
+    to: ColumnTarget<'l, 'w>,
     /// The number of cells so far.
     row: usize,
 }
@@ -180,9 +182,9 @@ impl Lane<'_, '_> {
     /// Writes the next cell.
     #[inline]
     pub(crate) fn put(&mut self, cell: Cell<'_>) -> Result<()> {
-        let (row, place) = (self.row, || self.place.of(self.row));
+        let (row, place) = (self.row, || self.place.describe(self.row));
         match &mut self.to {
-            To::Feature { feature, values, announced, at, width } => {
+            ColumnTarget::Feature { feature, values, announced, at, width } => {
                 if values.is_empty() {
                     values.resize(*announced, f64::NAN);
                 }
@@ -201,7 +203,7 @@ impl Lane<'_, '_> {
                 let Some(to) = values.get_mut(row * *width + *at) else { return Err(too_many(place())) };
                 *to = value;
             }
-            To::Id(ids) => ids.push(match cell {
+            ColumnTarget::Id(ids) => ids.push(match cell {
                 Cell::Missing => String::new(),
                 Cell::Float(value) => value.to_string(),
                 Cell::Integer(value) => value.to_string(),
@@ -211,7 +213,7 @@ impl Lane<'_, '_> {
                 Cell::Text(text) => text.to_owned(),
                 Cell::Moment(moment) => moment.to_string(),
             }),
-            To::Weight { weights, decimal_comma } => {
+            ColumnTarget::Weight { weights, decimal_comma } => {
                 let weighs = match cell {
                     Cell::Missing | Cell::Moment(_) => None,
                     Cell::Float(value) | Cell::LongDecimal(value) => Some(value),
@@ -260,8 +262,8 @@ mod tests {
 
     #[test]
     fn texts_are_numbers_with_commas_where_that_is_said() {
-        let wanted = Wanted { weight: Some("w"), decimal_comma: true, ..Wanted::default() };
-        let mut lanes = Lanes::new(vec!["a".to_owned(), "w".to_owned()], &wanted).unwrap();
+        let options = RowOptions { weight: Some("w"), decimal_comma: true, ..RowOptions::default() };
+        let mut lanes = Lanes::new(vec!["a".to_owned(), "w".to_owned()], &options).unwrap();
         lanes.begin(1, &Allowance::new(None)).unwrap();
         lanes.lane(0).put(Cell::Text("1,5")).unwrap();
         lanes.lane(1).put(Cell::Text(" 2,5 ")).unwrap();

@@ -13,12 +13,12 @@ pub(crate) struct Moment {
     day: i64,
     /// Nanoseconds since midnight.
     nanos: i64,
-    shown: Shown,
+    shown: MomentParts,
 }
 
 /// The parts of a moment that are formatted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Shown {
+enum MomentParts {
     Day,
     Time,
     /// The time, in UTC.
@@ -49,18 +49,18 @@ impl Unit {
 impl Moment {
     pub(crate) fn new(count: i64, unit: Unit) -> Self {
         let Unit::Seconds { digits, is_utc } = unit else {
-            return Self { day: count, nanos: 0, shown: Shown::Day };
+            return Self { day: count, nanos: 0, shown: MomentParts::Day };
         };
         let nanos = 10i64.pow(9 - digits.min(9));
         let a_day = NANOS_OF_A_DAY / nanos;
-        let shown = if is_utc { Shown::TimeUtc } else { Shown::Time };
+        let shown = if is_utc { MomentParts::TimeUtc } else { MomentParts::Time };
         Self { day: count.div_euclid(a_day), nanos: count.rem_euclid(a_day) * nanos, shown }
     }
 
     /// Creates a moment from a Julian day and the nanoseconds since its midnight.
     pub(crate) fn of_julian_day(day: u32, nanos: i64) -> Self {
         let day = i64::from(day) - JULIAN_DAY_OF_1970 + nanos.div_euclid(NANOS_OF_A_DAY);
-        Self { day, nanos: nanos.rem_euclid(NANOS_OF_A_DAY), shown: Shown::Time }
+        Self { day, nanos: nanos.rem_euclid(NANOS_OF_A_DAY), shown: MomentParts::Time }
     }
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Moment {
         let (year, month, day) = date(self.day);
         let sign = if year < 0 { "-" } else { "" };
         write!(f, "{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())?;
-        if self.shown == Shown::Day {
+        if self.shown == MomentParts::Day {
             return Ok(());
         }
         let (second, part) = (self.nanos / 1_000_000_000, self.nanos % 1_000_000_000);
@@ -77,7 +77,7 @@ impl fmt::Display for Moment {
         if part > 0 {
             write!(f, ".{}", format!("{part:09}").trim_end_matches('0'))?;
         }
-        f.write_str(if self.shown == Shown::TimeUtc { "Z" } else { "" })
+        f.write_str(if self.shown == MomentParts::TimeUtc { "Z" } else { "" })
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn days_are_those_of_the_calendar() {
         let text = |day| Moment::new(day, Unit::Days).to_string();
-        for (day, wanted) in [
+        for (day, options) in [
             (0, "1970-01-01"),
             (-1, "1969-12-31"),
             (19_753, "2024-01-31"),
@@ -119,7 +119,7 @@ mod tests {
             (-719_529, "-0001-12-31"),
             (2_932_897, "10000-01-01"),
         ] {
-            assert_eq!(text(day), wanted);
+            assert_eq!(text(day), options);
         }
         // Each date is the successor of the previous one.
         let (mut last, lengths) = (date(-800_000), [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);

@@ -4,7 +4,7 @@ use super::lines::split_header;
 use super::separator;
 use crate::error::Result;
 use crate::number::number;
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
 
 /// The position of the header: the bytes and lines of the comments above it.
 pub(super) struct Comments {
@@ -17,7 +17,7 @@ pub(super) struct Comments {
 /// Comments are the lines before the first one that does not begin with `#`. The last of them may be the
 /// header, as in `#id,age`: this is the case if it has the same number of fields as the line below, unless
 /// the names or strings in the line below show that that line is the header.
-pub(super) fn find(text: &[u8], wanted: &Wanted<'_>) -> Result<Comments> {
+pub(super) fn find(text: &[u8], options: &RowOptions<'_>) -> Result<Comments> {
     let mut lines = vec![0];
     let mut rest = text;
     while rest.first() == Some(&b'#') {
@@ -32,14 +32,14 @@ pub(super) fn find(text: &[u8], wanted: &Wanted<'_>) -> Result<Comments> {
     }
     let last = &text[lines[block - 1]..];
     // If the lines below do not determine the delimiter, the last line may be the header that does.
-    let Ok(separator) = separator::find(rest, wanted) else { return Ok(comments(block - 1)) };
+    let Ok(separator) = separator::find(rest, options) else { return Ok(comments(block - 1)) };
     let cells = |text: &[u8]| separator::cells(split_header(text, separator).0, separator);
     let (marked, below) = (cells(last), cells(rest));
     if marked.len() != below.len() {
         return Ok(comments(block));
     }
-    let known = |cells: &[String]| separator::known(cells, wanted);
-    let is_number = |cell: &String| number(cell, wanted.decimal_comma).is_some();
+    let known = |cells: &[String]| separator::known_cells(cells, options);
+    let is_number = |cell: &String| number(cell, options.decimal_comma).is_some();
     let is_header = match known(&below).cmp(&known(&marked)) {
         std::cmp::Ordering::Greater => false,
         std::cmp::Ordering::Less => true,
@@ -73,16 +73,16 @@ mod tests {
             ("# nothing else\n", 0),
             ("#a,b", 0),
         ] {
-            let found = find(text.as_bytes(), &Wanted::default()).unwrap();
+            let found = find(text.as_bytes(), &RowOptions::default()).unwrap();
             assert_eq!(found.lines, lines, "{text:?}");
             assert_eq!(text[..found.bytes].matches('\n').count(), lines, "{text:?}");
         }
         // The expected names take precedence.
         let names = ["city", "land"].map(str::to_owned);
-        let wanted = Wanted { names: Some(&names), ..Wanted::default() };
-        assert_eq!(find(b"#x,y\ncity,land\nRome,Italy\n", &wanted).unwrap().lines, 1);
+        let options = RowOptions { names: Some(&names), ..RowOptions::default() };
+        assert_eq!(find(b"#x,y\ncity,land\nRome,Italy\n", &options).unwrap().lines, 1);
         let names = ["#x", "y"].map(str::to_owned);
-        let wanted = Wanted { names: Some(&names), ..Wanted::default() };
-        assert_eq!(find(b"#x,y\ncity,land\n1,2\n", &wanted).unwrap().lines, 0);
+        let options = RowOptions { names: Some(&names), ..RowOptions::default() };
+        assert_eq!(find(b"#x,y\ncity,land\n1,2\n", &options).unwrap().lines, 0);
     }
 }

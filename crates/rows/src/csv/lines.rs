@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_quote_is_open_where_none_closes_it() {
-        for (text, wanted) in [
+        for (text, options) in [
             ("", None),
             ("a,\"b\"", None),
             ("a,\"b\"\"\"", None),
@@ -196,7 +196,7 @@ mod tests {
             ("\"a\"\n1,2\n\"\"\"", Some(8)),
             ("1;\"2", None),
         ] {
-            assert_eq!(open_quote(text.as_bytes(), b','), wanted, "{text:?}");
+            assert_eq!(open_quote(text.as_bytes(), b','), options, "{text:?}");
         }
         assert_eq!(open_quote(b"1;\"2", b';'), Some(2));
     }

@@ -9,29 +9,33 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::cells::{Feature, weight};
-use crate::columns::{Chosen, MAX_COLUMNS};
+use crate::columns::{ChosenColumns, MAX_COLUMNS};
 use crate::encoding::not_utf_8;
 use crate::error::{Result, RowsError};
 use crate::number::number;
-use crate::table::{Block, Read, Receive};
+use crate::row_options::RowOptions;
+use crate::table::{Block, Read, RowReceiver};
 use crate::texts::Survey;
-use crate::wanted::Wanted;
 
 use lines::{BYTE_ORDER_MARK, Pieces, check_cells, line_ends, open_quote, split_header};
 
 /// Reads a text in pieces. Memory does not grow with the number of rows.
-pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+pub(crate) fn read(
+    bytes: &mut dyn BufRead,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
+) -> Result<Read> {
     let mut pieces = Pieces::new(bytes);
-    let comments = comments::find(pieces.beginning()?, wanted)?;
+    let comments = comments::find(pieces.beginning()?, options)?;
     pieces.skip(comments.bytes);
-    let separator = separator::find(pieces.beginning()?, wanted)?;
+    let separator = separator::find(pieces.beginning()?, options)?;
     let mut reader: Option<Reader<'_>> = None;
     while let Some(piece) = pieces.next(separator)? {
         let (reader, rows) = match &mut reader {
             Some(reader) => (reader, &piece[..]),
             None => {
                 let (header, rows) = split_header(&piece, separator);
-                (reader.insert(Reader::new(header, separator, wanted, comments.lines)?), rows)
+                (reader.insert(Reader::new(header, separator, options, comments.lines)?), rows)
             }
         };
         // Only a piece with this many delimiters can contain a row with too many fields.
@@ -59,7 +63,7 @@ struct Reader<'a> {
     header: Vec<String>,
     separator: u8,
     decimal_comma: bool,
-    chosen: Chosen,
+    chosen: ChosenColumns,
     features: Vec<Feature<'a>>,
     block: Block,
     /// The numbers of rows and lines read so far. Lines include the header.
@@ -69,7 +73,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Creates a reader for the rows below `header`, which follows `comments` lines of comments.
-    fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>, comments: usize) -> Result<Self> {
+    fn new(header: &[u8], separator: u8, options: &RowOptions<'a>, comments: usize) -> Result<Self> {
         let lines = comments + line_feeds(header);
         check_cells(header, separator)?;
         check_quotes(header, separator, comments)?;
@@ -78,16 +82,16 @@ impl<'a> Reader<'a> {
         }
         check_line_end(header, separator)?;
         let header = separator::cells(header, separator);
-        check_header(&header, wanted)?;
-        let mut chosen = Chosen::by_name(&header, wanted)?;
+        check_header(&header, options)?;
+        let mut chosen = ChosenColumns::by_name(&header, options)?;
         if comments > 0 {
             let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
             chosen.notes.insert(0, format!("{lines} above the header skipped as comments (#)"));
         }
         let names = chosen.columns.iter().map(|&column| header[column].clone());
-        let features = Feature::all(names, wanted);
+        let features = Feature::all(names, options);
         let block = chosen.block(Some(&header));
-        let decimal_comma = wanted.decimal_comma;
+        let decimal_comma = options.decimal_comma;
         Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
     }
 
@@ -193,18 +197,18 @@ impl<'a> Reader<'a> {
         if self.rows == 0 {
             return Err(RowsError::row("no rows below the header; expected at least one"));
         }
-        Ok(self.chosen.told(&self.header, &self.features))
+        Ok(self.chosen.summary(&self.header, &self.features))
     }
 }
 
 /// Returns advice for a row with too many or too few fields.
-fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
+fn hint(record: &::csv::ByteRecord, options: usize, separator: u8) -> &'static str {
     match separator {
         _ if record.get(0).is_some_and(|cell| cell.starts_with(b"#")) => {
             "; if the line is a comment, remove it (only comments above the header are skipped)"
         }
-        _ if wanted == 1 => "; if the first line is a title, remove it or start it with #",
-        b',' if record.len() == 2 * wanted => {
+        _ if options == 1 => "; if the first line is a title, remove it or start it with #",
+        b',' if record.len() == 2 * options => {
             "; if numbers have decimal commas, write points, or quote the fields and pass --decimal-comma"
         }
         b',' => "; quote fields that contain the delimiter, or set --separator",
@@ -266,13 +270,13 @@ fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
 }
 
 /// Rejects a first line that consists of numbers.
-fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
+fn check_header(header: &[String], options: &RowOptions<'_>) -> Result<()> {
     let are_numbers = header.iter().all(|name| name.parse::<f64>().is_ok());
     // Data frames without column names are written with the header 0, 1, 2, …
     let are_counted = || header.iter().enumerate().all(|(index, name)| *name == index.to_string());
     let are_wanted = || {
         let cells: HashSet<&String> = header.iter().collect();
-        wanted.names.is_some_and(|names| names.iter().all(|name| cells.contains(name)))
+        options.names.is_some_and(|names| names.iter().all(|name| cells.contains(name)))
     };
     if are_numbers && !are_counted() && !are_wanted() {
         return Err(RowsError::row(
@@ -286,14 +290,14 @@ fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn two<'a>() -> Wanted<'a> {
-        Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
+    fn two<'a>() -> RowOptions<'a> {
+        RowOptions { named_by: "the model", count: Some(2), ..RowOptions::default() }
     }
 
     /// Returns the names and values of a whole text.
-    fn table(text: &[u8], wanted: &Wanted<'_>) -> Result<(Vec<String>, Vec<f64>)> {
+    fn table(text: &[u8], options: &RowOptions<'_>) -> Result<(Vec<String>, Vec<f64>)> {
         let mut values = Vec::new();
-        let read = read(&mut &text[..], wanted, &mut |block| {
+        let read = read(&mut &text[..], options, &mut |block| {
             values.append(&mut block.values);
             true
         })?;
@@ -360,18 +364,18 @@ mod tests {
             ("1,0\n5,6\n", ["0", "1"], [6.0, 5.0]),
         ] {
             let names = names.map(str::to_owned);
-            let wanted = Wanted { names: Some(&names), ..two() };
-            assert_eq!(table(text.as_bytes(), &wanted).unwrap().1, values, "{text}");
+            let options = RowOptions { names: Some(&names), ..two() };
+            assert_eq!(table(text.as_bytes(), &options).unwrap().1, values, "{text}");
         }
         let names = ["2018", "2019"].map(str::to_owned);
-        let message = table(b"2018,2020\n5,6\n", &Wanted { names: Some(&names), ..two() }).unwrap_err();
+        let message = table(b"2018,2020\n5,6\n", &RowOptions { names: Some(&names), ..two() }).unwrap_err();
         assert!(message.to_string().contains("numbers only"), "{message}");
     }
 
     #[test]
     fn a_quote_that_is_never_closed_is_refused_by_its_line() {
         let names = ["a".to_owned(), "b".to_owned()];
-        let wanted = Wanted { names: Some(&names), ..two() };
+        let options = RowOptions { names: Some(&names), ..two() };
         for (text, line) in [
             ("a,b,note\n1,2,ok\n3,4,\"oops\n5,6,fine\n7,8,fine\n", 3),
             // Report the quote, not the cell or the short row that results from it.
@@ -384,12 +388,12 @@ mod tests {
             ("\na,\"b\n1,2\n", 2),
             ("a,b\n\u{feff}\"1,2\n3,4\n", 2),
         ] {
-            let message = table(text.as_bytes(), &wanted).unwrap_err().to_string();
+            let message = table(text.as_bytes(), &options).unwrap_err().to_string();
             let place = format!("line {line}: unclosed quote");
             assert!(message.starts_with(&place), "{text:?}: {message}");
         }
         let text = "a,b,note\r\n1,2,\"x\r\ny\"\r\n3,4,5\" pipe\r\n5,6,\"\"\"\"";
-        assert_eq!(table(text.as_bytes(), &wanted).unwrap().1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(table(text.as_bytes(), &options).unwrap().1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     }
 
     #[test]
@@ -404,7 +408,7 @@ mod tests {
     #[test]
     fn bytes_that_are_not_text_are_refused() {
         assert!(table(b"\xff\xfea\0,\0b\0\n", &two()).unwrap_err().to_string().contains("UTF-8"));
-        let refused = |text: &[u8], wanted: &Wanted<'_>| table(text, wanted).unwrap_err().to_string();
+        let refused = |text: &[u8], options: &RowOptions<'_>| table(text, options).unwrap_err().to_string();
         let message = refused(b"gr\xf6\xdfe,b\n1,2\n", &two());
         assert!(
             message.starts_with("the header is not encoded in UTF-8") && message.contains("größe"),
@@ -413,7 +417,7 @@ mod tests {
         let message = refused(b"a,b\n1,caf\xe9\n", &two());
         let place = "row 0 (line 2), column 1 \"b\": not encoded in UTF-8; if it should read \"café\"";
         assert!(message.starts_with(place) && message.contains("iconv -f WINDOWS-1252"), "{message}");
-        let with_id = Wanted { id: Some("who"), ..two() };
+        let with_id = RowOptions { id: Some("who"), ..two() };
         let message = refused(b"a,b,who\n1,2,Zo\xeb\n", &with_id);
         assert!(
             message.contains("column 2 \"who\": not encoded in UTF-8; if it should read \"Zoë\""),
@@ -421,7 +425,7 @@ mod tests {
         );
         // Columns that are not read may contain anything.
         let names = ["a", "b"].map(str::to_owned);
-        let named = Wanted { names: Some(&names), ..two() };
+        let named = RowOptions { names: Some(&names), ..two() };
         assert_eq!(table(b"a,b,who\n1,2,Zo\xeb\n", &named).unwrap().1, [1.0, 2.0]);
     }
 
@@ -455,14 +459,14 @@ mod tests {
             message.contains("row 1 (line 3) has 1 fields") && message.contains("is a comment"),
             "{message}"
         );
-        let one = Wanted { count: Some(1), ..two() };
+        let one = RowOptions { count: Some(1), ..two() };
         let message = table(b"Report of 2026\na,b\n1,2\n", &one).unwrap_err().to_string();
         assert!(message.contains("if the first line is a title"), "{message}");
     }
 
     #[test]
     fn an_empty_line_in_a_single_column_is_refused_and_a_quoted_empty_cell_is_missing() {
-        let one = Wanted { count: Some(1), ..two() };
+        let one = RowOptions { count: Some(1), ..two() };
         for text in ["a\n1\n\n2\n", "a\r\n1\r\n\r\n2\r\n"] {
             let message = table(text.as_bytes(), &one).unwrap_err().to_string();
             assert!(message.contains("empty line before row 1 (line 4)"), "{message}");

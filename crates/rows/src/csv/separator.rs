@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::lines::{line_ends, split_header};
 use crate::choice::lightgbm_name;
 use crate::error::{Result, RowsError};
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
 
 /// The possible delimiters with their names.
 const CANDIDATES: [(u8, &str); 4] = [(b',', "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "pipe")];
@@ -19,13 +19,13 @@ const BYTES: usize = 1 << 16;
 /// 2. otherwise the one that splits the first line into the most fields with expected names;
 /// 3. otherwise the only one that splits the first line, or a comma if none does;
 /// 4. otherwise the only one that splits the first lines into the same number of fields each.
-pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
-    if let Some(given) = wanted.separator {
+pub(super) fn find(beginning: &[u8], options: &RowOptions<'_>) -> Result<u8> {
+    if let Some(given) = options.separator {
         return Ok(given);
     }
     let cut = |separator: u8| cells(split_header(beginning, separator).0, separator);
     let headers = CANDIDATES.map(|(separator, _)| (separator, cut(separator)));
-    let of_known = |(separator, header): &(u8, Vec<String>)| (known(header, wanted), *separator);
+    let of_known = |(separator, header): &(u8, Vec<String>)| (known_cells(header, options), *separator);
     let known: Vec<(usize, u8)> = headers.iter().map(of_known).collect();
     let most = known.iter().map(|&(count, _)| count).max().unwrap_or(0);
     let cuts = |separator: u8| headers.iter().any(|(other, header)| *other == separator && header.len() > 1);
@@ -55,13 +55,13 @@ pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
 }
 
 /// Returns the number of header fields that are names of features or of other specified columns.
-pub(super) fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
+pub(super) fn known_cells(header: &[String], options: &RowOptions<'_>) -> usize {
     let names =
-        wanted.names.unwrap_or_default().iter().map(String::as_str).chain(wanted.ignored.iter().copied());
-    let names: HashSet<&str> = names.chain(wanted.target).chain(wanted.id).chain(wanted.weight).collect();
+        options.names.unwrap_or_default().iter().map(String::as_str).chain(options.ignored.iter().copied());
+    let names: HashSet<&str> = names.chain(options.target).chain(options.id).chain(options.weight).collect();
     let is_known = |cell: &&String| {
         names.contains(cell.as_str())
-            || (wanted.names_are_rewritten && names.contains(lightgbm_name(cell).as_str()))
+            || (options.names_are_rewritten && names.contains(lightgbm_name(cell).as_str()))
     };
     header.iter().filter(is_known).count()
 }
@@ -100,15 +100,15 @@ pub(super) fn cells(line: &[u8], separator: u8) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn found(text: &str, names: &[&str]) -> Result<u8> {
+    fn detect(text: &str, names: &[&str]) -> Result<u8> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let names = (!names.is_empty()).then_some(names.as_slice());
-        find(text.as_bytes(), &Wanted { names, ..Wanted::default() })
+        find(text.as_bytes(), &RowOptions { names, ..RowOptions::default() })
     }
 
     #[test]
     fn the_header_tells_the_separator() {
-        for (text, wanted) in [
+        for (text, options) in [
             ("a,b\n1,2\n", b','),
             ("a;b\n1,5;2,5\n", b';'),
             ("a\tb,c\n1\t2\n", b'\t'),
@@ -120,26 +120,26 @@ mod tests {
             ("income; k$,age\n1,2\n3,4\n", b','),
             ("a,1;b\n\"x\n,\";2\n", b';'),
         ] {
-            assert_eq!(found(text, &[]).unwrap(), wanted, "{text:?}");
+            assert_eq!(detect(text, &[]).unwrap(), options, "{text:?}");
         }
     }
 
     #[test]
     fn the_names_that_are_wanted_decide_best() {
         let text = "age,years;income,k$\n1;2\n";
-        assert_eq!(found(text, &["age,years", "income,k$"]).unwrap(), b';');
-        assert_eq!(found(text, &["age", "years;income", "k$"]).unwrap(), b',');
-        let target = Wanted { target: Some("years;income"), ..Wanted::default() };
+        assert_eq!(detect(text, &["age,years", "income,k$"]).unwrap(), b';');
+        assert_eq!(detect(text, &["age", "years;income", "k$"]).unwrap(), b',');
+        let target = RowOptions { target: Some("years;income"), ..RowOptions::default() };
         assert_eq!(find(text.as_bytes(), &target).unwrap(), b',');
-        assert_eq!(found("a b;c\td\n1;2\t3\n", &["a b"]).unwrap(), b';');
+        assert_eq!(detect("a b;c\td\n1;2\t3\n", &["a b"]).unwrap(), b';');
     }
 
     #[test]
     fn what_cannot_be_told_is_refused_unless_it_is_given() {
         let text = "a,b;c\n1,2;3\n4,5;6\n";
-        let message = found(text, &[]).unwrap_err().to_string();
+        let message = detect(text, &[]).unwrap_err().to_string();
         assert!(message.contains("comma or semicolon") && message.contains("--separator"), "{message}");
-        let given = Wanted { separator: Some(b';'), ..Wanted::default() };
+        let given = RowOptions { separator: Some(b';'), ..RowOptions::default() };
         assert_eq!(find(text.as_bytes(), &given).unwrap(), b';');
     }
 }

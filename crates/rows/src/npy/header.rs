@@ -110,12 +110,12 @@ mod tests {
 
     #[test]
     fn keys_come_in_any_order_and_quotes() {
-        let wanted = Header { descr: "<f8".to_owned(), fortran_order: true, shape: vec![3, 2] };
+        let options = Header { descr: "<f8".to_owned(), fortran_order: true, shape: vec![3, 2] };
         for text in [
             "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }  \n",
             "{\"shape\":(3,2),\"descr\":\"<f8\",\"fortran_order\":True}",
         ] {
-            assert_eq!(Header::parse(text).unwrap(), wanted);
+            assert_eq!(Header::parse(text).unwrap(), options);
         }
         let vector = Header::parse("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}").unwrap();
         assert_eq!(vector.shape, [3]);

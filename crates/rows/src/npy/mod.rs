@@ -12,11 +12,11 @@ use std::io::{BufRead, Read as _};
 use std::ops::Range;
 
 use crate::cells::{Feature, weight};
-use crate::columns::{Chosen, MAX_COLUMNS};
+use crate::columns::{ChosenColumns, MAX_COLUMNS};
 use crate::error::{Result, RowsError};
 use crate::nearest::shown;
-use crate::table::{Block, Read, Receive};
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
+use crate::table::{Block, Read, RowReceiver};
 
 use header::Header;
 use numbers::Kind;
@@ -30,11 +30,15 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// Reads a matrix in blocks. In Fortran order it is one block, because each row is spread over the file.
-pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
+pub(crate) fn read(
+    bytes: &mut dyn BufRead,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
+) -> Result<Read> {
     let header = read_header(bytes)?;
-    let matrix = Matrix::new(&header, wanted)?;
+    let matrix = Matrix::new(&header, options)?;
     let names = matrix.chosen.columns.iter().map(usize::to_string);
-    let features = Feature::all(names, wanted);
+    let features = Feature::all(names, options);
     let row_bytes = matrix.columns * matrix.kind.width;
     let rows_at_a_time = match matrix.fortran_order {
         true => matrix.rows,
@@ -43,10 +47,10 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
     let (mut block, mut data, mut row) = (matrix.chosen.block(None), Vec::new(), 0);
     while row < matrix.rows {
         let rows = row..matrix.rows.min(row + rows_at_a_time);
-        let wanted = rows.len() as u64 * row_bytes as u64;
+        let options = rows.len() as u64 * row_bytes as u64;
         data.clear();
-        (&mut *bytes).take(wanted).read_to_end(&mut data)?;
-        if (data.len() as u64) < wanted {
+        (&mut *bytes).take(options).read_to_end(&mut data)?;
+        if (data.len() as u64) < options {
             matrix.check_bytes(row as u64 * row_bytes as u64 + data.len() as u64)?;
         }
         block.clear();
@@ -60,7 +64,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
         let beyond = std::io::copy(bytes, &mut std::io::sink())?;
         matrix.check_bytes(matrix.rows as u64 * row_bytes as u64 + beyond)?;
     }
-    let Chosen { columns, absent, notes, .. } = matrix.chosen;
+    let ChosenColumns { columns, absent, notes, .. } = matrix.chosen;
     Ok(Read { names: None, id: None, columns: columns.len(), absent, notes })
 }
 
@@ -102,11 +106,11 @@ struct Matrix {
     kind: Kind,
     descr: String,
     fortran_order: bool,
-    chosen: Chosen,
+    chosen: ChosenColumns,
 }
 
 impl Matrix {
-    fn new(header: &Header, wanted: &Wanted<'_>) -> Result<Self> {
+    fn new(header: &Header, options: &RowOptions<'_>) -> Result<Self> {
         let &[rows, columns] = header.shape.as_slice() else {
             return Err(RowsError::columns(format!(
                 "expected a 2-D array of rows × features, found {} dimensions",
@@ -137,7 +141,7 @@ impl Matrix {
                 "the matrix has {columns} columns; a table can have at most {MAX_COLUMNS} columns"
             )));
         }
-        let chosen = Chosen::by_position(columns, wanted)?;
+        let chosen = ChosenColumns::by_position(columns, options)?;
         Ok(Self {
             rows,
             columns,
@@ -212,8 +216,8 @@ impl Matrix {
 mod tests {
     use super::*;
 
-    fn two<'a>() -> Wanted<'a> {
-        Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
+    fn two<'a>() -> RowOptions<'a> {
+        RowOptions { named_by: "the model", count: Some(2), ..RowOptions::default() }
     }
 
     /// Returns all values, and the number of blocks.
@@ -277,7 +281,7 @@ mod tests {
     #[test]
     fn rows_come_in_blocks_unless_they_are_all_over_the_file() {
         let numbers: Vec<f64> = (0..300_000).map(f64::from).collect();
-        for (fortran, shape, wanted) in [("False", "(150000, 2)", 3), ("True", "(150000, 2)", 1)] {
+        for (fortran, shape, options) in [("False", "(150000, 2)", 3), ("True", "(150000, 2)", 1)] {
             let (values, blocks) =
                 values(&file(1, &header("<f8", fortran, shape), &doubles(&numbers))).unwrap();
             let at = |row: usize, column: usize| match fortran {
@@ -285,7 +289,7 @@ mod tests {
                 _ => (row * 2 + column) as f64,
             };
             assert!(values.iter().enumerate().all(|(index, &value)| value == at(index / 2, index % 2)));
-            assert_eq!(blocks, wanted);
+            assert_eq!(blocks, options);
         }
     }
 

@@ -82,9 +82,9 @@ mod tests {
             (kind.read)(bytes)
         };
         macro_rules! both {
-            ($name:literal, $number:expr, $wanted:expr) => {
-                assert_eq!(read(concat!("<", $name), &$number.to_le_bytes()), $wanted, $name);
-                assert_eq!(read(concat!(">", $name), &$number.to_be_bytes()), $wanted, $name);
+            ($name:literal, $number:expr, $options:expr) => {
+                assert_eq!(read(concat!("<", $name), &$number.to_le_bytes()), $options, $name);
+                assert_eq!(read(concat!(">", $name), &$number.to_be_bytes()), $options, $name);
             };
         }
         both!("i2", i16::MIN, Some(-32768.0));
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn halves_are_what_their_bits_say() {
-        for (bits, wanted) in [
+        for (bits, options) in [
             (0x0000, 0.0),
             (0x0001, 2f64.powi(-24)),
             (0x03ff, 1023.0 * 2f64.powi(-24)),
@@ -121,7 +121,7 @@ mod tests {
             (0x7bff, 65504.0),
             (0xfc00, f64::NEG_INFINITY),
         ] {
-            assert_eq!(half(bits), wanted, "{bits:#x}");
+            assert_eq!(half(bits), options, "{bits:#x}");
         }
         assert!(half(0x7e00).is_nan());
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use apportion_models::{Category, UnknownWord, Words};
-use apportion_rows::{RowsError, Source, Table, Wanted};
+use apportion_models::{Categories, Category, UnknownCategory};
+use apportion_rows::{RowOptions, RowsError, Source, Table};
 
 /// The features of the table; those with categories are at the end.
 pub(crate) const FEATURES: [&str; 13] =
@@ -12,38 +12,38 @@ pub(crate) const FEATURES: [&str; 13] =
 const COLOURS: std::ops::Range<usize> = 9..12;
 
 /// The names and categories that the options borrow.
-pub(crate) struct Asked {
+pub(crate) struct FixtureOptions {
     names: Vec<String>,
-    colours: Words,
-    codes: Words,
+    colours: Categories,
+    codes: Categories,
 }
 
-impl Asked {
+impl FixtureOptions {
     pub(crate) fn new() -> Self {
         let text = |text: &str| Category::Text(text.to_owned());
         let colours = ["green", "a long word that is not in its view", "blue"].map(text).to_vec();
         let codes = [7.0, 5.0, 6.0].map(Category::Number).to_vec();
         Self {
             names: FEATURES.map(str::to_owned).to_vec(),
-            colours: Words::new(colours, UnknownWord::Missing),
-            codes: Words::new(codes, UnknownWord::Refused),
+            colours: Categories::new(colours, UnknownCategory::Missing),
+            codes: Categories::new(codes, UnknownCategory::Refused),
         }
     }
 
     /// Returns the options for the first `features` features.
-    pub(crate) fn wanted(&self, features: usize) -> Wanted<'_> {
+    pub(crate) fn row_options(&self, features: usize) -> RowOptions<'_> {
         let words = |feature| match feature {
             feature if COLOURS.contains(&feature) => Some(&self.colours),
             12 => Some(&self.codes),
             _ => None,
         };
-        Wanted {
+        RowOptions {
             names: Some(&self.names[..features]),
             named_by: "the model",
-            words: (0..features).map(words).collect(),
+            categories: (0..features).map(words).collect(),
             id: Some("who"),
             ignored: vec!["day", "list", "group", "nothing"],
-            ..Wanted::default()
+            ..RowOptions::default()
         }
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(path(name)).unwrap()
 }
 
-pub(crate) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table, RowsError> {
+pub(crate) fn read(bytes: &[u8], wanted: &RowOptions<'_>) -> Result<Table, RowsError> {
     Source::stream("these rows", bytes).read(wanted)
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 /// Formats an error with all of its causes.
-pub(crate) fn told(error: &RowsError) -> String {
+pub(crate) fn full_message(error: &RowsError) -> String {
     let mut told = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {

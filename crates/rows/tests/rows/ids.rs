@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use apportion_rows::Wanted;
+use apportion_rows::RowOptions;
 use parquet::data_type::{
     ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int96,
     Int96Type,
@@ -10,12 +10,12 @@ use parquet::data_type::{
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-use crate::common::{bytes, read, told};
+use crate::common::{bytes, full_message, read};
 
 const FILES: [&str; 2] = ["ids.parquet", "ids.arrow"];
 
-fn features(names: &[String]) -> Wanted<'_> {
-    Wanted { names: Some(names), named_by: "the model", ..Wanted::default() }
+fn features(names: &[String]) -> RowOptions<'_> {
+    RowOptions { names: Some(names), named_by: "the model", ..RowOptions::default() }
 }
 
 #[test]
@@ -25,11 +25,12 @@ fn decimals_days_and_times_are_the_ids_of_the_text() {
     let columns: Vec<&str> = text.lines().next().unwrap().split(',').skip(1).collect();
     assert_eq!(columns.len(), 11);
     for column in columns {
-        let wanted = Wanted { id: Some(column), ..features(&names) };
+        let wanted = RowOptions { id: Some(column), ..features(&names) };
         let table = read(text.as_bytes(), &wanted).unwrap();
         for name in FILES {
             let columnar = read(&bytes(name), &wanted);
-            let columnar = columnar.unwrap_or_else(|error| panic!("{name}, {column}: {}", told(&error)));
+            let columnar =
+                columnar.unwrap_or_else(|error| panic!("{name}, {column}: {}", full_message(&error)));
             assert_eq!((&columnar.ids, &columnar.values), (&table.ids, &table.values), "{name}, {column}");
         }
     }
@@ -64,7 +65,7 @@ fn days_times_and_durations_are_no_features_and_some_are_no_ids() {
     ] {
         let names = [column.to_owned()];
         for name in FILES {
-            let message = told(&read(&bytes(name), &features(&names)).unwrap_err());
+            let message = full_message(&read(&bytes(name), &features(&names)).unwrap_err());
             let wanted = format!("column {column:?} contains {says}, not numbers or categories");
             assert!(message.contains(&wanted) && message.contains("--ignore"), "{name}: {message}");
         }
@@ -75,9 +76,9 @@ fn days_times_and_durations_are_no_features_and_some_are_no_ids() {
         ("duration", "column \"duration\" contains durations, which cannot be used as --id"),
         ("decimal60", "row 0, column 12 \"decimal60\": decimals of more than 38 digits cannot be used"),
     ] {
-        let wanted = Wanted { id: Some(column), ..features(&names) };
+        let wanted = RowOptions { id: Some(column), ..features(&names) };
         for name in FILES {
-            let message = told(&read(&bytes(name), &wanted).unwrap_err());
+            let message = full_message(&read(&bytes(name), &wanted).unwrap_err());
             assert!(message.contains(says) && !message.contains("--ignore"), "{name}: {message}");
         }
     }
@@ -120,13 +121,13 @@ fn decimals_of_any_bytes_and_times_of_96_bits_are_ids() {
         ("bytes", ["12345678901234567890.12", "-0.05"]),
         ("old", ["2024-01-31T12:00:00.000000001", "1970-01-01T00:00:00"]),
     ] {
-        let wanted = Wanted { id: Some(column), weight: Some("short"), ..features(&names) };
+        let wanted = RowOptions { id: Some(column), weight: Some("short"), ..features(&names) };
         let table = read(&file, &wanted).unwrap();
         assert_eq!(table.ids.unwrap().values, texts);
         assert_eq!((table.values, table.weights), (vec![1.0, 2.0], Some(vec![0.05, 655.36])));
     }
     let names = ["old".to_owned()];
-    assert!(told(&read(&file, &features(&names)).unwrap_err()).contains("\"old\" contains times"));
+    assert!(full_message(&read(&file, &features(&names)).unwrap_err()).contains("\"old\" contains times"));
 }
 
 fn write<T: DataType>(group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>, cells: &[T::T]) {

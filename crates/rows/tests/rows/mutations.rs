@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use apportion_rows::{Source, Wanted};
+use apportion_rows::{RowOptions, Source};
 
-use crate::common::{Asked, FEATURES, bytes};
+use crate::common::{FEATURES, FixtureOptions, bytes};
 
 /// SplitMix64, which makes the same changes in every run.
 struct Draws(u64);
@@ -58,13 +58,13 @@ fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
 }
 
 fn survives(names: &[&str], count: usize) {
-    let asked = Asked::new();
+    let asked = FixtureOptions::new();
     let features = |name: &str| if name.ends_with(".npy") { 7 } else { FEATURES.len() };
-    survives_as(names, count, |name, _| asked.wanted(features(name)));
+    survives_as(names, count, |name, _| asked.row_options(features(name)));
 }
 
 /// Like [`survives`], with options that may depend on the index of the change.
-fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) -> Wanted<'a>) {
+fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) -> RowOptions<'a>) {
     let mut draws = Draws(19);
     let mut read = 0;
     for name in names {
@@ -117,10 +117,10 @@ fn mutated_decimals_days_and_times_are_refused_or_read_as_ids() {
     let names = ["x".to_owned()];
     let ids =
         ["decimal9", "decimal18", "decimal38", "decimal76", "day", "day64", "category", "ms", "us", "ns"];
-    survives_as(&["ids.parquet", "ids.arrow"], 1000, |_, change| Wanted {
+    survives_as(&["ids.parquet", "ids.arrow"], 1000, |_, change| RowOptions {
         names: Some(&names),
         named_by: "the model",
         id: Some(ids[change % ids.len()]),
-        ..Wanted::default()
+        ..RowOptions::default()
     });
 }

@@ -2,12 +2,12 @@
 
 use std::io::Read;
 
-use apportion_rows::{RowsError, Source, Wanted};
+use apportion_rows::{RowOptions, RowsError, Source};
 
-use crate::common::{bits, bytes, read, told};
+use crate::common::{bits, bytes, full_message, read};
 
-fn two<'a>() -> Wanted<'a> {
-    Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
+fn two<'a>() -> RowOptions<'a> {
+    RowOptions { named_by: "the model", count: Some(2), ..RowOptions::default() }
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -51,7 +51,7 @@ fn faults_are_named_by_their_row_and_line_far_into_a_file() {
     let mut text = "a,b\n".to_owned();
     (0..400_000).for_each(|row| text.push_str(&format!("{row},1\n")));
     for end in ["x,1\n", "1\n", "1,1e999\n"] {
-        let message = told(&read(format!("{text}{end}").as_bytes(), &two()).unwrap_err());
+        let message = full_message(&read(format!("{text}{end}").as_bytes(), &two()).unwrap_err());
         assert!(message.contains("row 400000 (line 400002)"), "{message}");
     }
 }
@@ -64,7 +64,8 @@ fn a_quote_that_is_never_closed_is_refused_far_into_a_stream() {
     assert_eq!(read(format!("{text}7,8,\"\"\"\"").as_bytes(), &two()).unwrap().values, wanted);
     for opened in ["7,8,\"oops", "7,8,\"oops\"\"", "\"7,8,oops"] {
         for rest in ["", "\n", &"\n9,1,fine".repeat(100_000)] {
-            let message = told(&read(format!("{text}{opened}{rest}").as_bytes(), &two()).unwrap_err());
+            let message =
+                full_message(&read(format!("{text}{opened}{rest}").as_bytes(), &two()).unwrap_err());
             assert!(message.contains("line 200002: unclosed quote"), "{message}");
         }
     }
@@ -90,7 +91,7 @@ fn a_slow_pipe_gives_what_a_file_gives() {
     #[cfg(feature = "columnar")]
     for name in ["snappy.parquet", "stream.arrows"] {
         let names = ["i64".to_owned()];
-        let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
+        let wanted = RowOptions { names: Some(&names), named_by: "the model", ..RowOptions::default() };
         let table = Source::stream("standard input", Slow(&bytes(name))).read(&wanted).unwrap();
         assert_eq!(table.values, read(&bytes("table.csv"), &wanted).unwrap().values);
     }
@@ -101,10 +102,10 @@ fn a_slow_pipe_gives_what_a_file_gives() {
 fn what_is_packed_too_well_is_refused_until_it_is_allowed() {
     let content = [&b"a,b\n"[..], &b"0,0\n".repeat(100_000)].concat();
     let packed = gzip(&content);
-    let tight = Wanted { unpacked_limit: Some(content.len() as u64 - 1), ..two() };
-    let message = told(&read(&packed, &tight).unwrap_err());
+    let tight = RowOptions { unpacked_limit: Some(content.len() as u64 - 1), ..two() };
+    let message = full_message(&read(&packed, &tight).unwrap_err());
     assert!(message.contains("--unpacked-limit"), "{message}");
-    let wide = Wanted { unpacked_limit: Some(content.len() as u64), ..two() };
+    let wide = RowOptions { unpacked_limit: Some(content.len() as u64), ..two() };
     assert_eq!(read(&packed, &wide).unwrap().len(), 100_000);
     assert_eq!(read(&packed, &two()).unwrap().len(), 100_000);
 }
@@ -113,8 +114,8 @@ fn what_is_packed_too_well_is_refused_until_it_is_allowed() {
 fn packed_content_that_is_cut_off_is_refused() {
     for (packed, says) in [(bytes("table.csv.gz"), "gzip data"), (bytes("table.csv.zst"), "zstd data")] {
         for end in [4, 40, packed.len() / 2, packed.len() - 1] {
-            let wanted = Wanted { ignored: vec!["x"], ..Wanted::default() };
-            let message = told(&read(&packed[..end], &wanted).unwrap_err());
+            let wanted = RowOptions { ignored: vec!["x"], ..RowOptions::default() };
+            let message = full_message(&read(&packed[..end], &wanted).unwrap_err());
             assert!(message.contains(says) && message.contains("truncated or corrupt"), "{end}: {message}");
         }
     }
@@ -145,10 +146,10 @@ fn batches_of_an_arrow_stream_are_handed_over_as_they_come() {
     // A message with one row is short.
     assert!(begun.len() < 512, "{}", begun.len());
     let mut values = Vec::new();
-    let read = Source::stream("a pipe", NoMore(&begun)).each_block(&Wanted::default(), |block| {
+    let read = Source::stream("a pipe", NoMore(&begun)).each_block(&RowOptions::default(), |block| {
         values.append(&mut block.values);
         Ok::<_, RowsError>(())
     });
     assert_eq!(values, [1.5]);
-    assert!(told(&read.unwrap_err()).contains("read past the end"));
+    assert!(full_message(&read.unwrap_err()).contains("read past the end"));
 }

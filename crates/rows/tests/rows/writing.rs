@@ -1,6 +1,6 @@
 //! Arrow data that is written is read back unchanged, for any number of rows and batches.
 
-use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter, Wanted};
+use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter, RowOptions};
 use proptest::prelude::*;
 
 use crate::common::{bits, read};
@@ -56,12 +56,12 @@ proptest! {
         prop_assume!(rows > 0);
         let bytes = written(file, &batches(&sizes, &mut numbers.iter().copied()));
         let names = ["flag", "number", "count"].map(str::to_owned);
-        let wanted = Wanted {
+        let wanted = RowOptions {
             names: Some(&names),
             named_by: "the test",
             id: Some("who, ünd why"),
             ignored: vec!["list"],
-            ..Wanted::default()
+            ..RowOptions::default()
         };
         let table = read(&bytes, &wanted).unwrap();
         let mut numbers = numbers.iter();
@@ -81,7 +81,7 @@ fn a_stream_is_cut_off_where_its_file_is_not() {
     let batches = batches(&[3, 2], &mut (0..5).map(f64::from));
     let (stream, file) = (written(false, &batches), written(true, &batches));
     assert_eq!(file[8..8 + stream.len()], stream);
-    let wanted = Wanted { ignored: vec!["list", "who, ünd why"], ..Wanted::default() };
+    let wanted = RowOptions { ignored: vec!["list", "who, ünd why"], ..RowOptions::default() };
     assert_eq!(read(&stream, &wanted).unwrap().len(), 5);
     for end in 0..file.len() {
         assert!(read(&file[..end], &wanted).is_err(), "{end}");

@@ -7,13 +7,13 @@ use crate::error::SamplerError;
 use crate::size::allocation::Allocation;
 use crate::size::pairing::Pairing;
 use crate::size::size_class::size_classes;
-use crate::size::size_law::SizeLaw;
+use crate::size::size_distribution::SizeDistribution;
 
 /// Bernoulli sampling: every coalition, or every pair of a coalition and its complement, is included
 /// independently of all others.
 ///
 /// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; for pairs, P
-/// is the mean of P(s) and P(n − s). With the [leverage distribution](SizeLaw::leverage), this is
+/// is the mean of P(s) and P(n − s). With the [leverage distribution](SizeDistribution::leverage), this is
 /// `min(1, 2c ℓ_z)` of Leverage SHAP, section 3.2. The number of rows is random; `c` is such that its
 /// expectation is `evaluations` (equation 12). Its variance is at most its expectation, or twice that for
 /// pairs.
@@ -28,9 +28,9 @@ use crate::size::size_law::SizeLaw;
 /// (`cargo bench -p apportion-benches --bench samplers`).
 ///
 /// ```
-/// use apportion_samplers::{Bernoulli, Order, Pairing, Sampler, SizeLaw};
+/// use apportion_samplers::{Bernoulli, Order, Pairing, Sampler, SizeDistribution};
 ///
-/// let sampler = Bernoulli { law: SizeLaw::leverage(6)?, pairing: Pairing::Paired, order: Order::Fixed };
+/// let sampler = Bernoulli { distribution: SizeDistribution::leverage(6)?, pairing: Pairing::Paired, order: Order::Fixed };
 /// let sample = sampler.sample(30, 7)?;
 /// // 30 rows over 5 sizes: 6 of each are expected, which is all of size 1, and 6 of the 15 of size 2.
 /// assert!(sample.strata()[1].is_exhausted());
@@ -46,7 +46,7 @@ use crate::size::size_law::SizeLaw;
 pub struct Bernoulli {
     /// The size distribution, to which inclusion probabilities are proportional up to 1; leverage in the
     /// paper.
-    pub law: SizeLaw,
+    pub distribution: SizeDistribution,
     /// Whether complements are included together.
     pub pairing: Pairing,
     /// Whether samples grow. If so, a unit is included in all samples whose inclusion probability for its
@@ -57,12 +57,12 @@ pub struct Bernoulli {
 
 impl Sampler for Bernoulli {
     fn players(&self) -> usize {
-        self.law.players()
+        self.distribution.players()
     }
 
     /// Draws a sample; `evaluations` is the expected number of rows.
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
-        let allocation = Allocation::new(&self.law, self.pairing, evaluations);
+        let allocation = Allocation::new(&self.distribution, self.pairing, evaluations);
         check_rows(self.players(), allocation.expected.iter().sum::<f64>() as usize)?;
         let wanted = size_classes(&allocation, self.pairing)
             .into_iter()

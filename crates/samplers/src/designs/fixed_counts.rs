@@ -11,7 +11,7 @@ use crate::error::SamplerError;
 use crate::size::allocation::{Allocation, shares};
 use crate::size::pairing::Pairing;
 use crate::size::size_class::{SizeClass, size_classes};
-use crate::size::size_law::SizeLaw;
+use crate::size::size_distribution::SizeDistribution;
 
 /// Like [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation,
 /// rounded so that exactly `evaluations` rows are drawn.
@@ -50,9 +50,9 @@ use crate::size::size_law::SizeLaw;
 /// enumerates a size if more than half of it is drawn.
 ///
 /// ```
-/// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
+/// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeDistribution};
 ///
-/// let sampler = FixedCounts { law: SizeLaw::leverage(100)?, pairing: Pairing::Paired, order: Order::Fixed };
+/// let sampler = FixedCounts { distribution: SizeDistribution::leverage(100)?, pairing: Pairing::Paired, order: Order::Fixed };
 /// let sample = sampler.sample(1000, 7)?;
 /// assert_eq!(sample.coalitions().len(), 1000);
 /// assert!((sample.strata()[40].expected - 1000.0 / 99.0).abs() < 1e-10);
@@ -68,7 +68,7 @@ use crate::size::size_law::SizeLaw;
 pub struct FixedCounts {
     /// The size distribution, to which inclusion probabilities are proportional up to 1; leverage in the
     /// paper.
-    pub law: SizeLaw,
+    pub distribution: SizeDistribution,
     /// Whether complements are included together.
     pub pairing: Pairing,
     /// Whether samples grow.
@@ -77,7 +77,7 @@ pub struct FixedCounts {
 
 impl Sampler for FixedCounts {
     fn players(&self) -> usize {
-        self.law.players()
+        self.distribution.players()
     }
 
     /// Draws exactly `evaluations` rows, or all that exist; for pairs, one less if `evaluations` is odd.
@@ -86,7 +86,7 @@ impl Sampler for FixedCounts {
             return self.nested(evaluations, seed).map(|(sample, _)| sample);
         }
         let rows = self.usable(evaluations);
-        let allocation = Allocation::new(&self.law, self.pairing, rows);
+        let allocation = Allocation::new(&self.distribution, self.pairing, rows);
         check_rows(self.players(), allocation.expected.iter().sum::<f64>() as usize)?;
         let classes: Vec<SizeClass> = size_classes(&allocation, self.pairing)
             .into_iter()
@@ -114,7 +114,7 @@ impl FixedCounts {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::TooManyRows`] above [`most_rows`](crate::most_rows).
+    /// [`SamplerError::TooManyRows`] above [`max_rows`](crate::max_rows).
     pub fn sample_in_order(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let (mut sample, order) = self.nested(evaluations, seed)?;
         let stride = self.pairing.rows_per_unit();
@@ -138,9 +138,9 @@ impl FixedCounts {
     /// Returns the sample sorted by class, and the class of each unit in the order in which units are added.
     fn nested(&self, evaluations: usize, seed: u64) -> Result<(Sample, Vec<usize>), SamplerError> {
         let rows = self.usable(evaluations);
-        let mut allocation = Allocation::new(&self.law, self.pairing, rows);
+        let mut allocation = Allocation::new(&self.distribution, self.pairing, rows);
         let rows = check_rows(self.players(), allocation.expected.iter().sum::<f64>().round() as usize)?;
-        let shares = shares(&self.law, self.pairing);
+        let shares = shares(&self.distribution, self.pairing);
         let classes: Vec<SizeClass> = size_classes(&allocation, self.pairing)
             .into_iter()
             .filter(|class| shares[class.size] > 0.0)
@@ -262,8 +262,11 @@ mod tests {
     fn a_smaller_sample_comes_first_and_all_are_those_of_the_sample_by_size() {
         for players in [2, 5, 6, 9, 70] {
             for pairing in [Pairing::Unpaired, Pairing::Paired] {
-                let sampler =
-                    FixedCounts { law: SizeLaw::leverage(players).unwrap(), pairing, order: Order::Nested };
+                let sampler = FixedCounts {
+                    distribution: SizeDistribution::leverage(players).unwrap(),
+                    pairing,
+                    order: Order::Nested,
+                };
                 let most = if players < 10 { (1 << players) - 2 } else { 300 };
                 let whole = sampler.sample_in_order(most, 3).unwrap();
                 for rows in (0..=most).step_by(2) {

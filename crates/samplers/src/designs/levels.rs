@@ -87,9 +87,9 @@ mod tests {
             let mut counts = [0; 4];
             let order = next_entries(&classes, &mut counts, units);
             assert!(levels[..units].iter().map(|&(_, class)| class).eq(order));
-            let mut wanted = [0; 4];
-            levels[..units].iter().for_each(|&(_, class)| wanted[class] += 1);
-            assert_eq!(counts, wanted, "{units} units");
+            let mut expected = [0; 4];
+            levels[..units].iter().for_each(|&(_, class)| expected[class] += 1);
+            assert_eq!(counts, expected, "{units} units");
         }
         // Units are added after those already counted, whatever their levels, and not more than exist.
         let mut counts = [3, 1];

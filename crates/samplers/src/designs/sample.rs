@@ -178,7 +178,7 @@ pub trait Sampler {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::TooManyRows`] above [`most_rows`].
+    /// [`SamplerError::TooManyRows`] above [`max_rows`].
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError>;
 }
 
@@ -186,10 +186,10 @@ pub trait Sampler {
 /// that positions fit in 32 bits.
 ///
 /// ```
-/// assert_eq!(apportion_samplers::most_rows(60), 1 << 27);
-/// assert_eq!(apportion_samplers::most_rows(1000), (1 << 27) / 16);
+/// assert_eq!(apportion_samplers::max_rows(60), 1 << 27);
+/// assert_eq!(apportion_samplers::max_rows(1000), (1 << 27) / 16);
 /// ```
-pub const fn most_rows(players: usize) -> usize {
+pub const fn max_rows(players: usize) -> usize {
     const WORDS: usize = 1 << 27;
     match WORDS.checked_div(words_for(players)) {
         Some(rows) => rows,
@@ -199,7 +199,7 @@ pub const fn most_rows(players: usize) -> usize {
 
 /// Returns `rows`, or an error if a sample cannot have this many.
 pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
-    let most = most_rows(players);
+    let most = max_rows(players);
     if rows > most {
         return Err(SamplerError::TooManyRows { actual: rows, max: most });
     }
@@ -218,7 +218,7 @@ mod tests {
     fn rows_are_refused_beyond_the_most_words() {
         let all = 1 << 27;
         for (players, most) in [(0, all), (1, all), (64, all), (65, all / 2), (1000, all / 16)] {
-            assert_eq!(most_rows(players), most, "{players} players");
+            assert_eq!(max_rows(players), most, "{players} players");
             assert_eq!(check_rows(players, most), Ok(most));
             let refused = check_rows(players, most + 1);
             assert_eq!(refused, Err(SamplerError::TooManyRows { actual: most + 1, max: most }));

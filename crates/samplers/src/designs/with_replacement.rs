@@ -8,7 +8,7 @@ use crate::draw::subset::UniformSubset;
 use crate::error::SamplerError;
 use crate::size::choose::ln_choose;
 use crate::size::pairing::Pairing;
-use crate::size::size_law::SizeLaw;
+use crate::size::size_distribution::SizeDistribution;
 
 /// Independent draws from a size distribution; a coalition may be drawn repeatedly.
 ///
@@ -20,9 +20,9 @@ use crate::size::size_law::SizeLaw;
 /// rows of a larger sample with the same seed are the smaller sample. Takes at most `O(m n)` time.
 ///
 /// ```
-/// use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+/// use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
 ///
-/// let sampler = WithReplacement { law: SizeLaw::kernel(10)?, pairing: Pairing::Paired };
+/// let sampler = WithReplacement { distribution: SizeDistribution::kernel(10)?, pairing: Pairing::Paired };
 /// let sample = sampler.sample(100, 7)?;
 /// assert_eq!(sample.coalitions().len(), 100);
 /// assert_eq!(sample.coalitions().row(3), sample.coalitions().row(2).complement().view());
@@ -31,21 +31,21 @@ use crate::size::size_law::SizeLaw;
 #[derive(Debug, Clone, PartialEq)]
 pub struct WithReplacement {
     /// The distribution of the size of a draw.
-    pub law: SizeLaw,
+    pub distribution: SizeDistribution,
     /// Whether complements are included.
     pub pairing: Pairing,
 }
 
 impl Sampler for WithReplacement {
     fn players(&self) -> usize {
-        self.law.players()
+        self.distribution.players()
     }
 
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let players = self.players();
         let draws = check_rows(players, evaluations)? / self.pairing.rows_per_unit();
         let mut size_stream = stream(seed, Purpose::Counts, 0);
-        let sizes: Vec<usize> = (0..draws).map_while(|_| self.law.draw(&mut size_stream)).collect();
+        let sizes: Vec<usize> = (0..draws).map_while(|_| self.distribution.draw(&mut size_stream)).collect();
 
         // One stream per size, created when the size is first drawn.
         let mut classes: Vec<Option<(UniformSubset, ChaCha8Rng)>> = vec![None; players + 1];
@@ -67,9 +67,11 @@ impl Sampler for WithReplacement {
             .map(|size| SizeStratum {
                 ln_population: ln_choose(players, size),
                 expected: match self.pairing {
-                    Pairing::Unpaired => draws as f64 * self.law.probability(size),
+                    Pairing::Unpaired => draws as f64 * self.distribution.probability(size),
                     Pairing::Paired => {
-                        draws as f64 * (self.law.probability(size) + self.law.probability(players - size))
+                        draws as f64
+                            * (self.distribution.probability(size)
+                                + self.distribution.probability(players - size))
                     }
                 },
                 drawn: drawn[size],

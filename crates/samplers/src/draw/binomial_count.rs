@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::draw::random::exponential;
 
 /// Maximum number of trials that is exact in an `f64`.
-const MOST_TRIALS: f64 = (1u64 << 53) as f64;
+const MAX_TRIALS: f64 = (1u64 << 53) as f64;
 
 /// Draws from Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> us
     if mean >= trials {
         return trials as usize;
     }
-    if trials > MOST_TRIALS {
+    if trials > MAX_TRIALS {
         return poisson(rng, mean);
     }
     if mean > 0.5 * trials {
@@ -70,8 +70,8 @@ pub(crate) fn growing_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usi
         return trials as usize;
     }
     // Scaled by the number of trials, so that it is of the order of the mean.
-    let end = if trials > MOST_TRIALS { mean } else { -(-mean / trials).ln_1p() * trials };
-    let share = |entered: usize| if trials > MOST_TRIALS { 1.0 } else { trials / (trials - entered as f64) };
+    let end = if trials > MAX_TRIALS { mean } else { -(-mean / trials).ln_1p() * trials };
+    let share = |entered: usize| if trials > MAX_TRIALS { 1.0 } else { trials / (trials - entered as f64) };
     let (mut time, mut entered) = (exponential(rng), 0);
     while time <= end {
         entered += 1;
@@ -93,11 +93,11 @@ mod tests {
 
     /// Compares the frequencies of counts with a distribution: each within five standard errors (plus one
     /// count).
-    fn follows(what: &str, draw: impl FnMut(u64) -> usize, law: impl Fn(u64) -> f64) {
+    fn follows(what: &str, draw: impl FnMut(u64) -> usize, distribution: impl Fn(u64) -> f64) {
         let mut counts = vec![0usize; 300];
         (0..DRAWS).map(draw).for_each(|count| counts[count] += 1);
         for (value, &count) in counts.iter().enumerate() {
-            let expected = law(value as u64) * DRAWS as f64;
+            let expected = distribution(value as u64) * DRAWS as f64;
             let bound = 5.0 * expected.sqrt() + 1.0;
             assert!((count as f64 - expected).abs() < bound, "{what}: {value}: {count}, {expected}");
         }
@@ -105,11 +105,11 @@ mod tests {
 
     /// Tests both functions: independent counts from one stream, and growing counts from a separate stream
     /// each.
-    fn both_follow(trials: f64, mean: f64, law: impl Fn(u64) -> f64) {
+    fn both_follow(trials: f64, mean: f64, distribution: impl Fn(u64) -> f64) {
         let mut rng = stream(3, Purpose::Coalitions, trials as u64 % 1000);
-        follows(&format!("{trials}, {mean}"), |_| binomial_count(&mut rng, trials, mean), &law);
+        follows(&format!("{trials}, {mean}"), |_| binomial_count(&mut rng, trials, mean), &distribution);
         let growing = |seed| growing_count(&mut stream(seed, Purpose::Growth, 3), trials, mean);
-        follows(&format!("{trials}, {mean}, growing"), growing, law);
+        follows(&format!("{trials}, {mean}, growing"), growing, distribution);
     }
 
     #[test]
@@ -117,16 +117,20 @@ mod tests {
         for (trials, mean) in
             [(1, 0.3), (1, 0.9), (10, 0.01), (10, 5.0), (45, 40.0), (120, 20.0), (1000, 30.0)]
         {
-            let law = Binomial::new(mean / trials as f64, trials).unwrap();
-            both_follow(trials as f64, mean, |value| if value <= trials { law.pmf(value) } else { 0.0 });
+            let distribution = Binomial::new(mean / trials as f64, trials).unwrap();
+            both_follow(
+                trials as f64,
+                mean,
+                |value| if value <= trials { distribution.pmf(value) } else { 0.0 },
+            );
         }
     }
 
     #[test]
     fn rare_successes_follow_the_poisson_law() {
         for trials in [1e14, 9e15, 1e25, f64::INFINITY] {
-            let law = Poisson::new(5.0).unwrap();
-            both_follow(trials, 5.0, |value| law.pmf(value));
+            let distribution = Poisson::new(5.0).unwrap();
+            both_follow(trials, 5.0, |value| distribution.pmf(value));
         }
     }
 

@@ -21,10 +21,10 @@ use crate::error::SamplerError;
 /// use apportion_games::{Purpose, stream};
 /// use apportion_samplers::Discrete;
 ///
-/// let law = Discrete::new(&[3.0, 0.0, 1.0])?;
+/// let distribution = Discrete::new(&[3.0, 0.0, 1.0])?;
 /// let mut rng = stream(7, Purpose::Experiment, 0);
 /// let mut counts = [0; 3];
-/// (0..4000).for_each(|_| counts[law.draw(&mut rng)] += 1);
+/// (0..4000).for_each(|_| counts[distribution.draw(&mut rng)] += 1);
 /// assert!((counts[0] - 3000i32).abs() < 150 && counts[1] == 0);
 /// # Ok::<(), apportion_samplers::SamplerError>(())
 /// ```
@@ -121,13 +121,13 @@ mod tests {
     use apportion_games::{Purpose, stream};
 
     /// Returns the probability of each outcome according to the cells.
-    fn law_of(discrete: &Discrete) -> Vec<f64> {
-        let mut law = vec![0.0; discrete.len()];
+    fn distribution_of(discrete: &Discrete) -> Vec<f64> {
+        let mut distribution = vec![0.0; discrete.len()];
         for (outcome, cell) in discrete.cells.iter().enumerate() {
-            law[outcome] += cell.own / discrete.len() as f64;
-            law[cell.alias as usize] += (1.0 - cell.own) / discrete.len() as f64;
+            distribution[outcome] += cell.own / discrete.len() as f64;
+            distribution[cell.alias as usize] += (1.0 - cell.own) / discrete.len() as f64;
         }
-        law
+        distribution
     }
 
     #[test]
@@ -142,24 +142,24 @@ mod tests {
                     .collect();
                 weights.iter_mut().skip(1).step_by(5).for_each(|weight| *weight = 0.0);
                 let total: f64 = weights.iter().map(|weight| weight / 1e300).sum();
-                let law = law_of(&Discrete::new(&weights).unwrap());
-                for (got, weight) in law.iter().zip(&weights) {
+                let distribution = distribution_of(&Discrete::new(&weights).unwrap());
+                for (got, weight) in distribution.iter().zip(&weights) {
                     let wanted = weight / 1e300 / total;
                     assert!((got - wanted).abs() < 1e-14, "{outcomes}, {power}: {got} for {wanted}");
                     assert!(wanted > 0.0 || *got == 0.0, "an impossible outcome");
                 }
             }
         }
-        assert_eq!(law_of(&Discrete::uniform(4).unwrap()), [0.25; 4]);
+        assert_eq!(distribution_of(&Discrete::uniform(4).unwrap()), [0.25; 4]);
     }
 
     #[test]
     fn outcomes_are_as_frequent_as_the_law_says() {
         let weights: Vec<f64> = (0..12).map(|outcome| f64::from(outcome * outcome)).collect();
-        let law = Discrete::new(&weights).unwrap();
+        let distribution = Discrete::new(&weights).unwrap();
         let mut rng = stream(4, Purpose::Experiment, 0);
         let mut counts = [0.0; 12];
-        (0..100_000).for_each(|_| counts[law.draw(&mut rng)] += 1.0);
+        (0..100_000).for_each(|_| counts[distribution.draw(&mut rng)] += 1.0);
         assert_eq!(counts[0], 0.0);
         // Chi-square with 10 degrees of freedom exceeds 40 with probability 1.7e-5.
         let term = |(count, weight): (&f64, &f64)| {
@@ -184,9 +184,9 @@ mod tests {
     // Stored results record their seed: if these outcomes change, so do all stored results.
     #[test]
     fn first_draws_are_fixed() {
-        let law = Discrete::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let distribution = Discrete::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();
         let mut rng = stream(42, Purpose::Coalitions, 0);
-        let draws: Vec<usize> = (0..10).map(|_| law.draw(&mut rng)).collect();
+        let draws: Vec<usize> = (0..10).map(|_| distribution.draw(&mut rng)).collect();
         assert_eq!(draws, [2, 3, 3, 3, 0, 3, 3, 0, 3, 2]);
     }
 }

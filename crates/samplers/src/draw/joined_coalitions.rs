@@ -48,9 +48,9 @@ pub struct JoinedCoalitions<'p> {
     unions: Vec<u64>,
     /// The index of each player in its group.
     places: Vec<u32>,
-    between: SubsetLaw,
+    between: SubsetDistribution,
     /// The distributions by group size, for the sizes that occur.
-    within: Vec<Option<SubsetLaw>>,
+    within: Vec<Option<SubsetDistribution>>,
 }
 
 impl<'p> JoinedCoalitions<'p> {
@@ -69,19 +69,19 @@ impl<'p> JoinedCoalitions<'p> {
         let words = words_for(partition.players());
         let mut unions = vec![0; words * partition.len()];
         let mut places = vec![0; partition.players()];
-        let mut laws = vec![None; partition.largest() + 1];
+        let mut distributions = vec![None; partition.largest() + 1];
         for (group, members) in partition.groups().iter().enumerate() {
             for (place, &player) in members.iter().enumerate() {
                 unions[group * words + player / 64] |= 1 << (player % 64);
                 places[player] = place as u32;
             }
-            let law = &mut laws[members.len()];
-            if law.is_none() {
-                *law = Some(SubsetLaw::new(members.len(), &within(members.len()))?);
+            let distribution = &mut distributions[members.len()];
+            if distribution.is_none() {
+                *distribution = Some(SubsetDistribution::new(members.len(), &within(members.len()))?);
             }
         }
-        let between = SubsetLaw::new(partition.len(), between)?;
-        Ok(Self { partition, unions, places, between, within: laws })
+        let between = SubsetDistribution::new(partition.len(), between)?;
+        Ok(Self { partition, unions, places, between, within: distributions })
     }
 
     /// Draws A from the groups other than that of `player`, and adds Q_A to `words`.
@@ -104,8 +104,8 @@ impl<'p> JoinedCoalitions<'p> {
     /// If the player does not exist, or the length of `words` is wrong.
     pub fn draw_members(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         let members = self.partition.group(self.partition.group_of(player));
-        if let Some(law) = &self.within[members.len()] {
-            law.draw(self.places[player] as usize, rng, |place| {
+        if let Some(distribution) = &self.within[members.len()] {
+            distribution.draw(self.places[player] as usize, rng, |place| {
                 words[members[place] / 64] |= 1 << (members[place] % 64);
             });
         }
@@ -115,7 +115,7 @@ impl<'p> JoinedCoalitions<'p> {
 /// A distribution of subsets of all but one of `count` elements: a random size, then a uniform subset of that
 /// size.
 #[derive(Debug, Clone)]
-pub(super) struct SubsetLaw {
+pub(super) struct SubsetDistribution {
     sizes: Discrete,
     /// Uniform subsets of `count − 1` elements, by size.
     subsets: Vec<UniformSubset>,
@@ -124,7 +124,7 @@ pub(super) struct SubsetLaw {
 /// Number of words of a subset that fit on the stack: up to 1024 elements.
 const STACK_WORDS: usize = 16;
 
-impl SubsetLaw {
+impl SubsetDistribution {
     pub(super) fn new(count: usize, sizes: &[f64]) -> Result<Self, SamplerError> {
         if sizes.len() != count {
             return Err(SamplerError::Sizes { actual: sizes.len(), expected: count });
@@ -165,7 +165,7 @@ mod tests {
     use apportion_games::{Coalition, Coalitions, Purpose, stream};
     use std::collections::BTreeMap;
 
-    fn law_of_size(sizes: usize) -> Vec<f64> {
+    fn distribution_of_size(sizes: usize) -> Vec<f64> {
         (0..sizes).map(|size| ((size * size + 3 * size) % 7 + 1) as f64).collect()
     }
 
@@ -180,10 +180,12 @@ mod tests {
             .map(|other| mask(partition.group(other)))
             .collect();
         let probability = |size: u32, among: usize| {
-            let law = law_of_size(among + 1);
-            law[size as usize] / law.iter().sum::<f64>() / crate::choose(among, size as usize).unwrap() as f64
+            let distribution = distribution_of_size(among + 1);
+            distribution[size as usize]
+                / distribution.iter().sum::<f64>()
+                / crate::choose(among, size as usize).unwrap() as f64
         };
-        let mut law = BTreeMap::new();
+        let mut distribution = BTreeMap::new();
         for a in 0u64..1 << others.len() {
             let union =
                 (0..others.len()).filter(|at| a >> at & 1 == 1).fold(0, |union, at| union | others[at]);
@@ -192,10 +194,10 @@ mod tests {
                     (0..fellows.len()).filter(|at| t >> at & 1 == 1).map(|at| fellows[at]).collect();
                 let both =
                     probability(a.count_ones(), others.len()) * probability(t.count_ones(), fellows.len());
-                law.insert(union | mask(&members), both);
+                distribution.insert(union | mask(&members), both);
             }
         }
-        law
+        distribution
     }
 
     #[test]
@@ -210,15 +212,20 @@ mod tests {
             Partition::whole(5),
             Partition::singletons(5),
         ] {
-            let law = JoinedCoalitions::new(&partition, &law_of_size(partition.len()), law_of_size).unwrap();
+            let distribution = JoinedCoalitions::new(
+                &partition,
+                &distribution_of_size(partition.len()),
+                distribution_of_size,
+            )
+            .unwrap();
             for player in 0..partition.players() {
                 let wanted = by_definition(&partition, player);
                 let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
                 let mut rng = stream(5, Purpose::ProductSpace, player as u64);
                 for _ in 0..20_000 {
                     let mut words = [0];
-                    law.draw_union(player, &mut rng, &mut words);
-                    law.draw_members(player, &mut rng, &mut words);
+                    distribution.draw_union(player, &mut rng, &mut words);
+                    distribution.draw_members(player, &mut rng, &mut words);
                     *counts.entry(words[0]).or_default() += 1.0;
                 }
                 assert!(counts.keys().all(|mask| wanted.contains_key(mask)), "{partition:?}");
@@ -241,7 +248,7 @@ mod tests {
             let members = |group: usize| (group..players).step_by(groups).collect();
             let partition = Partition::new(players, (0..groups).map(members).collect()).unwrap();
             let uniform = |sizes: usize| vec![1.0; sizes];
-            let law = JoinedCoalitions::new(&partition, &uniform(groups), uniform).unwrap();
+            let distribution = JoinedCoalitions::new(&partition, &uniform(groups), uniform).unwrap();
             let mut rng = stream(6, Purpose::ProductSpace, 0);
             let mut sizes = [0.0; 2];
             for draw in 0..400 {
@@ -249,10 +256,10 @@ mod tests {
                 let group = partition.group_of(player);
                 let mut words = vec![0; words_for(players)];
                 let mut batch = Coalitions::new(players);
-                law.draw_union(player, &mut rng, &mut words);
+                distribution.draw_union(player, &mut rng, &mut words);
                 batch.push_words(&words);
                 words.fill(0);
-                law.draw_members(player, &mut rng, &mut words);
+                distribution.draw_members(player, &mut rng, &mut words);
                 batch.push_words(&words);
                 let groups_in = |row: usize| -> Vec<usize> {
                     (0..groups)
@@ -291,13 +298,13 @@ mod tests {
     fn first_draws_are_fixed() {
         let partition = Partition::new(8, vec![vec![0, 1, 2, 3], vec![4, 5], vec![6], vec![7]]).unwrap();
         let uniform = |sizes: usize| vec![1.0; sizes];
-        let law = JoinedCoalitions::new(&partition, &uniform(4), uniform).unwrap();
+        let distribution = JoinedCoalitions::new(&partition, &uniform(4), uniform).unwrap();
         let mut rng = stream(42, Purpose::ProductSpace, 0);
         let draws: Vec<u64> = (0..6)
             .map(|_| {
                 let mut words = [0];
-                law.draw_union(0, &mut rng, &mut words);
-                law.draw_members(0, &mut rng, &mut words);
+                distribution.draw_union(0, &mut rng, &mut words);
+                distribution.draw_members(0, &mut rng, &mut words);
                 words[0]
             })
             .collect();

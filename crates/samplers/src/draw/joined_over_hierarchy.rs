@@ -3,7 +3,7 @@
 use apportion_games::{Coalitions, Hierarchy};
 use rand_chacha::ChaCha8Rng;
 
-use crate::draw::joined_coalitions::SubsetLaw;
+use crate::draw::joined_coalitions::SubsetDistribution;
 use crate::error::SamplerError;
 
 /// The distribution of the coalition that a player joins over a hierarchy: some of the other members of every
@@ -34,7 +34,7 @@ pub struct JoinedOverHierarchy<'h> {
     /// The index of each node in its group.
     places: Vec<usize>,
     /// The distribution for each group.
-    laws: Vec<SubsetLaw>,
+    distributions: Vec<SubsetDistribution>,
 }
 
 impl<'h> JoinedOverHierarchy<'h> {
@@ -51,13 +51,14 @@ impl<'h> JoinedOverHierarchy<'h> {
         sizes: impl Fn(usize, usize) -> Vec<f64>,
     ) -> Result<Self, SamplerError> {
         let mut places = vec![0; hierarchy.nodes()];
-        let mut laws = Vec::with_capacity(hierarchy.groups().len());
+        let mut distributions = Vec::with_capacity(hierarchy.groups().len());
         for group in hierarchy.groups() {
             let members = hierarchy.children(group);
             members.iter().enumerate().for_each(|(place, &member)| places[member] = place);
-            laws.push(SubsetLaw::new(members.len(), &sizes(hierarchy.level(group), members.len()))?);
+            distributions
+                .push(SubsetDistribution::new(members.len(), &sizes(hierarchy.level(group), members.len()))?);
         }
-        Ok(Self { hierarchy, players: hierarchy.try_coalitions()?, places, laws })
+        Ok(Self { hierarchy, players: hierarchy.try_coalitions()?, places, distributions })
     }
 
     /// Draws the coalition that `player` joins, and adds it to `words`.
@@ -69,7 +70,7 @@ impl<'h> JoinedOverHierarchy<'h> {
         let mut inside = player;
         for group in self.hierarchy.above(player) {
             let members = self.hierarchy.children(group);
-            self.laws[group - self.hierarchy.players()].draw(self.places[inside], rng, |place| {
+            self.distributions[group - self.hierarchy.players()].draw(self.places[inside], rng, |place| {
                 let joined = self.players.row(members[place]).words();
                 words.iter_mut().zip(joined).for_each(|(word, joined)| *word |= joined);
             });
@@ -90,11 +91,11 @@ mod tests {
         // with 7 degrees of freedom exceeds 30 with probability 1e-4.
         let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
         let hierarchy = Hierarchy::from_parents(4, &parents).unwrap();
-        let law = JoinedOverHierarchy::new(&hierarchy, |_, members| vec![1.0; members]).unwrap();
+        let distribution = JoinedOverHierarchy::new(&hierarchy, |_, members| vec![1.0; members]).unwrap();
         let mut rng = stream(3, Purpose::ProductSpace, 0);
         let draw = |_| {
             let mut words = [0];
-            law.draw(0, &mut rng, &mut words);
+            distribution.draw(0, &mut rng, &mut words);
             words
         };
         assert_alike((0..8000).map(draw), 8, 30.0, "coalitions");
@@ -102,10 +103,10 @@ mod tests {
         let certain = |level: usize, members: usize| {
             (0..members).map(|size| f64::from(u8::from(level > 0 || size + 1 == members))).collect()
         };
-        let law = JoinedOverHierarchy::new(&hierarchy, certain).unwrap();
+        let distribution = JoinedOverHierarchy::new(&hierarchy, certain).unwrap();
         for _ in 0..50 {
             let mut words = [0];
-            law.draw(2, &mut rng, &mut words);
+            distribution.draw(2, &mut rng, &mut words);
             assert!(words == [0b1000] || words == [0b1011]);
         }
         assert!(JoinedOverHierarchy::new(&hierarchy, |_, _| vec![1.0]).is_err());

@@ -11,13 +11,13 @@ use rand_chacha::ChaCha8Rng;
 /// The high half of `word · bound` is uniform after rejecting the few words that would favour some results
 /// (Lemire, *Fast random integer generation in an interval*, 2019).
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Below {
+pub(crate) struct UniformBelow {
     bound: u32,
     /// 2^32 mod bound: products whose low half is below this are rejected.
     threshold: u32,
 }
 
-impl Below {
+impl UniformBelow {
     /// Prepares draws below `bound`.
     ///
     /// # Panics
@@ -38,7 +38,8 @@ impl Below {
     }
 }
 
-/// Draws a uniform integer below `bound`, from one 64-bit word except for rare rejections, like [`Below`].
+/// Draws a uniform integer below `bound`, from one 64-bit word except for rare rejections, like
+/// [`UniformBelow`].
 ///
 /// # Panics
 ///
@@ -58,7 +59,7 @@ pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
 /// Shuffles elements uniformly, by the algorithm of Fisher and Yates.
 pub(crate) fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
     for last in (1..elements.len()).rev() {
-        elements.swap(last, Below::new(last as u32 + 1).draw(rng) as usize);
+        elements.swap(last, UniformBelow::new(last as u32 + 1).draw(rng) as usize);
     }
 }
 
@@ -85,7 +86,7 @@ mod tests {
         // 60,000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with
         // probability 1.4e-4.
         let mut rng = stream(1, Purpose::Coalitions, 0);
-        let narrow: Vec<u64> = (0..60_000).map(|_| Below::new(6).draw(&mut rng).into()).collect();
+        let narrow: Vec<u64> = (0..60_000).map(|_| UniformBelow::new(6).draw(&mut rng).into()).collect();
         let wide: Vec<u64> = (0..60_000).map(|_| below(&mut rng, 6)).collect();
         assert_alike(narrow, 6, 25.0, "narrow");
         assert_alike(wide, 6, 25.0, "wide");
@@ -98,7 +99,7 @@ mod tests {
         let mut rng = stream(2, Purpose::Coalitions, 0);
         let (mut narrow, mut wide) = (0.0, 0.0);
         for _ in 0..40_000 {
-            narrow += f64::from(Below::new(3 << 30).draw(&mut rng) % 3);
+            narrow += f64::from(UniformBelow::new(3 << 30).draw(&mut rng) % 3);
             wide += (below(&mut rng, 3 << 62) % 3) as f64;
         }
         // Mean 1, standard error sqrt(2/3 / 40,000) = 0.0041; the bound is five standard errors.
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn first_numbers_are_fixed() {
         let mut rng = stream(42, Purpose::Coalitions, 0);
-        let narrow: Vec<u32> = (0..4).map(|_| Below::new(1000).draw(&mut rng)).collect();
+        let narrow: Vec<u32> = (0..4).map(|_| UniformBelow::new(1000).draw(&mut rng)).collect();
         let wide: Vec<u64> = (0..4).map(|_| below(&mut rng, 1 << 40)).collect();
         assert_eq!(
             (narrow, wide),

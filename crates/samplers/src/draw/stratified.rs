@@ -19,10 +19,10 @@ use crate::error::SamplerError;
 /// use apportion_games::{Purpose, stream};
 /// use apportion_samplers::Stratified;
 ///
-/// let law = Stratified::new(&[3.0, 1.0])?;
+/// let distribution = Stratified::new(&[3.0, 1.0])?;
 /// let mut rng = stream(7, Purpose::Experiment, 0);
 /// // Three of four strata lie in the first outcome.
-/// let draws: Vec<usize> = (0..4).map(|stratum| law.draw(stratum, 4, &mut rng)).collect();
+/// let draws: Vec<usize> = (0..4).map(|stratum| distribution.draw(stratum, 4, &mut rng)).collect();
 /// assert_eq!(draws, [0, 0, 0, 1]);
 /// # Ok::<(), apportion_samplers::SamplerError>(())
 /// ```
@@ -98,12 +98,12 @@ mod tests {
         let weights = [0.0, 2.0, 0.5, 0.0, 1.0, 4.0, 0.5];
         for strata in [1, 2, 7, 10, 64] {
             for weights in [&weights[..], &[1.0; 5]] {
-                let law = Stratified::new(weights).unwrap();
+                let distribution = Stratified::new(weights).unwrap();
                 let mut rng = stream(3, Purpose::Experiment, strata as u64);
                 let mut counts = vec![0.0; weights.len()];
                 let draws = 40_000 / strata * strata;
                 for draw in 0..draws {
-                    counts[law.draw(draw % strata, strata, &mut rng)] += 1.0;
+                    counts[distribution.draw(draw % strata, strata, &mut rng)] += 1.0;
                 }
                 let total: f64 = weights.iter().sum();
                 for (count, weight) in counts.iter().zip(weights) {
@@ -118,12 +118,12 @@ mod tests {
 
     #[test]
     fn outcomes_of_equal_weight_are_as_frequent_as_one_another_in_as_many_strata() {
-        let law = Stratified::new(&[0.3; 9]).unwrap();
-        assert_eq!(law, Stratified::uniform(9).unwrap());
+        let distribution = Stratified::new(&[0.3; 9]).unwrap();
+        assert_eq!(distribution, Stratified::uniform(9).unwrap());
         let mut rng = stream(4, Purpose::Experiment, 0);
-        assert!((0..9).all(|stratum| law.draw(stratum, 9, &mut rng) == stratum));
+        assert!((0..9).all(|stratum| distribution.draw(stratum, 9, &mut rng) == stratum));
         // There are three outcomes in each of three strata, for every draw.
-        assert!((0..999).all(|draw| law.draw(draw % 3, 3, &mut rng) / 3 == draw % 3));
+        assert!((0..999).all(|draw| distribution.draw(draw % 3, 3, &mut rng) / 3 == draw % 3));
     }
 
     #[test]
@@ -137,9 +137,9 @@ mod tests {
     // Stored results record their seed: if these outcomes change, so do all stored results.
     #[test]
     fn first_draws_are_fixed() {
-        let law = Stratified::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let distribution = Stratified::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();
         let mut rng = stream(42, Purpose::NestedPermutations, 0);
-        let draws: Vec<usize> = (0..12).map(|draw| law.draw(draw % 3, 3, &mut rng)).collect();
+        let draws: Vec<usize> = (0..12).map(|draw| distribution.draw(draw % 3, 3, &mut rng)).collect();
         assert_eq!(draws, [1, 3, 3, 0, 2, 3, 2, 2, 3, 1, 3, 3]);
     }
 }

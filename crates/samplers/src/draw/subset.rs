@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use apportion_games::words_for;
 
-use crate::draw::random::Below;
+use crate::draw::random::UniformBelow;
 
 /// Draws uniformly random subsets of `size` among `players`.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct UniformSubset {
     is_flipped: bool,
     /// The density of the initial random bits, in eighths: 0 to 4.
     eighths: u32,
-    player: Below,
+    player: UniformBelow,
 }
 
 /// The cost of a random word, relative to a single draw of a player. Anything from 1 to 4 leads to similar
@@ -49,7 +49,7 @@ impl UniformSubset {
             target: target as u32,
             is_flipped: size > target,
             eighths: cheapest_start(players, target),
-            player: Below::new(players.max(1) as u32),
+            player: UniformBelow::new(players.max(1) as u32),
         }
     }
 

@@ -14,7 +14,7 @@
 
 use crate::size::choose::populations;
 use crate::size::pairing::Pairing;
-use crate::size::size_law::SizeLaw;
+use crate::size::size_distribution::SizeDistribution;
 use crate::size::water_filling::water_fill;
 
 /// Expected numbers of rows, and the numbers of coalitions that they are drawn from.
@@ -28,19 +28,19 @@ pub(crate) struct Allocation {
 impl Allocation {
     /// Computes the allocation. If the distribution has at most `rows` possible coalitions, all of them are
     /// included. Takes `O(n + k log k)` time for `k` sizes of at most `rows` coalitions.
-    pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
-        let populations = populations(law.players());
-        let expected = water_fill(&shares(law, pairing), &populations, rows as f64);
+    pub(crate) fn new(distribution: &SizeDistribution, pairing: Pairing, rows: usize) -> Self {
+        let populations = populations(distribution.players());
+        let expected = water_fill(&shares(distribution, pairing), &populations, rows as f64);
         Self { expected, populations }
     }
 }
 
 /// Returns `g(s)` for the sizes `0..=n`, or the mean of `g(s)` and `g(n − s)` for pairs.
-pub(crate) fn shares(law: &SizeLaw, pairing: Pairing) -> Vec<f64> {
-    let players = law.players();
+pub(crate) fn shares(distribution: &SizeDistribution, pairing: Pairing) -> Vec<f64> {
+    let players = distribution.players();
     let share = |size: usize| match pairing {
-        Pairing::Unpaired => law.probability(size),
-        Pairing::Paired => 0.5 * (law.probability(size) + law.probability(players - size)),
+        Pairing::Unpaired => distribution.probability(size),
+        Pairing::Paired => 0.5 * (distribution.probability(size) + distribution.probability(players - size)),
     };
     (0..=players).map(share).collect()
 }
@@ -50,24 +50,27 @@ mod tests {
     use super::*;
     use crate::choose;
 
-    fn laws(players: usize) -> Vec<SizeLaw> {
+    fn distributions(players: usize) -> Vec<SizeDistribution> {
         let lopsided: Vec<f64> = (0..=players).map(|size| ((size * 7) % 5) as f64).collect();
-        let mut laws: Vec<SizeLaw> =
-            [SizeLaw::leverage(players), SizeLaw::kernel(players), SizeLaw::binomial(players)]
-                .map(Result::unwrap)
-                .into();
-        laws.extend(SizeLaw::custom(&lopsided));
-        laws
+        let mut distributions: Vec<SizeDistribution> = [
+            SizeDistribution::leverage(players),
+            SizeDistribution::kernel(players),
+            SizeDistribution::binomial(players),
+        ]
+        .map(Result::unwrap)
+        .into();
+        distributions.extend(SizeDistribution::custom(&lopsided));
+        distributions
     }
 
-    fn reachable(law: &SizeLaw, pairing: Pairing) -> f64 {
-        let players = law.players();
+    fn reachable(distribution: &SizeDistribution, pairing: Pairing) -> f64 {
+        let players = distribution.players();
         populations(players)
             .iter()
             .enumerate()
             .filter(|(size, _)| {
-                law.probability(*size) > 0.0
-                    || pairing == Pairing::Paired && law.probability(players - size) > 0.0
+                distribution.probability(*size) > 0.0
+                    || pairing == Pairing::Paired && distribution.probability(players - size) > 0.0
             })
             .map(|(_, population)| population)
             .sum()
@@ -76,12 +79,12 @@ mod tests {
     #[test]
     fn expected_rows_sum_to_the_rows_wanted() {
         for players in (2..=200).chain([1000]) {
-            for law in laws(players) {
+            for distribution in distributions(players) {
                 for rows in [1, 2, players, 5 * players, 10 * players + 1, 1000, 100_000] {
                     for pairing in [Pairing::Unpaired, Pairing::Paired] {
-                        let allocation = Allocation::new(&law, pairing, rows);
+                        let allocation = Allocation::new(&distribution, pairing, rows);
                         let total: f64 = allocation.expected.iter().sum();
-                        let wanted = (rows as f64).min(reachable(&law, pairing));
+                        let wanted = (rows as f64).min(reachable(&distribution, pairing));
                         assert!((total / wanted - 1.0).abs() < 1e-12, "n = {players}, m = {rows}: {total}");
                     }
                 }
@@ -92,12 +95,13 @@ mod tests {
     #[test]
     fn expected_rows_are_the_smaller_of_the_population_and_a_multiple_of_the_law() {
         for players in [2, 3, 10, 11, 60, 101] {
-            for law in laws(players) {
+            for distribution in distributions(players) {
                 for rows in [2, players, 10 * players, 160 * players] {
-                    let Allocation { expected, populations } = Allocation::new(&law, Pairing::Unpaired, rows);
-                    let ratio = |size: usize| expected[size] / law.probability(size);
+                    let Allocation { expected, populations } =
+                        Allocation::new(&distribution, Pairing::Unpaired, rows);
+                    let ratio = |size: usize| expected[size] / distribution.probability(size);
                     let possible: Vec<usize> =
-                        (0..=players).filter(|&size| law.probability(size) > 0.0).collect();
+                        (0..=players).filter(|&size| distribution.probability(size) > 0.0).collect();
                     let (exhausted, others): (Vec<usize>, Vec<usize>) =
                         possible.into_iter().partition(|&size| expected[size] == populations[size]);
                     let Some(&first) = others.first() else { continue };
@@ -109,7 +113,7 @@ mod tests {
                         );
                     }
                     for size in exhausted {
-                        let reach = c * law.probability(size);
+                        let reach = c * distribution.probability(size);
                         assert!(
                             reach >= populations[size] * (1.0 - 1e-12),
                             "n = {players}, m = {rows}, s = {size}"
@@ -123,9 +127,9 @@ mod tests {
     #[test]
     fn everything_is_taken_when_the_rows_suffice() {
         for players in 2..=40 {
-            for (law, all) in [
-                (SizeLaw::leverage(players).unwrap(), (1 << players) - 2),
-                (SizeLaw::binomial(players).unwrap(), 1 << players),
+            for (distribution, all) in [
+                (SizeDistribution::leverage(players).unwrap(), (1 << players) - 2),
+                (SizeDistribution::binomial(players).unwrap(), 1 << players),
             ] {
                 for (rows, pairing) in [
                     (all, Pairing::Unpaired),
@@ -133,8 +137,8 @@ mod tests {
                     (all + 1, Pairing::Paired),
                     (usize::MAX, Pairing::Paired),
                 ] {
-                    let allocation = Allocation::new(&law, pairing, rows);
-                    for size in (0..=players).filter(|&size| law.probability(size) > 0.0) {
+                    let allocation = Allocation::new(&distribution, pairing, rows);
+                    for size in (0..=players).filter(|&size| distribution.probability(size) > 0.0) {
                         assert_eq!(allocation.expected[size], choose(players, size).unwrap() as f64);
                     }
                 }
@@ -147,7 +151,8 @@ mod tests {
     #[test]
     fn the_oversampling_is_that_of_equation_12() {
         for (players, rows, c) in [(101, 600, 3.0), (10, 54, 3.0)] {
-            let allocation = Allocation::new(&SizeLaw::leverage(players).unwrap(), Pairing::Paired, rows);
+            let allocation =
+                Allocation::new(&SizeDistribution::leverage(players).unwrap(), Pairing::Paired, rows);
             for size in 1..players {
                 assert!((allocation.expected[size] - 2.0 * c).abs() < 1e-12, "n = {players}, s = {size}");
             }

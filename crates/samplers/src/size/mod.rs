@@ -5,5 +5,5 @@ pub(crate) mod choose;
 pub(crate) mod combinadic;
 pub(crate) mod pairing;
 pub(crate) mod size_class;
-pub(crate) mod size_law;
+pub(crate) mod size_distribution;
 pub(crate) mod water_filling;

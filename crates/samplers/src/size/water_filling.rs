@@ -61,8 +61,8 @@ mod tests {
         let (weights, capacities) = ([3.0, 0.0, 1.0, 2.0, 0.5], [10.0, 5.0, 1.0, 300.0, 4.0]);
         for total in [0.0, 0.5, 3.0, 17.0, 60.0, 314.0, 315.0, 1e300] {
             let shares = water_fill(&weights, &capacities, total);
-            let wanted = total.min(315.0);
-            assert!((shares.iter().sum::<f64>() - wanted).abs() <= 1e-12 * wanted, "{total}: {shares:?}");
+            let expected = total.min(315.0);
+            assert!((shares.iter().sum::<f64>() - expected).abs() <= 1e-12 * expected, "{total}: {shares:?}");
             assert!(
                 shares.iter().zip(capacities).all(|(&share, capacity)| (0.0..=capacity).contains(&share))
             );

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apportion_samplers::{
-    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement, choose,
-    most_rows,
+    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeDistribution, WithReplacement,
+    choose, max_rows,
 };
 use proptest::prelude::*;
 
@@ -13,9 +13,9 @@ const PAIRINGS: [Pairing; 2] = [Pairing::Unpaired, Pairing::Paired];
 #[test]
 fn shapley_weights_are_the_kernel_over_the_probability_of_inclusion() {
     for players in [2, 3, 8, 9, 70, 130] {
-        let law = SizeLaw::leverage(players).unwrap();
+        let distribution = SizeDistribution::leverage(players).unwrap();
         for pairing in PAIRINGS {
-            for sampler in all_samplers(&law, pairing) {
+            for sampler in all_samplers(&distribution, pairing) {
                 let sample = sampler.sample(10 * players, 5).unwrap().merge_duplicates();
                 let weights = sample.shapley_weights();
                 let step = sample.coalitions().len() / weights.len();
@@ -25,31 +25,31 @@ fn shapley_weights_are_the_kernel_over_the_probability_of_inclusion() {
                     let stratum = sample.strata()[size];
                     let kernel = -stratum.ln_population - ((size * (players - size)) as f64).ln();
                     let times = f64::from(sample.multiplicities().unwrap()[unit * step]);
-                    let wanted = times * (kernel - stratum.ln_inclusion()).exp();
-                    assert!((weight / wanted - 1.0).abs() < 1e-12, "{players} players, size {size}");
+                    let expected = times * (kernel - stratum.ln_inclusion()).exp();
+                    assert!((weight / expected - 1.0).abs() < 1e-12, "{players} players, size {size}");
                 }
             }
         }
     }
 }
 
-fn without_replacement(law: &SizeLaw, pairing: Pairing) -> [Box<dyn Sampler>; 4] {
-    let [bernoulli, fixed] = in_order(law, pairing, Order::Fixed);
-    let [growing_bernoulli, growing] = in_order(law, pairing, Order::Nested);
+fn without_replacement(distribution: &SizeDistribution, pairing: Pairing) -> [Box<dyn Sampler>; 4] {
+    let [bernoulli, fixed] = in_order(distribution, pairing, Order::Fixed);
+    let [growing_bernoulli, growing] = in_order(distribution, pairing, Order::Nested);
     [bernoulli, fixed, growing, growing_bernoulli]
 }
 
-fn in_order(law: &SizeLaw, pairing: Pairing, order: Order) -> [Box<dyn Sampler>; 2] {
+fn in_order(distribution: &SizeDistribution, pairing: Pairing, order: Order) -> [Box<dyn Sampler>; 2] {
     [
-        Box::new(Bernoulli { law: law.clone(), pairing, order }),
-        Box::new(FixedCounts { law: law.clone(), pairing, order }),
+        Box::new(Bernoulli { distribution: distribution.clone(), pairing, order }),
+        Box::new(FixedCounts { distribution: distribution.clone(), pairing, order }),
     ]
 }
 
 /// Returns all samplers; the last one is with replacement.
-fn all_samplers(law: &SizeLaw, pairing: Pairing) -> Vec<Box<dyn Sampler>> {
-    let mut samplers: Vec<_> = without_replacement(law, pairing).into();
-    samplers.push(Box::new(WithReplacement { law: law.clone(), pairing }));
+fn all_samplers(distribution: &SizeDistribution, pairing: Pairing) -> Vec<Box<dyn Sampler>> {
+    let mut samplers: Vec<_> = without_replacement(distribution, pairing).into();
+    samplers.push(Box::new(WithReplacement { distribution: distribution.clone(), pairing }));
     samplers
 }
 
@@ -68,12 +68,12 @@ fn is_consistent(sample: &Sample) -> bool {
     pairs_match && sample.strata().iter().map(|stratum| stratum.drawn).eq(counts)
 }
 
-fn law(kind: usize, players: usize) -> SizeLaw {
+fn distribution(kind: usize, players: usize) -> SizeDistribution {
     match kind {
-        0 => SizeLaw::leverage(players),
-        1 => SizeLaw::kernel(players),
-        2 => SizeLaw::binomial(players),
-        _ => SizeLaw::custom(&(0..=players).map(|size| (size % 3) as f64 + 0.5).collect::<Vec<_>>()),
+        0 => SizeDistribution::leverage(players),
+        1 => SizeDistribution::kernel(players),
+        2 => SizeDistribution::binomial(players),
+        _ => SizeDistribution::custom(&(0..=players).map(|size| (size % 3) as f64 + 0.5).collect::<Vec<_>>()),
     }
     .unwrap()
 }
@@ -89,8 +89,8 @@ proptest! {
     fn nothing_comes_twice_without_replacement(
         players in players(), evaluations in 0usize..3000, kind in 0usize..4, paired: bool, seed: u64,
     ) {
-        let law = law(kind, players);
-        for sampler in without_replacement(&law, PAIRINGS[usize::from(paired)]) {
+        let distribution = distribution(kind, players);
+        for sampler in without_replacement(&distribution, PAIRINGS[usize::from(paired)]) {
             let sample = sampler.sample(evaluations, seed).unwrap();
             prop_assert!(is_consistent(&sample));
             prop_assert_eq!(distinct(&sample), sample.coalitions().len());
@@ -112,7 +112,7 @@ proptest! {
         players in players(), few in 0usize..200, more in 0usize..200, kind in 0usize..4, paired: bool,
         seed: u64,
     ) {
-        let sampler = WithReplacement { law: law(kind, players), pairing: PAIRINGS[usize::from(paired)] };
+        let sampler = WithReplacement { distribution: distribution(kind, players), pairing: PAIRINGS[usize::from(paired)] };
         let (small, large) = (sampler.sample(few, seed).unwrap(), sampler.sample(few + more, seed).unwrap());
         prop_assert!(is_consistent(&small) && is_consistent(&large));
         prop_assert!(small.coalitions().len() <= few);
@@ -124,7 +124,7 @@ proptest! {
         players in players(), few in 0usize..1500, more in 0usize..1500, kind in 0usize..4, paired: bool,
         seed: u64,
     ) {
-        for sampler in in_order(&law(kind, players), PAIRINGS[usize::from(paired)], Order::Nested) {
+        for sampler in in_order(&distribution(kind, players), PAIRINGS[usize::from(paired)], Order::Nested) {
             let small = sampler.sample(few, seed).unwrap();
             let large = sampler.sample(few + more, seed).unwrap();
             let large: BTreeSet<_> = large.coalitions().iter().map(|row| row.words()).collect();
@@ -137,7 +137,7 @@ proptest! {
         players in 1usize..9, evaluations in 0usize..400, kind in 0usize..4, paired: bool, seed: u64,
     ) {
         let pairing = PAIRINGS[usize::from(paired)];
-        let sample = WithReplacement { law: law(kind, players), pairing }.sample(evaluations, seed).unwrap();
+        let sample = WithReplacement { distribution: distribution(kind, players), pairing }.sample(evaluations, seed).unwrap();
         let strata = sample.strata().to_vec();
         // The reference: a unit is a mask, or the set of both masks; in order of first occurrence, with its
         // count.
@@ -172,12 +172,12 @@ proptest! {
 fn every_coalition_comes_exactly_once_when_the_budget_suffices() {
     for players in 1..=12 {
         for pairing in PAIRINGS {
-            for (law, all) in [
-                (SizeLaw::leverage(players).unwrap(), (1usize << players) - 2),
-                (SizeLaw::kernel(players).unwrap(), (1 << players) - 2),
-                (SizeLaw::binomial(players).unwrap(), 1 << players),
+            for (distribution, all) in [
+                (SizeDistribution::leverage(players).unwrap(), (1usize << players) - 2),
+                (SizeDistribution::kernel(players).unwrap(), (1 << players) - 2),
+                (SizeDistribution::binomial(players).unwrap(), 1 << players),
             ] {
-                for sampler in without_replacement(&law, pairing) {
+                for sampler in without_replacement(&distribution, pairing) {
                     for evaluations in [all, all + 1, 2 * all, usize::MAX] {
                         let sample = sampler.sample(evaluations, 3).unwrap();
                         assert!(is_consistent(&sample));
@@ -187,7 +187,7 @@ fn every_coalition_comes_exactly_once_when_the_budget_suffices() {
                             "n = {players}"
                         );
                         for (size, stratum) in sample.strata().iter().enumerate() {
-                            if law.probability(size) > 0.0 {
+                            if distribution.probability(size) > 0.0 {
                                 assert!(stratum.is_exhausted());
                                 assert_eq!(stratum.drawn as u128, choose(players, size).unwrap());
                                 assert_eq!(stratum.expected, stratum.drawn as f64);
@@ -202,9 +202,9 @@ fn every_coalition_comes_exactly_once_when_the_budget_suffices() {
 
 #[test]
 fn a_budget_of_nothing_gives_an_empty_sample() {
-    let law = SizeLaw::leverage(9).unwrap();
+    let distribution = SizeDistribution::leverage(9).unwrap();
     for pairing in PAIRINGS {
-        for sampler in all_samplers(&law, pairing) {
+        for sampler in all_samplers(&distribution, pairing) {
             assert!(sampler.sample(0, 1).unwrap().coalitions().is_empty());
         }
     }
@@ -215,14 +215,17 @@ fn fixed_counts_spend_the_budget_at_any_number_of_players() {
     for players in [14, 33, 63, 64, 65, 127, 128, 129, 130, 1000, 1001] {
         for kind in 0..4 {
             for evaluations in [2, 3, players, 5 * players + 1, 10_000] {
-                for (pairing, wanted) in
+                for (pairing, expected) in
                     [(Pairing::Paired, evaluations / 2 * 2), (Pairing::Unpaired, evaluations)]
                 {
-                    let law = law(kind, players);
+                    let distribution = distribution(kind, players);
                     let rows =
                         |sampler: &dyn Sampler| sampler.sample(evaluations, 4).unwrap().coalitions().len();
                     for order in [Order::Fixed, Order::Nested] {
-                        assert_eq!(rows(&FixedCounts { law: law.clone(), pairing, order }), wanted);
+                        assert_eq!(
+                            rows(&FixedCounts { distribution: distribution.clone(), pairing, order }),
+                            expected
+                        );
                     }
                 }
             }
@@ -236,8 +239,8 @@ fn one_size_does_not_change_what_another_draws() {
     let rows_of_size_3 = |other: usize| {
         let mut weights = [0.0; 21];
         (weights[3], weights[other]) = (1.0, 1.0);
-        let law = SizeLaw::custom(&weights).unwrap();
-        let sampler = FixedCounts { law, pairing: Pairing::Unpaired, order: Order::Fixed };
+        let distribution = SizeDistribution::custom(&weights).unwrap();
+        let sampler = FixedCounts { distribution, pairing: Pairing::Unpaired, order: Order::Fixed };
         let sample = sampler.sample(20, 5).unwrap();
         sample
             .coalitions()
@@ -253,9 +256,9 @@ fn one_size_does_not_change_what_another_draws() {
 #[test]
 fn nothing_overflows_with_ten_thousand_players() {
     for kind in 0..4 {
-        let law = law(kind, 10_000);
+        let distribution = distribution(kind, 10_000);
         for pairing in PAIRINGS {
-            for (index, sampler) in all_samplers(&law, pairing).iter().enumerate() {
+            for (index, sampler) in all_samplers(&distribution, pairing).iter().enumerate() {
                 let is_growing = index == 2;
                 let sample = sampler.sample(300, 6).unwrap();
                 assert!(is_consistent(&sample));
@@ -275,10 +278,10 @@ fn nothing_overflows_with_ten_thousand_players() {
 
 #[test]
 fn samples_too_large_to_number_are_refused_before_any_work() {
-    let law = SizeLaw::leverage(100).unwrap();
+    let distribution = SizeDistribution::leverage(100).unwrap();
     for pairing in PAIRINGS {
-        for sampler in all_samplers(&law, pairing) {
-            for rows in [usize::MAX, most_rows(sampler.players()) + 2] {
+        for sampler in all_samplers(&distribution, pairing) {
+            for rows in [usize::MAX, max_rows(sampler.players()) + 2] {
                 assert!(matches!(sampler.sample(rows, 1), Err(SamplerError::TooManyRows { .. })));
             }
         }
@@ -288,7 +291,7 @@ fn samples_too_large_to_number_are_refused_before_any_work() {
 #[test]
 fn a_sample_is_of_the_players_and_the_pairing_of_its_sampler() {
     for pairing in PAIRINGS {
-        for sampler in all_samplers(&law(1, 9), pairing) {
+        for sampler in all_samplers(&distribution(1, 9), pairing) {
             let sample = sampler.sample(20, 3).unwrap();
             assert_eq!((sampler.players(), sample.coalitions().players()), (9, 9));
             assert_eq!((sample.pairing(), sample.strata().len()), (pairing, 10));

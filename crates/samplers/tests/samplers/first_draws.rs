@@ -3,7 +3,9 @@
 //! Stored results record their seed: if these draws change, none of these results is reproducible any more,
 //! and the change log must mention it.
 
-use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeDistribution, WithReplacement,
+};
 
 fn first(sample: &Sample, rows: usize) -> Vec<String> {
     sample.coalitions().iter().take(rows).map(|row| row.to_string()).collect()
@@ -17,12 +19,17 @@ fn fingerprint(sample: &Sample) -> u64 {
 
 #[test]
 fn first_rows_are_fixed() {
-    let (law, pairing) = (SizeLaw::leverage(8).unwrap(), Pairing::Paired);
-    let bernoulli = Bernoulli { law: law.clone(), pairing, order: Order::Fixed }.sample(80, 42).unwrap();
+    let (distribution, pairing) = (SizeDistribution::leverage(8).unwrap(), Pairing::Paired);
+    let bernoulli = Bernoulli { distribution: distribution.clone(), pairing, order: Order::Fixed }
+        .sample(80, 42)
+        .unwrap();
     assert_eq!(first(&bernoulli, 80)[16..19], ["{0, 1} of 8", "{2, 3, 4, 5, 6, 7} of 8", "{0, 3} of 8"]);
-    let fixed = FixedCounts { law: law.clone(), pairing, order: Order::Fixed }.sample(80, 42).unwrap();
+    let fixed = FixedCounts { distribution: distribution.clone(), pairing, order: Order::Fixed }
+        .sample(80, 42)
+        .unwrap();
     assert_eq!(first(&fixed, 80)[16..19], ["{0, 3} of 8", "{1, 2, 4, 5, 6, 7} of 8", "{1, 2} of 8"]);
-    let with_replacement = WithReplacement { law, pairing: Pairing::Unpaired }.sample(80, 42).unwrap();
+    let with_replacement =
+        WithReplacement { distribution, pairing: Pairing::Unpaired }.sample(80, 42).unwrap();
     assert_eq!(
         first(&with_replacement, 3),
         ["{1, 7} of 8", "{1, 2, 3, 4, 5, 6} of 8", "{0, 1, 3, 4, 5, 6} of 8"]
@@ -33,20 +40,21 @@ fn first_rows_are_fixed() {
 fn whole_samples_are_fixed() {
     let mut fingerprints = Vec::new();
     for (players, evaluations) in [(10, 300), (100, 1000), (1000, 2000)] {
-        for (law, pairing) in
-            [(SizeLaw::leverage(players), Pairing::Paired), (SizeLaw::kernel(players), Pairing::Unpaired)]
-        {
-            let law = law.unwrap();
+        for (distribution, pairing) in [
+            (SizeDistribution::leverage(players), Pairing::Paired),
+            (SizeDistribution::kernel(players), Pairing::Unpaired),
+        ] {
+            let distribution = distribution.unwrap();
             let samplers: [Box<dyn Sampler>; 3] = [
-                Box::new(Bernoulli { law: law.clone(), pairing, order: Order::Fixed }),
-                Box::new(FixedCounts { law: law.clone(), pairing, order: Order::Fixed }),
-                Box::new(WithReplacement { law, pairing }),
+                Box::new(Bernoulli { distribution: distribution.clone(), pairing, order: Order::Fixed }),
+                Box::new(FixedCounts { distribution: distribution.clone(), pairing, order: Order::Fixed }),
+                Box::new(WithReplacement { distribution, pairing }),
             ];
             fingerprints
                 .extend(samplers.map(|sampler| fingerprint(&sampler.sample(evaluations, 42).unwrap())));
         }
     }
-    let wanted = [
+    let expected = [
         4609639707216812893,
         1342648918233642465,
         16725090125044206261,
@@ -66,20 +74,22 @@ fn whole_samples_are_fixed() {
         2897449756439330040,
         3423612857569156073,
     ];
-    assert_eq!(fingerprints, wanted);
+    assert_eq!(fingerprints, expected);
 }
 
 #[test]
 fn whole_growing_samples_are_fixed() {
     let mut fingerprints = Vec::new();
     for (players, evaluations) in [(10, 300), (100, 1000), (1000, 2000)] {
-        let (law, pairing) = (SizeLaw::leverage(players).unwrap(), Pairing::Paired);
-        let growing =
-            FixedCounts { law: law.clone(), pairing, order: Order::Nested }.sample(evaluations, 42).unwrap();
-        let bernoulli = Bernoulli { law, pairing, order: Order::Nested }.sample(evaluations, 42).unwrap();
+        let (distribution, pairing) = (SizeDistribution::leverage(players).unwrap(), Pairing::Paired);
+        let growing = FixedCounts { distribution: distribution.clone(), pairing, order: Order::Nested }
+            .sample(evaluations, 42)
+            .unwrap();
+        let bernoulli =
+            Bernoulli { distribution, pairing, order: Order::Nested }.sample(evaluations, 42).unwrap();
         fingerprints.extend([fingerprint(&growing), fingerprint(&bernoulli)]);
     }
-    let wanted = [
+    let expected = [
         17650177534750884281,
         11066259465827784737,
         1037886148048076837,
@@ -87,5 +97,5 @@ fn whole_growing_samples_are_fixed() {
         10011896722875219273,
         10083874914092881753,
     ];
-    assert_eq!(fingerprints, wanted);
+    assert_eq!(fingerprints, expected);
 }

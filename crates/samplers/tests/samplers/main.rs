@@ -4,6 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
 mod designs;
+mod distributions;
 mod first_draws;
-mod laws;
 mod ranks;

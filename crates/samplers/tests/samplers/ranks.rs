@@ -102,10 +102,10 @@ fn logarithms_of_coefficients_keep_fourteen_digits() {
     for players in [2, 31, 32, 33, 64, 200, 1000, 2000, 10_000] {
         let step = if players > 2000 { 50 } else { 1 };
         for (size, exact) in pascal(players).iter().enumerate().step_by(step) {
-            let (given, wanted) = (ln_choose(players, size), ln(exact));
+            let (given, expected) = (ln_choose(players, size), ln(exact));
             assert!(
-                (given - wanted).abs() <= 4e-15 * wanted.max(1.0),
-                "C({players}, {size}): {given} {wanted}"
+                (given - expected).abs() <= 4e-15 * expected.max(1.0),
+                "C({players}, {size}): {given} {expected}"
             );
         }
     }

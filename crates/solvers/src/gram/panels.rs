@@ -6,7 +6,7 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatRef, Par};
 
 use super::groups::Groups;
-use crate::bits::{BitRows, kept, multiversioned};
+use crate::bits::{BitRows, masked, multiversioned};
 
 /// The number of rows of a panel.
 const PANEL: usize = 512;
@@ -51,7 +51,7 @@ multiversioned! {
     fn unpack(words: &[u64], value: f64, out: &mut [f64]) {
         for (word, out) in words.iter().zip(out.chunks_mut(64)) {
             for (bit, out) in out.iter_mut().enumerate() {
-                *out = kept(word >> bit, value);
+                *out = masked(word >> bit, value);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{ConvexSet, Projection, Stopping, check_dimensions, check_finite, distance, dot, norm};
 use crate::error::SolverError;
-use crate::rows::{MOST_UNIT, power_of_two_below};
+use crate::rows::{MAX_UNIT, power_of_two_below};
 
 /// Returns the nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
 ///
@@ -53,7 +53,7 @@ use crate::rows::{MOST_UNIT, power_of_two_below};
 ///
 /// // Nonnegative shares that sum to 1.
 /// let simplex = dykstra(
-///     &[&Hyperplane::of_sum(3, 1.0)?, &Cuboid::new(vec![0.0; 3], vec![f64::INFINITY; 3])?],
+///     &[&Hyperplane::with_sum(3, 1.0)?, &Cuboid::new(vec![0.0; 3], vec![f64::INFINITY; 3])?],
 ///     &[0.9, 0.5, -0.4],
 ///     Stopping::default(),
 /// )?;
@@ -137,7 +137,7 @@ struct Separation {
 impl Separation {
     fn new(corrections: &[Vec<f64>], points: &[Vec<f64>], point: &[f64], iterate: &[f64]) -> Self {
         let unit =
-            power_of_two_below(norm(point).max(norm(iterate))).clamp(2.0 * f64::MIN_POSITIVE, MOST_UNIT);
+            power_of_two_below(norm(point).max(norm(iterate))).clamp(2.0 * f64::MIN_POSITIVE, MAX_UNIT);
         let in_units = |numbers: &[f64]| numbers.iter().map(|number| number / unit).collect::<Vec<f64>>();
         let iterate_in_units = in_units(iterate);
         let product = |(p, y): (&Vec<f64>, &Vec<f64>)| {

@@ -13,7 +13,7 @@ use crate::error::SolverError;
 /// use apportion_solvers::{ConvexSet, Hyperplane};
 ///
 /// let mut point = [3.0, 1.0];
-/// Hyperplane::of_sum(2, 2.0)?.project(&mut point);
+/// Hyperplane::with_sum(2, 2.0)?.project(&mut point);
 /// assert_eq!(point, [2.0, 0.0]);
 /// # Ok::<(), apportion_solvers::SolverError>(())
 /// ```
@@ -50,7 +50,7 @@ impl Hyperplane {
     /// # Errors
     ///
     /// [`SolverError::Normal`] for zero dimensions, [`SolverError::NotFinite`] for a sum that is not finite.
-    pub fn of_sum(dimensions: usize, sum: f64) -> Result<Self, SolverError> {
+    pub fn with_sum(dimensions: usize, sum: f64) -> Result<Self, SolverError> {
         check_finite("the offset", &[sum])?;
         if dimensions == 0 {
             return Err(SolverError::Normal { norm: 0.0 });

@@ -32,7 +32,7 @@ use crate::error::SolverError;
 /// ```
 /// use apportion_solvers::{Ball, Hyperplane, project_on_hyperplane_and_ball};
 ///
-/// let (plane, ball) = (Hyperplane::of_sum(2, 1.0)?, Ball::new(vec![0.0; 2], 1.0)?);
+/// let (plane, ball) = (Hyperplane::with_sum(2, 1.0)?, Ball::new(vec![0.0; 2], 1.0)?);
 /// let nearest = project_on_hyperplane_and_ball(&plane, &ball, &[7.0, 0.0])?;
 /// assert!((nearest[0] - 1.0).abs() < 1e-15 && nearest[1].abs() < 1e-15);
 /// # Ok::<(), apportion_solvers::SolverError>(())
@@ -203,8 +203,8 @@ mod tests {
             correction = sum.iter().zip(&x).map(|(sum, x)| sum - x).collect();
             let mut on_plane = x.clone();
             plane.project(&mut on_plane);
-            let wanted = section.at(section.away(s));
-            assert!(on_plane.iter().zip(&wanted).all(|(got, want)| (got - want).abs() < 1e-13));
+            let expected = section.at(section.away(s));
+            assert!(on_plane.iter().zip(&expected).all(|(got, want)| (got - want).abs() < 1e-13));
             s += section.step(s);
         }
     }

@@ -280,15 +280,15 @@ fn the_certificate_is_its_formula_written_out() {
         }
         let got = fit.certificate(&free).unwrap();
         assert_close(&got.variances, &want, 1e-9 * largest(&want), &name);
-        check_law(&got, &losses, 0..n, &hat_values, &free, &name);
+        check_distribution(&got, &losses, 0..n, &hat_values, &free, &name);
         let got = fit.certificate_of_deviations(among.clone(), &free).unwrap();
         assert_close(&got.variances, &want_among, 1e-9 * largest(&want), &name);
-        check_law(&got, &losses_among, among, &hat_values, &free, &name);
+        check_distribution(&got, &losses_among, among, &hat_values, &free, &name);
     }
 }
 
 /// Checks directions and degrees of freedom by their definition over all pairs of rows.
-fn check_law(
+fn check_distribution(
     got: &Certificate,
     losses: &[Vec<Vec<f64>>],
     among: Range<usize>,

@@ -82,7 +82,7 @@ fn plane_and_ball(rng: &mut ChaCha8Rng, dimensions: usize, case: Case) -> (Hyper
         Case::Apart => height * (1.0 - 10f64.powf(rng.random_range(-14.0..-0.1))),
     };
     let plane = if all_ones {
-        Hyperplane::of_sum(dimensions, offset)
+        Hyperplane::with_sum(dimensions, offset)
     } else {
         Hyperplane::new(normal.clone(), offset)
     };
@@ -236,7 +236,7 @@ fn of_four_sets_no_common_point_is_nearer() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     for _ in 0..30 {
         let dimensions = rng.random_range(3..30);
-        let plane = Hyperplane::of_sum(dimensions, 1.0).unwrap();
+        let plane = Hyperplane::with_sum(dimensions, 1.0).unwrap();
         let cuboid = Cuboid::new(vec![0.0; dimensions], vec![1.0; dimensions]).unwrap();
         let ball = Ball::new(vec![0.0; dimensions], 0.8).unwrap();
         let mut normal = vec![0.0; dimensions];
@@ -264,7 +264,7 @@ fn of_four_sets_no_common_point_is_nearer() {
 #[test]
 fn a_point_of_the_intersection_stays_where_it_is() {
     let point = [0.25, 0.25, 0.5];
-    let plane = Hyperplane::of_sum(3, 1.0).unwrap();
+    let plane = Hyperplane::with_sum(3, 1.0).unwrap();
     let ball = Ball::new(vec![0.0; 3], 1.0).unwrap();
     let run = dykstra(&[&plane, &ball], &point, Stopping::default()).unwrap();
     assert_eq!(run.point, point);
@@ -274,7 +274,7 @@ fn a_point_of_the_intersection_stays_where_it_is() {
 
 #[test]
 fn sets_without_a_common_point_are_found_out() {
-    let plane = Hyperplane::of_sum(4, 2.2).unwrap();
+    let plane = Hyperplane::with_sum(4, 2.2).unwrap();
     let ball = Ball::new(vec![0.0; 4], 1.0).unwrap();
     let refused = dykstra(&[&plane, &ball], &[3.0, 1.0, -1.0, 0.0], Stopping::default()).unwrap_err();
     assert!(
@@ -299,7 +299,7 @@ fn sets_without_a_common_point_are_found_out() {
 
 #[test]
 fn creeping_towards_a_point_of_contact_is_not_taken_for_an_answer() {
-    let (plane, ball) = (Hyperplane::of_sum(4, 2.0).unwrap(), Ball::new(vec![0.0; 4], 1.0).unwrap());
+    let (plane, ball) = (Hyperplane::with_sum(4, 2.0).unwrap(), Ball::new(vec![0.0; 4], 1.0).unwrap());
     let point = [2.0, 0.0, 0.0, 0.0];
     let stopping = Stopping { tolerance: 1e-8, iterations: 3000 };
     let refused = dykstra(&[&plane, &ball], &point, stopping).unwrap_err();
@@ -324,8 +324,8 @@ fn what_is_no_set_is_refused() {
         );
         assert!(matches!(HalfSpace::new(normal, 1.0), Err(SolverError::Normal { .. })));
     }
-    assert!(matches!(Hyperplane::of_sum(0, 1.0), Err(SolverError::Normal { .. })));
-    assert!(matches!(Hyperplane::of_sum(2, f64::NAN), Err(SolverError::NotFinite { .. })));
+    assert!(matches!(Hyperplane::with_sum(0, 1.0), Err(SolverError::Normal { .. })));
+    assert!(matches!(Hyperplane::with_sum(2, f64::NAN), Err(SolverError::NotFinite { .. })));
     assert!(matches!(HalfSpace::new(vec![1.0], f64::INFINITY), Err(SolverError::NotFinite { .. })));
     for (lower, upper) in [(1.0, 0.0), (f64::NAN, 1.0), (f64::INFINITY, f64::INFINITY), (0.0, f64::NAN)] {
         let refused = Cuboid::new(vec![0.0, lower], vec![0.0, upper]).unwrap_err();
@@ -339,7 +339,7 @@ fn what_is_no_set_is_refused() {
 
 #[test]
 fn what_cannot_be_projected_is_refused() {
-    let (plane, ball) = (Hyperplane::of_sum(2, 1.0).unwrap(), Ball::new(vec![0.0; 2], 1.0).unwrap());
+    let (plane, ball) = (Hyperplane::with_sum(2, 1.0).unwrap(), Ball::new(vec![0.0; 2], 1.0).unwrap());
     let run = |point: &[f64], stopping| dykstra(&[&plane, &ball], point, stopping).unwrap_err();
     assert_eq!(dykstra(&[], &[1.0], Stopping::default()).unwrap_err(), SolverError::NoSets);
     assert_eq!(run(&[1.0; 3], Stopping::default()), SolverError::Dimensions { actual: 2, expected: 3 });

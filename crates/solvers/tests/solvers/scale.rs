@@ -15,12 +15,12 @@ fn factors() -> Vec<(f64, f64)> {
     powers.into_iter().chain(others).collect()
 }
 
-fn assert_scaled(got: &[f64], wanted: &[f64], (factor, tolerance): (f64, f64), what: &str) {
-    let largest = wanted.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
-    for (got, wanted) in got.iter().zip(wanted) {
+fn assert_scaled(got: &[f64], expected: &[f64], (factor, tolerance): (f64, f64), what: &str) {
+    let largest = expected.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+    for (got, expected) in got.iter().zip(expected) {
         assert!(
-            (got / factor - wanted).abs() <= tolerance * largest,
-            "{what} · {factor:e}: {got:e}, {wanted}"
+            (got / factor - expected).abs() <= tolerance * largest,
+            "{what} · {factor:e}: {got:e}, {expected}"
         );
     }
 }
@@ -74,12 +74,12 @@ fn least_squares_and_their_certificates_have_no_scale() {
                         .map(split);
                 (scaled, certificate.directions, certificate.degrees_of_freedom)
             };
-            let (wanted, directions, degrees) = solve(1.0);
+            let (expected, directions, degrees) = solve(1.0);
             for (factor, tolerance) in factors() {
                 let (got, got_directions, got_degrees) = solve(factor);
-                for (got, wanted) in got.iter().zip(&wanted) {
-                    assert_scaled(&got[0], &wanted[0], (factor, tolerance), &format!("design {index}"));
-                    assert_eq!(got[1], wanted[1], "the other output");
+                for (got, expected) in got.iter().zip(&expected) {
+                    assert_scaled(&got[0], &expected[0], (factor, tolerance), &format!("design {index}"));
+                    assert_eq!(got[1], expected[1], "the other output");
                 }
                 assert!((got_degrees / degrees - 1.0).abs() <= tolerance);
                 assert_scaled(&got_directions, &directions, (1.0, tolerance), "directions");
@@ -109,13 +109,14 @@ fn ridge_regressions_have_no_scale() {
             let targets: Vec<f64> = targets(25).iter().map(|target| target * factor).collect();
             ridge(&design, &targets, 1, 0.7).unwrap()
         };
-        let wanted = solve(1.0);
+        let expected = solve(1.0);
         for (factor, tolerance) in factors() {
             let got = solve(factor);
-            assert_scaled(got.coefficients(), wanted.coefficients(), (factor, tolerance), "ridge");
-            let intercepts = (got.intercepts().unwrap_or_default(), wanted.intercepts().unwrap_or_default());
+            assert_scaled(got.coefficients(), expected.coefficients(), (factor, tolerance), "ridge");
+            let intercepts =
+                (got.intercepts().unwrap_or_default(), expected.intercepts().unwrap_or_default());
             assert_scaled(intercepts.0, intercepts.1, (factor, tolerance), "intercept");
-            assert_scaled(got.determination(), wanted.determination(), (1.0, tolerance), "R²");
+            assert_scaled(got.determination(), expected.determination(), (1.0, tolerance), "R²");
         }
     }
 }
@@ -140,9 +141,9 @@ fn solutions_beyond_all_numbers_are_refused() {
 #[test]
 fn projections_have_no_scale() {
     let point = [3.0, 2.0, -4.0, 1.0];
-    let wanted = |factor: f64| {
+    let expected = |factor: f64| {
         let scaled = |numbers: [f64; 4]| numbers.map(|number| number * factor).to_vec();
-        let plane = Hyperplane::of_sum(4, 1.5 * factor).unwrap();
+        let plane = Hyperplane::with_sum(4, 1.5 * factor).unwrap();
         let ball = Ball::new(scaled([0.3, -0.2, 0.1, 0.0]), factor).unwrap();
         let half_space = HalfSpace::new(vec![1.0, -2.0, 0.5, 0.0], 0.5 * factor).unwrap();
         let cuboid = Cuboid::new(scaled([-1.0; 4]), scaled([0.8; 4])).unwrap();
@@ -151,9 +152,9 @@ fn projections_have_no_scale() {
         let found = dykstra(&[&plane, &ball, &half_space, &cuboid], &point, Stopping::default()).unwrap();
         (closed, found.point, found.iterations)
     };
-    let (closed, found, iterations) = wanted(1.0);
+    let (closed, found, iterations) = expected(1.0);
     for (factor, tolerance) in factors() {
-        let got = wanted(factor);
+        let got = expected(factor);
         // Roots are taken of numbers of other scales.
         assert_scaled(&got.0, &closed, (factor, 1e-12), "the closed form");
         assert_scaled(&got.1, &found, (factor, tolerance.max(1e-9)), "Dykstra's algorithm");

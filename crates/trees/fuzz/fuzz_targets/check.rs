@@ -11,11 +11,11 @@ use apportion_trees::{
 use apportion_values::{Semivalue, Value};
 
 /// The maximum of features × outputs for which rows are created: a few bytes can declare a million features.
-const MOST_COLUMNS: usize = 4096;
-/// A power of two, smaller than 1 / [`MOST_COLUMNS`], so that sums of scaled values are finite.
+const MAX_COLUMNS: usize = 4096;
+/// A power of two, smaller than 1 / [`MAX_COLUMNS`], so that sums of scaled values are finite.
 const PART: f64 = 1.0 / 65536.0;
 /// The maximum of leaves × depth for which a model is explained; larger models are slow, not wrong.
-const MOST_WORK: usize = 20_000;
+const MAX_WORK: usize = 20_000;
 
 /// Runs everything on the calling thread, whose stack and time libFuzzer watches.
 pub fn use_one_thread() {
@@ -35,7 +35,7 @@ pub fn check(bytes: &[u8]) {
     use_one_thread();
     let Ok(ensemble) = Ensemble::from_bytes(bytes) else { return };
     let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
-    if features.saturating_mul(outputs) > MOST_COLUMNS {
+    if features.saturating_mul(outputs) > MAX_COLUMNS {
         return;
     }
     let rows: Vec<f64> = (0..features)
@@ -52,7 +52,7 @@ pub fn check(bytes: &[u8]) {
     let rows = Rows::new(&rows, features);
     let margins = ensemble.margins(rows).expect("rows of the right width");
     assert_eq!(margins.len(), 4 * outputs);
-    if ensemble.leaf_count().saturating_mul(ensemble.depth()) > MOST_WORK {
+    if ensemble.leaf_count().saturating_mul(ensemble.depth()) > MAX_WORK {
         return;
     }
     let explained = Explained { ensemble: &ensemble, rows, margins: &margins, bytes, tame: is_tame(bytes) };
@@ -181,7 +181,7 @@ impl Explained<'_> {
     fn behind_the_link(&self) {
         let Self { ensemble, rows, .. } = *self;
         let Ok(oracle) = LinkedOracle::new(ensemble, rows.slice(2..3), None) else { return };
-        match oracle.with_most_steps(2000).values(Semivalue::Shapley, rows.slice(3..4)) {
+        match oracle.with_max_steps(2000).values(Semivalue::Shapley, rows.slice(3..4)) {
             Ok(explained) => self.adds_up(&explained, None, "after the link function"),
             Err(TreeError::Overflow { .. }) if !finite(self.margins) || self.has_linear_leaves() => {}
             Err(error) => {

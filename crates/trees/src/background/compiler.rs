@@ -26,12 +26,12 @@ pub struct BackgroundCompiler<'a> {
     paths: Vec<Paths>,
     dense: Dense<'a>,
     /// For each tree, the patterns that `dense` does not count.
-    merged: Vec<Merged>,
+    merged: Vec<MergedPatterns>,
     /// The rows of the current part, which is processed when it is full, with their weights.
     rows: Vec<f64>,
     weights: Vec<f64>,
     /// The number of rows added, with any weight.
-    given: usize,
+    rows_added: usize,
     /// The number of rows of positive weight.
     weighted: u64,
     /// The sum of weights and its compensation (Neumaier).
@@ -53,7 +53,7 @@ impl<'a> BackgroundCompiler<'a> {
         let paths = feature_paths(ensemble)?;
         let dense = Dense::new(ensemble, paths.iter().map(Some));
         let trees = ensemble.trees().iter();
-        let merged = trees.map(|tree| Merged::new(ensemble.nodes_of(tree).len())).collect();
+        let merged = trees.map(|tree| MergedPatterns::new(ensemble.nodes_of(tree).len())).collect();
         Ok(Self {
             ensemble,
             paths,
@@ -61,7 +61,7 @@ impl<'a> BackgroundCompiler<'a> {
             merged,
             rows: Vec::new(),
             weights: Vec::new(),
-            given: 0,
+            rows_added: 0,
             weighted: 0,
             total: (0.0, 0.0),
             counted: true,
@@ -94,7 +94,7 @@ impl<'a> BackgroundCompiler<'a> {
         }
         self.check_whole()?;
         self.is_whole = false;
-        self.given += rows.len();
+        self.rows_added += rows.len();
         for (index, row) in rows.iter().enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[index]);
             if weight > 0.0 {
@@ -132,9 +132,9 @@ impl<'a> BackgroundCompiler<'a> {
         self.take_part();
         let total = self.total.0 + self.total.1;
         let refuse = |problem: &str| {
-            Err(GameError::BackgroundWeights { rows: self.given, problem: problem.to_owned() }.into())
+            Err(GameError::BackgroundWeights { rows: self.rows_added, problem: problem.to_owned() }.into())
         };
-        match self.given {
+        match self.rows_added {
             0 => return Err(GameError::EmptyBackground.into()),
             _ if self.weighted == 0 => return refuse("all are zero"),
             _ if !total.is_normal() => {
@@ -204,12 +204,12 @@ impl<'a> BackgroundCompiler<'a> {
 
 /// The weights of patterns at the leaves of a tree, merged part by part.
 #[derive(Debug)]
-struct Merged {
+struct MergedPatterns {
     /// Patterns and their weights for each node, in ascending order of patterns.
     leaves: Vec<Vec<(u64, f64)>>,
 }
 
-impl Merged {
+impl MergedPatterns {
     fn new(nodes: usize) -> Self {
         Self { leaves: vec![Vec::new(); nodes] }
     }

@@ -15,12 +15,12 @@ const BLOCKS: usize = 8;
 pub(crate) struct Dense<'a> {
     ensemble: &'a Ensemble,
     questions: Questions,
-    trees: Vec<Option<Counted>>,
+    trees: Vec<Option<PatternCounts>>,
     rows: u64,
 }
 
 #[derive(Debug)]
-struct Counted {
+struct PatternCounts {
     lattice: Lattice,
     counts: Vec<u64>,
 }
@@ -40,7 +40,7 @@ impl<'a> Dense<'a> {
             first += nodes.len();
             let lattice = Lattice::new(nodes, first - nodes.len(), paths?, &questions)?;
             let counts = vec![0; lattice.counts()];
-            Some(Counted { lattice, counts })
+            Some(PatternCounts { lattice, counts })
         });
         let trees = counted.collect();
         Self { ensemble, questions, trees, rows: 0 }
@@ -84,7 +84,7 @@ impl<'a> Dense<'a> {
         weight: f64,
         seen: &mut Vec<(u64, f64)>,
     ) -> Option<Histograms> {
-        let Counted { lattice, counts } = self.trees[tree].as_ref()?;
+        let PatternCounts { lattice, counts } = self.trees[tree].as_ref()?;
         let nodes = self.ensemble.nodes_of(&self.ensemble.trees()[tree]);
         let mut ranges = vec![(0, 0); nodes.len()];
         seen.clear();

@@ -23,8 +23,8 @@ use apportion_models::tree::Node;
 
 /// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond either
 /// limit, counting every set takes longer than processing each row.
-const MOST_FEATURES: usize = 10;
-const MOST_COUNTS: usize = 1 << 16;
+const MAX_FEATURES: usize = 10;
+const MAX_COUNTS: usize = 1 << 16;
 
 /// The steps of counting in one tree, in the order of traversal.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ impl Lattice {
                 continue;
             }
             let features = paths.features(index).len();
-            if features > MOST_FEATURES {
+            if features > MAX_FEATURES {
                 return None;
             }
             let sets = 1 << features;
@@ -89,7 +89,7 @@ impl Lattice {
             if !left_done {
                 lattice.starts[index] = lattice.counts;
                 lattice.counts += sets;
-                if lattice.counts > MOST_COUNTS {
+                if lattice.counts > MAX_COUNTS {
                     return None;
                 }
             }
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn counts_are_those_of_looking_at_each_row() {
         let mut random = Random(17);
-        let mut widest = 0;
+        let mut max_width = 0;
         for (features, depth) in [(1, 3), (2, 0), (3, 5), (9, 4), (12, 7)] {
             let all: Vec<usize> = (0..features).collect();
             let tree = TreeSpec::random(&mut random, &all, depth, true, 0);
@@ -329,7 +329,7 @@ mod tests {
             for size in [1, 2] {
                 let players: Vec<u32> = (0..features as u32).map(|feature| feature / size).collect();
                 let paths = Paths::new(nodes, &players).unwrap();
-                widest = widest.max(paths.widest);
+                max_width = max_width.max(paths.max_width);
                 let questions = Questions::new(&ensemble);
                 let lattice = Lattice::new(nodes, 0, &paths, &questions).unwrap();
                 let rows = random.row(features * 700);
@@ -350,18 +350,18 @@ mod tests {
                         columns
                     })
                     .collect();
-                let wanted = Histograms::new(&ensemble, nodes, &paths, &columns, &[1.0; 700]);
+                let expected = Histograms::new(&ensemble, nodes, &paths, &columns, &[1.0; 700]);
                 let mut leaves = 0;
                 lattice.patterns(nodes, &paths, 700, &counts, |leaf, rows| {
                     leaves += 1;
                     let seen = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
                     let got: Vec<_> = seen.map(|(pattern, &rows)| (pattern as u64, rows as f64)).collect();
-                    assert_eq!(got, wanted.at(leaf), "{features} features, depth {depth}, leaf {leaf}");
+                    assert_eq!(got, expected.at(leaf), "{features} features, depth {depth}, leaf {leaf}");
                 });
                 assert_eq!(leaves, ensemble.leaf_count());
             }
         }
-        assert!(widest >= 6);
+        assert!(max_width >= 6);
     }
 
     #[test]

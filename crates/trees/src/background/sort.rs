@@ -14,7 +14,7 @@ pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], pla
         parallel::map(ensemble.trees(), |tree| Paths::new(ensemble.nodes_of(tree), player_of));
     // Count rows of equal weight by sets if that is faster than processing each row.
     let equal = weights.windows(2).all(|pair| pair[0] == pair[1]);
-    let few_sets = |paths: &&Paths| equal && weights.len() >> paths.widest.min(63) >= 1;
+    let few_sets = |paths: &&Paths| equal && weights.len() >> paths.max_width.min(63) >= 1;
     let mut dense = Dense::new(ensemble, paths.iter().map(|paths| paths.as_ref().filter(few_sets)));
     dense.add(background);
     let mut columns = Vec::new();

@@ -1,7 +1,7 @@
 //! Sets, represented as the bits of a word.
 
 /// The maximum number of bits of a table index.
-pub(crate) const MOST_BITS: usize = 12;
+pub(crate) const MAX_BITS: usize = 12;
 
 /// Returns the set of the first `count` elements.
 #[inline]

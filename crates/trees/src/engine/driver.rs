@@ -56,13 +56,13 @@ pub(crate) trait Kernels: Sync {
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>>;
 
     /// Returns the cached tables, or computes them with `make` and caches them.
-    fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
+    fn cached_tables<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
         Arc::new(make())
     }
 
     /// Adds the contributions of a tree without tables: those for target `target` and row `r` go to
     /// `phi[target · rows + r]`.
-    fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &TakenIn, phi: &mut [f64]);
+    fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &LoadedRows, phi: &mut [f64]);
 }
 
 /// The parameters of a run that do not depend on the kernels.
@@ -83,7 +83,7 @@ pub(crate) struct Job<'a> {
 }
 
 /// Up to [`BLOCK`] loaded rows.
-pub(crate) struct TakenIn {
+pub(crate) struct LoadedRows {
     pub(crate) columns: Columns,
     /// The rounded values, row-major.
     pub(crate) rounded: Vec<f64>,
@@ -91,7 +91,7 @@ pub(crate) struct TakenIn {
 
 /// A block of rows with its sums.
 struct Block {
-    rows: TakenIn,
+    rows: LoadedRows,
     /// Sums over trees without tables: outputs × targets × rows. Empty if all trees have tables.
     phi: Vec<f64>,
     sums: Option<Sums>,
@@ -107,7 +107,7 @@ struct Scratch<M> {
 }
 
 /// A task whose rows stay in memory between turns, with the values of these rows.
-struct Staying<'a, M> {
+struct ResidentRows<'a, M> {
     scratch: Scratch<M>,
     values: &'a mut [f64],
 }
@@ -187,11 +187,11 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         // For a few rows, waking another thread costs more than it saves.
         let by_one_thread = pieces.alone || rows.len() <= pieces.task;
         // The values of a row do not depend on other rows, so tasks can be sized to occupy several threads.
-        let (mut staying, passing): (Vec<Staying<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
+        let (mut staying, passing): (Vec<ResidentRows<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
             let begin = |(values, rows): (_, &[f64])| {
                 let mut scratch = self.scratch();
                 self.begin(&mut scratch, rows);
-                Staying { scratch, values }
+                ResidentRows { scratch, values }
             };
             let tasks = values.chunks_mut(values_of_task).zip(rows.values().chunks(rows_of_task));
             let staying =
@@ -204,7 +204,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         for turn in pieces.turns(&self.sizes[section.clone()], self.job.keep) {
             let turn = section.start + turn.start..section.start + turn.end;
             let mut fill = || self.fill(turn.clone(), pieces, &mut memory);
-            let tables = if self.job.keep { self.kernels.kept(fill) } else { Arc::new(fill()) };
+            let tables = if self.job.keep { self.kernels.cached_tables(fill) } else { Arc::new(fill()) };
             let add = |scratch: &mut Scratch<K::Memory>| self.add(scratch, turn.clone(), &tables);
             if !pieces.stay {
                 in_tasks(
@@ -227,7 +227,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
             let tables = Arc::into_inner(tables).into_iter().flatten().flatten();
             memory = tables.map(Tables::into_memory).collect();
         }
-        let end = |task: &mut Staying<'_, K::Memory>| self.end(&task.scratch, task.values);
+        let end = |task: &mut ResidentRows<'_, K::Memory>| self.end(&task.scratch, task.values);
         if by_one_thread {
             staying.iter_mut().for_each(end);
         } else {
@@ -270,13 +270,13 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         let sums = || Sums::new(layout, places.len(), outputs);
         scratch.used = rows.len().div_ceil(BLOCK * features);
         scratch.blocks.resize_with(scratch.blocks.len().max(scratch.used), || Block {
-            rows: TakenIn { columns: Columns::new(ensemble), rounded: Vec::new() },
+            rows: LoadedRows { columns: Columns::new(ensemble), rounded: Vec::new() },
             phi: Vec::new(),
             sums: self.job.has_tables().then(sums),
         });
         let has_others = self.job.has_others();
         for (block, rows) in scratch.blocks.iter_mut().zip(rows.chunks(BLOCK * features)) {
-            let Block { rows: TakenIn { columns, rounded }, phi, sums } = block;
+            let Block { rows: LoadedRows { columns, rounded }, phi, sums } = block;
             columns.fill(ensemble, rows);
             if let Some(sums) = sums {
                 sums.clear();

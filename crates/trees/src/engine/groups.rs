@@ -22,12 +22,12 @@ pub(crate) struct Coalitional {
 }
 
 impl Coalitional {
-    /// Creates the weights for trees with up to `widest` features on a path. The value must be
+    /// Creates the weights for trees with up to `max_width` features on a path. The value must be
     /// [defined](CoalitionalValue::check) for the groups.
-    pub(crate) fn new(value: &CoalitionalValue, partition: &Partition, widest: usize) -> Self {
+    pub(crate) fn new(value: &CoalitionalValue, partition: &Partition, max_width: usize) -> Self {
         Self {
-            between: Moments::new(value.between.clone(), widest.min(partition.len())),
-            within: Moments::new(value.within.clone(), widest.min(partition.largest())),
+            between: Moments::new(value.between.clone(), max_width.min(partition.len())),
+            within: Moments::new(value.within.clone(), max_width.min(partition.largest())),
             group_of: group_of(partition),
             groups: partition.len(),
         }

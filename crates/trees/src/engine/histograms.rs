@@ -39,7 +39,7 @@ impl Histograms {
             histograms.set(0, std::iter::once((0, weights.iter().sum())));
             return histograms;
         }
-        let mut gathered = Gathered::new(nodes, paths, weights.len());
+        let mut gathered = GatheredPatterns::new(nodes, paths, weights.len());
         let mut patterns = Patterns::<u64>::new();
         let mut left = [0; BLOCK];
         for (columns, weights) in background.iter().zip(weights.chunks(BLOCK)) {
@@ -117,15 +117,15 @@ const COPIES: usize = 4;
 const NODES_BETWEEN_CHECKS: usize = 1 << 10;
 
 /// The accumulated weights of the patterns.
-struct Gathered {
-    places: Vec<Place>,
+struct GatheredPatterns {
+    places: Vec<PatternStorage>,
     bins: Vec<f64>,
     lists: Vec<Vec<(u64, f64)>>,
 }
 
 /// The storage for the patterns at a node.
 #[derive(Clone, Copy)]
-enum Place {
+enum PatternStorage {
     Nowhere,
     /// At a split: the offset of its bins, one per pattern and decision, from which the patterns of both
     /// children follow.
@@ -134,10 +134,10 @@ enum Place {
     List(usize),
 }
 
-impl Gathered {
+impl GatheredPatterns {
     fn new(nodes: &[Node], paths: &Paths, rows: usize) -> Self {
         let mut gathered =
-            Self { places: vec![Place::Nowhere; nodes.len()], bins: Vec::new(), lists: Vec::new() };
+            Self { places: vec![PatternStorage::Nowhere; nodes.len()], bins: Vec::new(), lists: Vec::new() };
         let mut bins = 0;
         for (index, node) in nodes.iter().enumerate() {
             if node.is_leaf() || !(nodes[node.left()].is_leaf() || nodes[node.right()].is_leaf()) {
@@ -145,12 +145,12 @@ impl Gathered {
             }
             let bits = paths.features(index).len() + 1;
             if bits <= 16 && 1 << bits <= 4 * rows {
-                gathered.places[index] = Place::Bins(bins);
+                gathered.places[index] = PatternStorage::Bins(bins);
                 bins += COPIES << bits;
                 continue;
             }
             for leaf in [node.left(), node.right()].into_iter().filter(|&child| nodes[child].is_leaf()) {
-                gathered.places[leaf] = Place::List(gathered.lists.len());
+                gathered.places[leaf] = PatternStorage::List(gathered.lists.len());
                 gathered.lists.push(Vec::with_capacity(rows));
             }
         }
@@ -159,7 +159,7 @@ impl Gathered {
     }
 
     fn add_at_split(&mut self, paths: &Paths, split: usize, patterns: &[u64], left: &[u64], weights: &[f64]) {
-        let Place::Bins(start) = self.places[split] else { return };
+        let PatternStorage::Bins(start) = self.places[split] else { return };
         let above = paths.features(split).len();
         let bins = &mut self.bins[start..start + (COPIES << (above + 1))];
         for (row, ((&pattern, &left), weight)) in patterns.iter().zip(left).zip(weights).enumerate() {
@@ -168,7 +168,7 @@ impl Gathered {
     }
 
     fn add_at_leaf(&mut self, leaf: usize, patterns: &[u64], weights: &[f64]) {
-        let Place::List(list) = self.places[leaf] else { return };
+        let PatternStorage::List(list) = self.places[leaf] else { return };
         self.lists[list].extend(patterns.iter().copied().zip(weights.iter().copied()));
     }
 
@@ -177,8 +177,8 @@ impl Gathered {
         let mut sums = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             match self.places[index] {
-                Place::Nowhere => {}
-                Place::Bins(start) => {
+                PatternStorage::Nowhere => {}
+                PatternStorage::Bins(start) => {
                     let above = paths.features(index).len();
                     let bins = &self.bins[start..start + (COPIES << (above + 1))];
                     let children = [(node.left(), true), (node.right(), false)];
@@ -195,7 +195,7 @@ impl Gathered {
                         histograms.set(leaf, seen.map(|(pattern, &sum)| (pattern as u64, sum)));
                     }
                 }
-                Place::List(list) => {
+                PatternStorage::List(list) => {
                     Cancellation::check();
                     let list = &mut self.lists[list];
                     // A stable sort keeps the rows of a pattern in order, so its weights are always summed in

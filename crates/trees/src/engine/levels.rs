@@ -59,14 +59,14 @@ impl GroupTree {
 }
 
 impl Levels {
-    /// Creates the weights for trees with up to `widest` features on a path. The value must be
+    /// Creates the weights for trees with up to `max_width` features on a path. The value must be
     /// [defined](CoalitionalValue::check_over) for the hierarchy.
-    pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, widest: usize) -> Self {
+    pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, max_width: usize) -> Self {
         // Weights by size are only defined for up to the number of members.
         let moments = |value: &Semivalue, is_top: bool| {
             let groups = hierarchy.groups().filter(|&group| (hierarchy.level(group) == 0) == is_top);
             let most = groups.map(|group| hierarchy.children(group).len()).max().unwrap_or(0);
-            Moments::new(value.clone(), widest.min(most))
+            Moments::new(value.clone(), max_width.min(most))
         };
         Self {
             between: moments(&value.between, true),
@@ -230,7 +230,7 @@ impl LeafLevels {
     /// weights of all levels above. Returns `None` if a group has two members with features of both, because
     /// then no coalition reaches the leaf.
     #[inline]
-    pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<Meeting> {
+    pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<DivergingGroup> {
         let (mut group, mut factor) = (0, 1.0);
         loop {
             let (mut counts, mut mixed) = ([0, 0], None);
@@ -245,7 +245,7 @@ impl LeafLevels {
                 }
             }
             let Some(Child::Group(inner)) = mixed else {
-                return Some(Meeting { group, counts, factor });
+                return Some(DivergingGroup { group, counts, factor });
             };
             factor *= levels.moments(self.is_top(group)).get(counts[0], counts[1]);
             group = inner as usize;
@@ -290,14 +290,14 @@ impl LeafLevels {
 }
 
 /// The smallest group that contains features of both the explicand and the background.
-pub(crate) struct Meeting {
+pub(crate) struct DivergingGroup {
     pub(crate) group: usize,
     /// The numbers of members of the group that contain features of the explicand, and of the background.
     pub(crate) counts: [usize; 2],
     pub(crate) factor: f64,
 }
 
-impl Meeting {
+impl DivergingGroup {
     /// Returns the amount that a leaf of value 1 adds for each explicand member, and the amount that it
     /// subtracts for each background member.
     #[inline(always)]

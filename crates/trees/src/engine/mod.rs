@@ -17,7 +17,7 @@
 //! | [`finite`], [`interactions`] | the check of results, and the matrices of pairwise interactions |
 //! | [`shared`] | the model, borrowed or shared |
 //! | [`two_step`], [`value`] | values that are computed from others, that reduce to others, and that are not supported |
-//! | [`kept`] | the cache for the next call |
+//! | [`last_result`] | the cache for the next call |
 
 pub(crate) mod bits;
 pub(crate) mod driver;
@@ -26,7 +26,7 @@ pub(crate) mod groups;
 pub(crate) mod histograms;
 pub(crate) mod indices;
 pub(crate) mod interactions;
-pub(crate) mod kept;
+pub(crate) mod last_result;
 pub(crate) mod levels;
 pub(crate) mod moments;
 pub(crate) mod pairs;

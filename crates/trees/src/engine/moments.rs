@@ -4,12 +4,12 @@ use std::sync::OnceLock;
 
 use apportion_values::Semivalue;
 
-use super::bits::MOST_BITS;
+use super::bits::MAX_BITS;
 use super::tables::channels::Channels;
 
 /// The maximum number of path features with tabulated moments (half a megabyte). Beyond it, each moment is
 /// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by size of n players.
-const MOST: usize = 256;
+const MAX_FEATURES: usize = 256;
 
 /// `M(a, b)` of a semivalue for `a + b` below a limit.
 #[derive(Debug, Clone)]
@@ -23,10 +23,10 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Tabulates the moments for trees with up to `widest` path features, whose values use the moments of all
-    /// but one of these features.
-    pub(crate) fn new(value: Semivalue, widest: usize) -> Self {
-        let side = widest.clamp(1, MOST);
+    /// Tabulates the moments for trees with up to `max_width` path features, whose values use the moments of
+    /// all but one of these features.
+    pub(crate) fn new(value: Semivalue, max_width: usize) -> Self {
+        let side = max_width.clamp(1, MAX_FEATURES);
         let mut table = vec![0.0; side * side];
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
@@ -41,7 +41,7 @@ impl Moments {
                 };
             }
         }
-        let channels = vec![OnceLock::new(); side.min(MOST_BITS) + 1];
+        let channels = vec![OnceLock::new(); side.min(MAX_BITS) + 1];
         Self { value, side, table, channels }
     }
 
@@ -82,19 +82,19 @@ mod tests {
 
     #[test]
     fn moments_in_the_table_and_beyond_are_those_of_the_semivalue() {
-        let law: Vec<f64> = (0..1000).map(|size| (size % 7) as f64 / 2997.0).collect();
+        let distribution: Vec<f64> = (0..1000).map(|size| (size % 7) as f64 / 2997.0).collect();
         for value in [
             Semivalue::Shapley,
             Semivalue::beta_shapley(0.5, 4.0).unwrap(),
-            Semivalue::by_size_law(&law).unwrap(),
+            Semivalue::from_size_distribution(&distribution).unwrap(),
         ] {
-            for widest in [0, 1, 2, 40, 1000] {
-                let moments = Moments::new(value.clone(), widest);
+            for max_width in [0, 1, 2, 40, 1000] {
+                let moments = Moments::new(value.clone(), max_width);
                 for (a, b) in [(0, 0), (3, 5), (39, 0), (0, 40), (255, 0), (0, 255), (256, 1), (400, 2)] {
-                    let (got, wanted) = (moments.get(a, b), value.moment(a, b));
+                    let (got, expected) = (moments.get(a, b), value.moment(a, b));
                     assert!(
-                        (got - wanted).abs() <= 1e-13 * wanted,
-                        "{value}, M({a}, {b}): {got} != {wanted}"
+                        (got - expected).abs() <= 1e-13 * expected,
+                        "{value}, M({a}, {b}): {got} != {expected}"
                     );
                 }
             }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn weights_by_size_are_asked_for_no_more_players_than_they_have() {
-        let value = Semivalue::by_size_law(&[0.25, 0.75]).unwrap();
+        let value = Semivalue::from_size_distribution(&[0.25, 0.75]).unwrap();
         assert_eq!(Moments::new(value.clone(), 2).shares(1, 1), (0.25, 0.75));
         assert_eq!(Moments::new(value, 1).shares(1, 0), (1.0, 0.0));
     }

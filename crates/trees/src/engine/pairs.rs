@@ -131,7 +131,7 @@ impl PairShares {
     /// Returns the shares of a leaf of value 1: `M(own − 2, rest)`, `M(own − 1, rest − 1)`,
     /// `M(own, rest − 2)`, or 0 if there is no such pair.
     #[inline]
-    pub(crate) fn of(moments: &Moments, own: usize, rest: usize) -> Self {
+    pub(crate) fn for_leaf(moments: &Moments, own: usize, rest: usize) -> Self {
         Self {
             both_own: if own > 1 { moments.get(own - 2, rest) } else { 0.0 },
             mixed: if own > 0 && rest > 0 { moments.get(own - 1, rest - 1) } else { 0.0 },

@@ -18,7 +18,7 @@ use apportion_models::tree::{Node, Width};
 pub(crate) const BLOCK: usize = 64;
 
 /// The maximum number of path features in a pattern.
-pub(crate) const MOST_FEATURES: usize = 64;
+pub(crate) const MAX_FEATURES: usize = 64;
 
 /// An integer type for patterns.
 pub(crate) trait Word:
@@ -48,7 +48,7 @@ pub(crate) struct Paths {
     ranges: Vec<(usize, usize)>,
     features: Vec<u32>,
     /// The maximum number of path features of any leaf.
-    pub(crate) widest: usize,
+    pub(crate) max_width: usize,
 }
 
 impl Paths {
@@ -59,7 +59,7 @@ impl Paths {
             bits: vec![0; nodes.len()],
             ranges: vec![(0, 0); nodes.len()],
             features: Vec::new(),
-            widest: 0,
+            max_width: 0,
         };
         for (index, node) in nodes.iter().enumerate() {
             if node.is_leaf() {
@@ -72,7 +72,7 @@ impl Paths {
             paths.bits[index] = known.unwrap_or(count) as u32;
             let below = match known {
                 Some(_) => (start, count),
-                None if count == MOST_FEATURES => return None,
+                None if count == MAX_FEATURES => return None,
                 None => {
                     let longer = paths.features.len();
                     paths.features.extend_from_within(start..start + count);
@@ -82,7 +82,7 @@ impl Paths {
             };
             paths.ranges[node.left()] = below;
             paths.ranges[node.right()] = below;
-            paths.widest = paths.widest.max(below.1);
+            paths.max_width = paths.max_width.max(below.1);
         }
         Some(paths)
     }

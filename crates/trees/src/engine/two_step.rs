@@ -52,7 +52,7 @@ mod tests {
         // Two outputs: the members of the first group alone have the values 1 + 4 and 0; in the quotient game
         // the group has 7 and 1.
         let found = |players, values: &[f64]| {
-            Attributions::of_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
+            Attributions::for_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
         };
         let alone = found(3, &[1.0, 2.0, 5.0, 0.0, 4.0, -2.0]);
         let got = two_step(&partition, alone, &found(2, &[7.0, 1.0, 6.0, 0.0])).unwrap();

@@ -53,11 +53,11 @@ impl Mixtures<'_> {
                 cost
             });
             costs.into_iter().for_each(|more| cost.add(more));
-            if cost.steps > self.most_steps || cost.steps == u64::MAX {
+            if cost.steps > self.max_steps || cost.steps == u64::MAX {
                 return Err(TreeError::TooManySteps {
                     link: self.link.name(),
                     steps: cost.steps,
-                    max: self.most_steps,
+                    max: self.max_steps,
                     parting: cost.parting,
                     row: cost.row,
                     background_row: cost.background_row,
@@ -83,7 +83,7 @@ impl Mixtures<'_> {
                         background_row: self.numbers[cohort.row],
                     });
                 }
-                if cost.steps > self.most_steps {
+                if cost.steps > self.max_steps {
                     return;
                 }
             }
@@ -114,7 +114,7 @@ impl Mixtures<'_> {
             },
         );
         check_finite(&values, outputs, self.link)?;
-        finite(Attributions::of_players(places, values, self.base.clone(), predictions))
+        finite(Attributions::for_players(places, values, self.base.clone(), predictions))
     }
 
     /// Adds the values of one row.

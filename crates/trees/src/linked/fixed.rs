@@ -14,11 +14,11 @@ use apportion_models::{Ensemble, Link};
 
 /// The maximum rounding error of the argument of the link's exponential (for example a log-rate or log-odds).
 /// Larger errors are rejected.
-const MOST_ERROR: f64 = 1e-9;
+const MAX_ERROR: f64 = 1e-9;
 
 /// The leaf values of an ensemble, in units of a power of two.
 #[derive(Debug)]
-pub(super) struct Fixed {
+pub(super) struct FixedPointLeaves {
     /// The leaf value of each node of the ensemble; 0 for splits.
     values: Vec<i64>,
     /// The index of the first node of each tree.
@@ -26,7 +26,7 @@ pub(super) struct Fixed {
     unit: f64,
 }
 
-impl Fixed {
+impl FixedPointLeaves {
     /// Converts the leaf values. Returns the largest sum of leaves as an error if it is so large that the
     /// rounding of other leaves would affect the output of `link`.
     pub(super) fn new(ensemble: &Ensemble, link: Link) -> Result<Self, f64> {
@@ -47,7 +47,7 @@ impl Fixed {
             _ => 1.0,
         };
         let error = 0.5 * ensemble.tree_count() as f64 * f64::from(exponent - 61).exp2() * steepness;
-        if !(most.is_finite() && error < MOST_ERROR) {
+        if !(most.is_finite() && error < MAX_ERROR) {
             return Err(most);
         }
         let (mut values, mut starts) = (Vec::with_capacity(ensemble.nodes().len()), Vec::new());
@@ -92,20 +92,22 @@ mod tests {
     #[test]
     fn one_leaf_too_large_for_the_digits_of_others_is_refused() {
         for large in [9e299, 9.1e15, 1e10] {
-            assert_eq!(Fixed::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
+            assert_eq!(FixedPointLeaves::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
         }
         // The leaf values matter relative to the scale of the link.
         let odds = stump([0.5, 1e10]);
-        assert!(Fixed::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
-        assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());
-        assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-300 }).is_ok());
-        assert!(Fixed::new(&stump([0.5, 1.0]), Link::HalfPower { unit: 1e-300 }).is_err());
+        assert!(FixedPointLeaves::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
+        assert!(FixedPointLeaves::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());
+        assert!(FixedPointLeaves::new(&odds, Link::Logistic { steepness: 1e-300 }).is_ok());
+        assert!(FixedPointLeaves::new(&stump([0.5, 1.0]), Link::HalfPower { unit: 1e-300 }).is_err());
         for large in [1e9, 1.0, 0.0, 1e-310] {
-            let fixed = Fixed::new(&stump([0.25 * large, large]), Link::Exponential).unwrap();
+            let fixed = FixedPointLeaves::new(&stump([0.25 * large, large]), Link::Exponential).unwrap();
             let leaves = fixed.leaves_of(0)[1..].iter().map(|&leaf| leaf as f64 * fixed.unit());
-            let wanted = [0.25 * large, large];
+            let expected = [0.25 * large, large];
             assert!(
-                leaves.zip(wanted).all(|(leaf, wanted)| (leaf - wanted).abs() < 1e-15 * large.max(1e-290))
+                leaves
+                    .zip(expected)
+                    .all(|(leaf, expected)| (leaf - expected).abs() < 1e-15 * large.max(1e-290))
             );
         }
     }

@@ -3,7 +3,7 @@
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue};
 
-use super::walk::{ABSENT, MOST_PARTING};
+use super::walk::{ABSENT, MAX_DIVERGING_PLAYERS};
 use super::weights::Weights;
 use crate::engine::moments::Moments;
 
@@ -20,7 +20,7 @@ pub(super) struct LinkedGame {
 impl LinkedGame {
     /// Returns the game for the values of all players by one semivalue.
     pub(super) fn alike(value: Semivalue, player_of: Vec<u32>, players: usize) -> Self {
-        let within = Moments::new(value, players.min(MOST_PARTING));
+        let within = Moments::new(value, players.min(MAX_DIVERGING_PLAYERS));
         let place_of = (0..players).map(Some).collect();
         Self { player_of, place_of, weights: Weights { within, between: None } }
     }
@@ -34,8 +34,8 @@ impl LinkedGame {
     /// Returns one game per group, for the values of its members; the other groups are players as a whole.
     pub(super) fn coalitional(value: &CoalitionalValue, partition: &Partition) -> Vec<Self> {
         let features = partition.players();
-        let between = Moments::new(value.between.clone(), partition.len().min(MOST_PARTING));
-        let within = Moments::new(value.within.clone(), partition.largest().min(MOST_PARTING));
+        let between = Moments::new(value.between.clone(), partition.len().min(MAX_DIVERGING_PLAYERS));
+        let within = Moments::new(value.within.clone(), partition.largest().min(MAX_DIVERGING_PLAYERS));
         // M1(1, 0) is the mean of the mixing measure. If it is 0, no other group is ever present.
         let alone = partition.len() > 1 && value.between.moment(1, 0) == 0.0;
         let of_group = |group: usize| {

@@ -2,7 +2,7 @@
 
 use apportion_games::{Background, Rows, Shared};
 
-use super::fixed::Fixed;
+use super::fixed::FixedPointLeaves;
 use crate::error::TreeError;
 use apportion_models::{Ensemble, Link};
 
@@ -20,7 +20,7 @@ pub(super) struct View {
 pub(super) struct Mixtures<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) link: Link,
-    pub(super) fixed: Fixed,
+    pub(super) fixed: FixedPointLeaves,
     /// One view for each output, or a single one if the link mixes outputs.
     pub(super) views: Vec<View>,
     /// The background rows, rounded and row-major, without rows of weight 0.
@@ -33,7 +33,7 @@ pub(super) struct Mixtures<'a> {
     pub(super) outputs: Vec<f64>,
     /// The base value v(∅) of each output.
     pub(super) base: Vec<f64>,
-    pub(super) most_steps: u64,
+    pub(super) max_steps: u64,
 }
 
 impl<'a> Mixtures<'a> {
@@ -42,7 +42,7 @@ impl<'a> Mixtures<'a> {
         link: Link,
         background: Rows<'_>,
         weights: Option<&[f64]>,
-        most_steps: u64,
+        max_steps: u64,
     ) -> Result<Self, TreeError> {
         check(&ensemble, link)?;
         let mut background = Background::rows(background.values(), background.columns())?;
@@ -50,7 +50,7 @@ impl<'a> Mixtures<'a> {
         if let Some(weights) = weights {
             background = background.with_weights(weights)?;
         }
-        let fixed = Fixed::new(&ensemble, link).map_err(|most| TreeError::Unsupported {
+        let fixed = FixedPointLeaves::new(&ensemble, link).map_err(|most| TreeError::Unsupported {
             what: format!("an exact {} output for leaf values that can sum to {most:e}", link.name()),
             help: "explain the margin",
         })?;
@@ -76,7 +76,7 @@ impl<'a> Mixtures<'a> {
             numbers,
             outputs,
             base,
-            most_steps,
+            max_steps,
         })
     }
 }

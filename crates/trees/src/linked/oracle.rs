@@ -32,7 +32,7 @@ const STEP: f64 = 17e-9;
 /// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on
 /// 20 features take a million steps. For a model of 100 trees of depth 4 on 12 features (adult census,
 /// logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example linked`. The
-/// total cost is predicted first; if it exceeds a [limit](Self::with_most_steps), the request is rejected
+/// total cost is predicted first; if it exceeds a [limit](Self::with_max_steps), the request is rejected
 /// with [`TreeError::TooManySteps`].
 ///
 /// For features in groups, each group requires the mixtures of its own members and the other groups as a
@@ -66,10 +66,10 @@ const STEP: f64 = 17e-9;
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
 pub struct LinkedOracle<'a> {
-    way: Way<'a>,
+    way: Algorithm<'a>,
 }
 
-enum Way<'a> {
+enum Algorithm<'a> {
     /// The link is the identity, so outputs are margins.
     Margins(Box<InterventionalOracle<'a>>),
     Outputs(Box<Mixtures<'a>>),
@@ -83,8 +83,8 @@ impl std::fmt::Debug for LinkedOracle<'_> {
 
 impl<'a> LinkedOracle<'a> {
     /// The default maximum number of steps, which takes about ten minutes on one core; see
-    /// [`with_most_steps`](Self::with_most_steps).
-    pub const MOST_STEPS: u64 = 40_000_000_000;
+    /// [`with_max_steps`](Self::with_max_steps).
+    pub const MAX_STEPS: u64 = 40_000_000_000;
 
     /// Creates the oracle of `ensemble` with the rows of `background`: one baseline or many rows, weighted
     /// equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values are NaN.
@@ -107,11 +107,15 @@ impl<'a> LinkedOracle<'a> {
         let link = ensemble.linked()?.link();
         let way = match link {
             Link::Identity => {
-                Way::Margins(Box::new(InterventionalOracle::new(ensemble, background, weights)?))
+                Algorithm::Margins(Box::new(InterventionalOracle::new(ensemble, background, weights)?))
             }
-            link => {
-                Way::Outputs(Box::new(Mixtures::new(ensemble, link, background, weights, Self::MOST_STEPS)?))
-            }
+            link => Algorithm::Outputs(Box::new(Mixtures::new(
+                ensemble,
+                link,
+                background,
+                weights,
+                Self::MAX_STEPS,
+            )?)),
         };
         Ok(Self { way })
     }
@@ -133,9 +137,9 @@ impl<'a> LinkedOracle<'a> {
 
     /// Sets the maximum number of steps of one call. A step is one output of one mixture, or one leaf that
     /// mixtures reach: 15 to 20 ns on one core.
-    pub fn with_most_steps(mut self, most_steps: u64) -> Self {
-        if let Way::Outputs(mixtures) = &mut self.way {
-            mixtures.most_steps = most_steps;
+    pub fn with_max_steps(mut self, max_steps: u64) -> Self {
+        if let Algorithm::Outputs(mixtures) = &mut self.way {
+            mixtures.max_steps = max_steps;
         }
         self
     }
@@ -143,16 +147,18 @@ impl<'a> LinkedOracle<'a> {
     /// Sets how values are computed if outputs are margins. For other links there is only one algorithm.
     pub fn with_settings(self, settings: Settings) -> Self {
         match self.way {
-            Way::Margins(oracle) => Self { way: Way::Margins(Box::new(oracle.with_settings(settings))) },
-            Way::Outputs(_) => self,
+            Algorithm::Margins(oracle) => {
+                Self { way: Algorithm::Margins(Box::new(oracle.with_settings(settings))) }
+            }
+            Algorithm::Outputs(_) => self,
         }
     }
 
     /// Returns the link, which maps margins to outputs.
     pub fn link(&self) -> Link {
         match &self.way {
-            Way::Margins(_) => Link::Identity,
-            Way::Outputs(mixtures) => mixtures.link,
+            Algorithm::Margins(_) => Link::Identity,
+            Algorithm::Outputs(mixtures) => mixtures.link,
         }
     }
 }
@@ -189,15 +195,15 @@ fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), Tre
 impl Exact for LinkedOracle<'_> {
     fn base(&self) -> &[f64] {
         match &self.way {
-            Way::Margins(oracle) => oracle.base(),
-            Way::Outputs(mixtures) => &mixtures.base,
+            Algorithm::Margins(oracle) => oracle.base(),
+            Algorithm::Outputs(mixtures) => &mixtures.base,
         }
     }
 
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         let mixtures = match &self.way {
-            Way::Margins(oracle) => return oracle.values_of(value, rows),
-            Way::Outputs(mixtures) => mixtures,
+            Algorithm::Margins(oracle) => return oracle.values_of(value, rows),
+            Algorithm::Outputs(mixtures) => mixtures,
         };
         let (games, places) = games(value, mixtures.ensemble.feature_count())?;
         mixtures.ensemble.check_rows(rows, "row")?;
@@ -219,8 +225,8 @@ impl Exact for LinkedOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         match &self.way {
-            Way::Margins(oracle) => oracle.interactions_of(value, diagonal, rows),
-            Way::Outputs(mixtures) => Err(TreeError::Unsupported {
+            Algorithm::Margins(oracle) => oracle.interactions_of(value, diagonal, rows),
+            Algorithm::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
                 help: "explain the margin",
             }),
@@ -236,8 +242,8 @@ impl Exact for LinkedOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Vec<Interactions>, TreeError> {
         match &self.way {
-            Way::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
-            Way::Outputs(mixtures) => Err(TreeError::Unsupported {
+            Algorithm::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
+            Algorithm::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
                 help: "explain the margin, or enumerate the coalitions of a game of few players",
             }),
@@ -247,8 +253,8 @@ impl Exact for LinkedOracle<'_> {
     /// Counts the steps of the sample. Outputs have only one algorithm, which has no kernel name.
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         let mixtures = match &self.way {
-            Way::Margins(oracle) => return oracle.plan_of(value, count, sample),
-            Way::Outputs(mixtures) => mixtures,
+            Algorithm::Margins(oracle) => return oracle.plan_of(value, count, sample),
+            Algorithm::Outputs(mixtures) => mixtures,
         };
         let (games, _) = games(value, mixtures.ensemble.feature_count())?;
         mixtures.ensemble.check_rows(sample, "row")?;

@@ -12,14 +12,14 @@
 //! As a bit string they determine the whole walk (each step follows from the bits before it), so two
 //! background rows with the same signature have the same cubes.
 
-use super::fixed::Fixed;
+use super::fixed::FixedPointLeaves;
 use apportion_models::Ensemble;
 
 /// Marks features that are always taken from the background row.
 pub(super) const ABSENT: u32 = u32::MAX;
 
 /// The maximum number of diverging players; coalitions are bits of one word.
-pub(super) const MOST_PARTING: usize = 62;
+pub(super) const MAX_DIVERGING_PLAYERS: usize = 62;
 
 /// Marks a player for which the rows have not diverged.
 const NOWHERE: u8 = u8::MAX;
@@ -63,11 +63,11 @@ impl Walk {
     }
 
     /// Walks through `trees` with two rounded rows. Returns `false` if the rows diverge for more than
-    /// [`MOST_PARTING`] players; the walk ends there.
+    /// [`MAX_DIVERGING_PLAYERS`] players; the walk ends there.
     pub(super) fn run(
         &mut self,
         ensemble: &Ensemble,
-        fixed: &Fixed,
+        fixed: &FixedPointLeaves,
         trees: &[usize],
         player_of: &[u32],
         explicand: &[f64],
@@ -114,7 +114,7 @@ impl Walk {
                 }
                 let bit = match taken {
                     0 => {
-                        if self.parting.len() == MOST_PARTING {
+                        if self.parting.len() == MAX_DIVERGING_PLAYERS {
                             return false;
                         }
                         self.place_of[player as usize] = self.parting.len() as u8;

@@ -2,9 +2,9 @@
 //! never on a measurement, so that results are reproducible.
 
 use super::cohorts;
-use crate::engine::bits::MOST_BITS;
+use crate::engine::bits::MAX_BITS;
 use crate::engine::histograms::Histograms;
-use crate::engine::paths::{MOST_FEATURES, Paths};
+use crate::engine::paths::{MAX_FEATURES, Paths};
 use crate::engine::settings::{Kernel, Settings};
 use crate::engine::tables::shape::{self, Layout};
 use crate::error::TreeError;
@@ -13,7 +13,7 @@ use apportion_models::tree::Node;
 
 /// An algorithm for the values on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Algorithm {
     Walk,
     Cohorts,
     Masks,
@@ -27,7 +27,7 @@ pub(crate) enum Way {
     },
 }
 
-impl Way {
+impl Algorithm {
     /// Returns the kernel that this algorithm implements.
     pub(crate) fn kernel(self) -> Kernel {
         match self {
@@ -68,17 +68,17 @@ pub(crate) struct Task<'a> {
 
 impl Task<'_> {
     /// Returns the algorithm that `choose` selects, if there is a choice.
-    pub(crate) fn way(&self, choose: Choose) -> Way {
+    pub(crate) fn choose_algorithm(&self, choose: ChooseAlgorithm) -> Algorithm {
         match self.lone {
-            Some(player) if self.settings.kernel.is_none() => Way::Lone { player },
-            _ if self.linear => Way::Walk,
+            Some(player) if self.settings.kernel.is_none() => Algorithm::Lone { player },
+            _ if self.linear => Algorithm::Walk,
             _ => choose(self),
         }
     }
 }
 
 /// Chooses the algorithm of a tree.
-pub(crate) type Choose = fn(&Task<'_>) -> Way;
+pub(crate) type ChooseAlgorithm = fn(&Task<'_>) -> Algorithm;
 
 /// Up to this many pairs of rows, the walk is always the fastest.
 const FEW_PAIRS: usize = 10;
@@ -87,17 +87,17 @@ const FEW_PAIRS: usize = 10;
 const LONE: f64 = 10.0;
 
 /// The minimum number of background rows for which cohorts replace the walk.
-const LEAST_COHORT: usize = 4;
+const MIN_COHORT_ROWS: usize = 4;
 
 /// Returns the requested kernel if the tree supports it, otherwise the one with the smallest predicted time.
-pub(crate) fn choose(task: &Task<'_>) -> Way {
+pub(crate) fn choose(task: &Task<'_>) -> Algorithm {
     let asked = match task.settings.kernel {
-        Some(Kernel::Walk) => Some(Way::Walk),
-        Some(Kernel::Cohorts) => task.cohorts.then_some(Way::Cohorts),
-        Some(Kernel::Masks) => (task.sorted)().map(|_| Way::Masks),
+        Some(Kernel::Walk) => Some(Algorithm::Walk),
+        Some(Kernel::Cohorts) => task.cohorts.then_some(Algorithm::Cohorts),
+        Some(Kernel::Masks) => (task.sorted)().map(|_| Algorithm::Masks),
         Some(Kernel::Tables) => (task.sorted)()
             .and_then(|(paths, _)| shape::size(task.nodes, paths, task.layout))
-            .map(|(size, _)| Way::Tables { size }),
+            .map(|(size, _)| Algorithm::Tables { size }),
         Some(Kernel::Quadrature) | None => None,
     };
     asked.unwrap_or_else(|| match task.layout {
@@ -107,7 +107,7 @@ pub(crate) fn choose(task: &Task<'_>) -> Way {
 }
 
 /// Returns an error if any tree's algorithm differs from the requested kernel.
-pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Result<(), TreeError> {
+pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Algorithm]) -> Result<(), TreeError> {
     let Some(kernel) = settings.kernel else { return Ok(()) };
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
@@ -124,10 +124,10 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Re
         _ if linear => "it has linear leaves".to_owned(),
         Kernel::Cohorts => format!(
             "it has more than {} levels, or there are too many background rows or only a compiled background",
-            cohorts::MOST_DEPTH
+            cohorts::MAX_DEPTH
         ),
-        Kernel::Tables => format!("a path has more than {} features", MOST_BITS - 1),
-        _ => format!("a path has more than {MOST_FEATURES} features"),
+        Kernel::Tables => format!("a path has more than {} features", MAX_BITS - 1),
+        _ => format!("a path has more than {MAX_FEATURES} features"),
     };
     let help = match kernel {
         Kernel::Tables if !linear => "use masks, or walk for any length",
@@ -136,10 +136,10 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Re
     Err(TreeError::Kernel { kernel, tree, problem, help })
 }
 
-fn cheapest(task: &Task<'_>) -> Way {
+fn cheapest(task: &Task<'_>) -> Algorithm {
     let keep = task.settings.keep_tables;
-    let together = task.cohorts && task.background >= LEAST_COHORT && !keep;
-    let one_by_one = if together { Way::Cohorts } else { Way::Walk };
+    let together = task.cohorts && task.background >= MIN_COHORT_ROWS && !keep;
+    let one_by_one = if together { Algorithm::Cohorts } else { Algorithm::Walk };
     if !keep {
         let few = !together && task.explicands.saturating_mul(task.background) <= FEW_PAIRS;
         if few || predict(task, one_by_one) < sorting(task) + tables_at_least(task) {
@@ -150,48 +150,48 @@ fn cheapest(task: &Task<'_>) -> Way {
     let masks = masks(task, histograms);
     let (kernel, least) = match tables(task, paths, histograms) {
         Some(Times { size, filling, lookups }) if keep || filling + lookups < masks => {
-            (Way::Tables { size }, filling + lookups)
+            (Algorithm::Tables { size }, filling + lookups)
         }
-        _ => (Way::Masks, masks),
+        _ => (Algorithm::Masks, masks),
     };
-    if together && by_cohorts(task) < least { Way::Cohorts } else { kernel }
+    if together && by_cohorts(task) < least { Algorithm::Cohorts } else { kernel }
 }
 
-fn cheapest_for_pairs(task: &Task<'_>) -> Way {
+fn cheapest_for_pairs(task: &Task<'_>) -> Algorithm {
     let (explicands, background) = (task.explicands as f64, task.background as f64);
     let leaves = task.leaves as f64;
-    let together = task.cohorts && task.background >= LEAST_COHORT;
+    let together = task.cohorts && task.background >= MIN_COHORT_ROWS;
     if !together && task.explicands.saturating_mul(task.background) <= FEW_PAIRS {
-        return Way::Walk;
+        return Algorithm::Walk;
     }
     let (one_by_one, alone) = match together {
-        true => (Way::Cohorts, 2.0 * by_cohorts(task)),
-        false => (Way::Walk, explicands * background * (10.0 + 25.0 * (task.reached)())),
+        true => (Algorithm::Cohorts, 2.0 * by_cohorts(task)),
+        false => (Algorithm::Walk, explicands * background * (10.0 + 25.0 * (task.reached)())),
     };
     let sorting = leaves * (300.0 + 1.5 * background);
     if alone < sorting + explicands * leaves {
         return one_by_one;
     }
     let Some((paths, histograms)) = (task.sorted)() else { return one_by_one };
-    let widest = paths.widest as f64;
-    let masks = explicands * (4.0 * leaves + (1.5 + 0.5 * widest) * histograms.len() as f64);
-    let lookups = explicands * leaves * (0.2 + 0.125 * widest * widest);
+    let max_width = paths.max_width as f64;
+    let masks = explicands * (4.0 * leaves + (1.5 + 0.5 * max_width) * histograms.len() as f64);
+    let lookups = explicands * leaves * (0.2 + 0.125 * max_width * max_width);
     match shape::size(task.nodes, paths, task.layout) {
-        Some((size, _)) if lookups + 3.0 * (size as f64) < masks.min(alone) => Way::Tables { size },
+        Some((size, _)) if lookups + 3.0 * (size as f64) < masks.min(alone) => Algorithm::Tables { size },
         _ if alone < masks => one_by_one,
-        _ => Way::Masks,
+        _ => Algorithm::Masks,
     }
 }
 
 /// Returns the predicted time of an algorithm for all rows, in nanoseconds.
-pub(crate) fn predict(task: &Task<'_>, way: Way) -> f64 {
+pub(crate) fn predict(task: &Task<'_>, way: Algorithm) -> f64 {
     let sorted = || (task.sorted)();
     match way {
-        Way::Walk => walk(task),
-        Way::Lone { .. } => LONE * (task.explicands + task.background) as f64,
-        Way::Cohorts => by_cohorts(task),
-        Way::Masks => sorting(task) + sorted().map_or(0.0, |(_, histograms)| masks(task, histograms)),
-        Way::Tables { .. } => {
+        Algorithm::Walk => walk(task),
+        Algorithm::Lone { .. } => LONE * (task.explicands + task.background) as f64,
+        Algorithm::Cohorts => by_cohorts(task),
+        Algorithm::Masks => sorting(task) + sorted().map_or(0.0, |(_, histograms)| masks(task, histograms)),
+        Algorithm::Tables { .. } => {
             let times = sorted().and_then(|(paths, histograms)| tables(task, paths, histograms));
             sorting(task) + times.map_or(0.0, |times| times.filling + times.lookups)
         }

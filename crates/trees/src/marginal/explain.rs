@@ -9,22 +9,22 @@ use apportion_models::tree::Tree;
 use apportion_values::Attributions;
 
 use super::cohorts::{self, Cohorts, Descent, Explicand};
-use super::cost::{self, Choose, Way};
+use super::cost::{self, Algorithm, ChooseAlgorithm};
 use super::linear::LinearWalk;
 use super::lone::lone_player;
 use super::masks::Masks;
 use super::oracle::InterventionalOracle;
 use super::request::Request;
-use super::shares::{Alone, InGroups, InPairs, OverHierarchy, Products, Share};
+use super::shares::{Alone, InGroups, InPairs, LeafKernel, OverHierarchy, Products};
 use super::walk::{Pair, Walk};
-use crate::engine::driver::{Job, Kernels, TablesOfTrees, TakenIn};
+use crate::engine::driver::{Job, Kernels, LoadedRows, TablesOfTrees};
 use crate::engine::finite::finite;
 use crate::engine::histograms::{Histograms, SortedTree};
 use crate::engine::paths::{BLOCK, Paths};
 use crate::engine::settings::{Kernel, Plan, Precision};
 use crate::engine::tables::number::Number;
 use crate::engine::tables::shape::{Layout, Shape, merged_bits};
-use crate::engine::tables::table::{Law, Tables};
+use crate::engine::tables::table::{AbsentDistribution, Tables};
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
@@ -37,13 +37,13 @@ impl InterventionalOracle<'_> {
         &self,
         request: &Request<'_>,
         rows: Rows<'_>,
-        choose: Choose,
+        choose: ChooseAlgorithm,
     ) -> Result<Attributions, TreeError> {
         let predictions = self.ensemble.margins(rows)?;
         let ways = self.ways(request, rows, choose)?;
         let mut values = vec![0.0; predictions.len() * request.players];
         self.add_values(request, rows, &ways, &mut values);
-        finite(Attributions::of_players(request.players, values, self.base.clone(), predictions))
+        finite(Attributions::for_players(request.players, values, self.base.clone(), predictions))
     }
 
     /// Returns the algorithm of each tree.
@@ -51,16 +51,22 @@ impl InterventionalOracle<'_> {
         &self,
         request: &Request<'_>,
         rows: Rows<'_>,
-        choose: Choose,
-    ) -> Result<Vec<Way>, TreeError> {
+        choose: ChooseAlgorithm,
+    ) -> Result<Vec<Algorithm>, TreeError> {
         self.check_joint()?;
-        let ways = self.for_each_tree(request, rows, rows.len(), |task| task.way(choose));
+        let ways = self.for_each_tree(request, rows, rows.len(), |task| task.choose_algorithm(choose));
         self.check(&ways, rows.len())?;
         Ok(ways)
     }
 
     /// Adds the values of players; for pairs, to the upper halves of matrices.
-    pub(super) fn add_values(&self, request: &Request<'_>, rows: Rows<'_>, ways: &[Way], values: &mut [f64]) {
+    pub(super) fn add_values(
+        &self,
+        request: &Request<'_>,
+        rows: Rows<'_>,
+        ways: &[Algorithm],
+        values: &mut [f64],
+    ) {
         let (players, pairs) = (request.players, request.weights.pairs());
         let places: Vec<usize> = match pairs {
             None => (0..players).collect(),
@@ -106,16 +112,16 @@ impl InterventionalOracle<'_> {
     }
 
     /// Returns the shapes of the tables, for trees whose algorithm uses tables, for `rows` rows.
-    fn shapes(&self, request: &Request<'_>, ways: &[Way], rows: usize) -> Vec<Option<Arc<Shape>>> {
+    fn shapes(&self, request: &Request<'_>, ways: &[Algorithm], rows: usize) -> Vec<Option<Arc<Shape>>> {
         let layout = request.layout();
         let bits = if layout == Layout::Pairs { 0 } else { merged_bits(rows) };
         // Do not wake threads if there is nothing to compute.
-        if !ways.iter().any(|way| matches!(way, Way::Tables { .. })) {
+        if !ways.iter().any(|way| matches!(way, Algorithm::Tables { .. })) {
             return ways.iter().map(|_| None).collect();
         }
         let sorted = request.sorted();
-        let shape = |(way, (tree, sorted)): (&Way, (&Tree, &SortedTree))| {
-            let (Way::Tables { .. }, Some((paths, _))) = (way, sorted) else { return None };
+        let shape = |(way, (tree, sorted)): (&Algorithm, (&Tree, &SortedTree))| {
+            let (Algorithm::Tables { .. }, Some((paths, _))) = (way, sorted) else { return None };
             let nodes = self.ensemble.nodes_of(tree);
             Shape::new(nodes, paths, &request.weights, layout, bits).map(Arc::new)
         };
@@ -132,10 +138,10 @@ impl InterventionalOracle<'_> {
     ) -> Result<Plan, TreeError> {
         self.check_joint()?;
         let chosen = self.for_each_tree(request, sample, count, |task| {
-            let way = task.way(cost::choose);
+            let way = task.choose_algorithm(cost::choose);
             (way, cost::predict(&cost::Task { explicands: count, ..*task }, way))
         });
-        let ways: Vec<Way> = chosen.iter().map(|&(way, _)| way).collect();
+        let ways: Vec<Algorithm> = chosen.iter().map(|&(way, _)| way).collect();
         self.check(&ways, count)?;
         let trees = |kernel: Kernel| ways.iter().filter(|way| way.kernel() == kernel).count();
         let kernels = Kernel::ALL.map(|kernel| (kernel, trees(kernel)));
@@ -204,7 +210,7 @@ impl InterventionalOracle<'_> {
                 // With a compiled background, pretend that there are too many rows for the walk.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
                 compiled: self.compiled,
-                cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
+                cohorts: sets_fit && tree.depth <= cohorts::MAX_DEPTH,
                 layout: request.layout(),
                 grouped: matches!(request.weights, Weights::Grouped(_) | Weights::OverHierarchy(_)),
                 reached: &reached,
@@ -216,9 +222,9 @@ impl InterventionalOracle<'_> {
 
     /// Returns an error for kernels that differ from the requested one, and for walks with a compiled
     /// background, which has no rows.
-    fn check(&self, ways: &[Way], rows: usize) -> Result<(), TreeError> {
+    fn check(&self, ways: &[Algorithm], rows: usize) -> Result<(), TreeError> {
         cost::check(&self.ensemble, self.settings, ways)?;
-        if self.compiled && rows > 0 && ways.contains(&Way::Walk) {
+        if self.compiled && rows > 0 && ways.contains(&Algorithm::Walk) {
             return Err(TreeError::Unsupported {
                 what: "kernel walk with a compiled background, which does not contain rows,".to_owned(),
                 help: "leave the kernel unset, use tables or masks, or use the background rows",
@@ -247,15 +253,15 @@ fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
 }
 
 /// The kernels of the marginal game.
-struct Marginal<'a, S: Share> {
+struct Marginal<'a, S: LeafKernel> {
     oracle: &'a InterventionalOracle<'a>,
     request: &'a Request<'a>,
     weights: &'a S::Weights,
-    ways: &'a [Way],
+    ways: &'a [Algorithm],
 }
 
 /// The working memory of a thread.
-struct Memory<S: Share> {
+struct Memory<S: LeafKernel> {
     share: S,
     walk: Walk<S::Sums>,
     linear: LinearWalk,
@@ -264,7 +270,7 @@ struct Memory<S: Share> {
     masks: Masks,
 }
 
-impl<S: Share> Kernels for Marginal<'_, S> {
+impl<S: LeafKernel> Kernels for Marginal<'_, S> {
     type Memory = Memory<S>;
 
     fn memory(&self) -> Memory<S> {
@@ -282,12 +288,13 @@ impl<S: Share> Kernels for Marginal<'_, S> {
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>> {
         let (paths, histograms) = self.request.sorted()[tree].as_ref()?;
         let ensemble = &self.oracle.ensemble;
-        let (nodes, law) = (ensemble.nodes_of(&ensemble.trees()[tree]), &mut BackgroundLaw(histograms));
-        Some(Tables::new(nodes, paths, shape, &self.request.weights, law, memory))
+        let (nodes, distribution) =
+            (ensemble.nodes_of(&ensemble.trees()[tree]), &mut BackgroundDistribution(histograms));
+        Some(Tables::new(nodes, paths, shape, &self.request.weights, distribution, memory))
     }
 
-    fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
-        let trees = self.ways.iter().map(|way| matches!(way, Way::Tables { .. })).collect();
+    fn cached_tables<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
+        let trees = self.ways.iter().map(|way| matches!(way, Algorithm::Tables { .. })).collect();
         let key = (self.request.value.clone(), trees);
         let tables: Arc<dyn Any + Send + Sync> = self.oracle.kept.get(&key, || Arc::new(make()));
         match tables.downcast() {
@@ -296,7 +303,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
         }
     }
 
-    fn add(&self, memory: &mut Memory<S>, index: usize, rows: &TakenIn, phi: &mut [f64]) {
+    fn add(&self, memory: &mut Memory<S>, index: usize, rows: &LoadedRows, phi: &mut [f64]) {
         let (oracle, request, weights) = (self.oracle, self.request, self.weights);
         let ensemble = &*oracle.ensemble;
         let tree = &ensemble.trees()[index];
@@ -304,7 +311,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
         let Memory { share, walk, linear, lone, descent, masks } = memory;
         let (features, count) = (ensemble.feature_count(), rows.columns.rows());
         match self.ways[index] {
-            Way::Cohorts => {
+            Algorithm::Cohorts => {
                 let cohorts = request.cohorts();
                 for (place, row) in rows.rounded.chunks_exact(features).enumerate() {
                     Cancellation::check();
@@ -314,12 +321,12 @@ impl<S: Share> Kernels for Marginal<'_, S> {
                 }
                 return;
             }
-            Way::Masks | Way::Tables { .. } => {
+            Algorithm::Masks | Algorithm::Tables { .. } => {
                 if let Some(sorted) = &request.sorted()[index] {
                     return masks.add(ensemble, nodes, sorted, (share, weights), &rows.columns, phi);
                 }
             }
-            Way::Lone { player } => {
+            Algorithm::Lone { player } => {
                 let mean = oracle.means()[index];
                 for (place, row) in rows.rounded.chunks_exact(features).enumerate() {
                     let difference = ensemble.tree_value(nodes, row) - mean;
@@ -330,7 +337,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
                 }
                 return;
             }
-            Way::Walk => {}
+            Algorithm::Walk => {}
         }
         for (place, explicand) in rows.rounded.chunks_exact(features).enumerate() {
             Cancellation::check();
@@ -350,9 +357,9 @@ impl<S: Share> Kernels for Marginal<'_, S> {
 }
 
 /// The background patterns at the leaves of a tree.
-struct BackgroundLaw<'a>(&'a Histograms);
+struct BackgroundDistribution<'a>(&'a Histograms);
 
-impl Law for BackgroundLaw<'_> {
+impl AbsentDistribution for BackgroundDistribution<'_> {
     fn at(&mut self, leaf: usize, _: &Paths) -> &[(u64, f64)] {
         self.0.at(leaf)
     }

@@ -22,8 +22,8 @@ use crate::engine::bits::{all_of, count, ones};
 use crate::engine::histograms::Histograms;
 use crate::engine::indices::local::Local;
 use crate::engine::indices::moments::{IndexMoments, of_product};
-use crate::engine::indices::numbered::Numbered;
-use crate::engine::indices::rows::{Leaves, OfOthers, explain};
+use crate::engine::indices::numbered::NumberedCoalitions;
+use crate::engine::indices::rows::{Leaves, SeparateIndices, explain};
 use crate::engine::paths::Paths;
 use crate::engine::value;
 use crate::error::TreeError;
@@ -58,9 +58,11 @@ impl InterventionalOracle<'_> {
             true => None,
             false => sorted[tree].as_ref().map(|(paths, _)| paths),
         };
-        let make = || Numbered::new(&self.ensemble, (0..sorted.len()).map(paths), (request.players, order));
+        let make = || {
+            NumberedCoalitions::new(&self.ensemble, (0..sorted.len()).map(paths), (request.players, order))
+        };
         let numbered = self.numbered.try_get(&(order, groups.cloned()), || make().map(Arc::new))?;
-        let moments = IndexMoments::new(&weights, numbered.widest);
+        let moments = IndexMoments::new(&weights, numbered.max_width);
         let leaves = MarginalLeaves { sorted, moments: &moments, paths };
         let mut found = explain(&self.ensemble, &leaves, &numbered, rows)?;
         if let Some(others) = self.walked(&request, &weights, rows) {
@@ -70,7 +72,12 @@ impl InterventionalOracle<'_> {
     }
 
     /// Returns the indices of the trees that are walked; `None` if there are no such trees.
-    fn walked(&self, request: &Request<'_>, weights: &IndexWeights, rows: Rows<'_>) -> Option<OfOthers> {
+    fn walked(
+        &self,
+        request: &Request<'_>,
+        weights: &IndexWeights,
+        rows: Rows<'_>,
+    ) -> Option<SeparateIndices> {
         let (ensemble, joint) = (&*self.ensemble, self.ensemble.joint());
         if joint.is_none() && !ensemble.trees().iter().any(|tree| tree.linear) {
             return None;

@@ -14,7 +14,7 @@
 use apportion_games::Rows;
 use apportion_values::{Attributions, Value};
 
-use super::cost::{self, Choose};
+use super::cost::{self, ChooseAlgorithm};
 use super::oracle::InterventionalOracle;
 use crate::engine::driver::in_tasks;
 use crate::engine::finite::finite;
@@ -31,7 +31,7 @@ impl InterventionalOracle<'_> {
         value: &Value,
         diagonal: Diagonal,
         rows: Rows<'_>,
-        choose: Choose,
+        choose: ChooseAlgorithm,
     ) -> Result<Attributions, TreeError> {
         let request = self.request(value)?;
         if !matches!(request.weights, Weights::Alike(_)) {
@@ -61,6 +61,6 @@ impl InterventionalOracle<'_> {
                 }
             },
         );
-        finite(Attributions::of_pairs(players, values, base, predictions))
+        finite(Attributions::for_pairs(players, values, base, predictions))
     }
 }

@@ -28,7 +28,7 @@ use apportion_models::Ensemble;
 use apportion_models::tree::{LinearLeaf, Node};
 
 use super::shares::Products;
-use super::walk::{Pair, Parting, Taken, Walk, Walked};
+use super::walk::{FeatureSource, Pair, Parting, Walk, WalkVisitor};
 
 /// The working memory of a walk, created once per thread.
 pub(crate) struct LinearWalk {
@@ -38,7 +38,7 @@ pub(crate) struct LinearWalk {
 
 /// The state of the current path.
 struct Gathering {
-    taken: Vec<Taken>,
+    source: Vec<FeatureSource>,
     /// The players for which the two rows diverge on the path, from the root down.
     path: Vec<u32>,
     products: Products,
@@ -48,8 +48,8 @@ struct Gathering {
 
 impl LinearWalk {
     pub(crate) fn new(players: usize) -> Self {
-        let (products, taken) = (Products::default(), vec![Taken::Free; players]);
-        let gathering = Gathering { taken, path: Vec::new(), products, bound: Vec::new() };
+        let (products, source) = (Products::default(), vec![FeatureSource::Free; players]);
+        let gathering = Gathering { source, path: Vec::new(), products, bound: Vec::new() };
         Self { walk: Walk::new(players), gathering }
     }
 
@@ -82,11 +82,11 @@ struct Walking<'a, F> {
     share: F,
 }
 
-impl<F: FnMut(&mut Products, f64)> Walked for Walking<'_, F> {
+impl<F: FnMut(&mut Products, f64)> WalkVisitor for Walking<'_, F> {
     type Sums = ();
 
     fn begin(&mut self, player: u32) -> bool {
-        self.gathering.taken[player as usize] = Taken::Explicand;
+        self.gathering.source[player as usize] = FeatureSource::Explicand;
         self.gathering.path.push(player);
         true
     }
@@ -97,12 +97,12 @@ impl<F: FnMut(&mut Products, f64)> Walked for Walking<'_, F> {
     }
 
     fn turn(&mut self, player: u32, _: ()) -> bool {
-        self.gathering.taken[player as usize] = Taken::Background;
+        self.gathering.source[player as usize] = FeatureSource::Background;
         true
     }
 
     fn join(&mut self, _: &[Parting<()>], player: u32, _: [(); 2]) {
-        self.gathering.taken[player as usize] = Taken::Free;
+        self.gathering.source[player as usize] = FeatureSource::Free;
         self.gathering.path.pop();
     }
 }
@@ -120,7 +120,7 @@ impl Gathering {
     ) {
         self.products.clear();
         for &player in &self.path {
-            self.products.require(player, self.taken[player as usize] == Taken::Explicand);
+            self.products.require(player, self.source[player as usize] == FeatureSource::Explicand);
         }
         let Some(model) = model else { return share(&mut self.products, weight * plain) };
         let can_count = self.bind(model, player_of, explicand, background);
@@ -129,17 +129,17 @@ impl Gathering {
         }
         if can_count {
             for &player in &self.bound {
-                self.products.require(player, self.taken[player as usize] == Taken::Explicand);
+                self.products.require(player, self.source[player as usize] == FeatureSource::Explicand);
             }
             let mut value = model.constant;
             for &(feature, coefficient) in &model.terms {
                 let feature = feature as usize;
                 let player = player_of[feature];
                 let (own, other) = (explicand[feature], background[feature]);
-                match self.taken[player as usize] {
-                    Taken::Explicand => value += coefficient * own,
-                    Taken::Background => value += coefficient * other,
-                    Taken::Free => {
+                match self.source[player as usize] {
+                    FeatureSource::Explicand => value += coefficient * own,
+                    FeatureSource::Background => value += coefficient * other,
+                    FeatureSource::Free => {
                         value += coefficient * other;
                         let difference = weight * coefficient * (own - other);
                         self.products.extensions.push((player, difference));
@@ -152,7 +152,7 @@ impl Gathering {
             share(&mut self.products, weight * value);
         }
         for player in self.bound.drain(..) {
-            self.taken[player as usize] = Taken::Free;
+            self.source[player as usize] = FeatureSource::Free;
         }
     }
 
@@ -161,16 +161,16 @@ impl Gathering {
     fn bind(&mut self, model: &LinearLeaf, player_of: &[u32], explicand: &[f64], background: &[f64]) -> bool {
         for &(feature, _) in &model.terms {
             let player = player_of[feature as usize];
-            let taken = &mut self.taken[player as usize];
+            let source = &mut self.source[player as usize];
             let missing = [
-                (explicand[feature as usize], Taken::Background),
-                (background[feature as usize], Taken::Explicand),
+                (explicand[feature as usize], FeatureSource::Background),
+                (background[feature as usize], FeatureSource::Explicand),
             ];
             for (_, wanted) in missing.into_iter().filter(|(value, _)| value.is_nan()) {
-                if *taken == Taken::Free {
-                    *taken = wanted;
+                if *source == FeatureSource::Free {
+                    *source = wanted;
                     self.bound.push(player);
-                } else if *taken != wanted {
+                } else if *source != wanted {
                     return false;
                 }
             }

@@ -10,7 +10,7 @@
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-use super::shares::{Seen, Share};
+use super::shares::{LeafKernel, LeafView};
 use crate::engine::histograms::Histograms;
 use crate::engine::paths::{BLOCK, Columns, Paths, Patterns};
 
@@ -25,7 +25,7 @@ impl Masks {
     }
 
     /// Adds the contributions of one tree to `phi`, which has a number for each target and row.
-    pub(crate) fn add<S: Share>(
+    pub(crate) fn add<S: LeafKernel>(
         &mut self,
         ensemble: &Ensemble,
         nodes: &[Node],
@@ -44,10 +44,10 @@ impl Masks {
                 continue;
             }
             let (features, background) = (paths.features(index), histograms.at(index));
-            let seen = Seen { features, value: node.value(), background };
-            if share.meets(weights, seen) {
+            let view = LeafView { features, value: node.value(), background };
+            if share.visit_leaf(weights, view) {
                 for (row, &pattern) in self.patterns.at(index)[..rows].iter().enumerate() {
-                    share.of_pattern(weights, seen, pattern, |target, share| {
+                    share.of_pattern(weights, view, pattern, |target, share| {
                         phi[target * rows + row] += share
                     });
                 }

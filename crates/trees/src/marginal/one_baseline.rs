@@ -17,7 +17,7 @@ const PREPARE: f64 = 70.0;
 /// Below this number of rows, the walk is always used.
 const FEW: usize = 12;
 /// The maximum path length: quadrature rules for longer paths take too long to compute.
-const WIDEST: usize = 64;
+const MAX_PATH_FEATURES: usize = 64;
 
 impl InterventionalOracle<'_> {
     /// Computes the values by quadrature, if it is applicable, and either requested or faster than the walk.
@@ -38,7 +38,7 @@ impl InterventionalOracle<'_> {
         against.explain(ensemble, value, rows, &mut values);
         let places: Vec<usize> = (0..ensemble.feature_count()).collect();
         self.add_joint(&self.of_features(value), &places, rows, &mut values);
-        finite(Attributions::of_players(places.len(), values, self.base.clone(), predictions)).map(Some)
+        finite(Attributions::for_players(places.len(), values, self.base.clone(), predictions)).map(Some)
     }
 
     /// Returns the plan of [`by_quadrature`](Self::by_quadrature).
@@ -71,23 +71,23 @@ impl InterventionalOracle<'_> {
         let ensemble = &*self.ensemble;
         let one =
             !self.compiled && self.weights.len() == 1 && !ensemble.trees().iter().any(|tree| tree.linear);
-        let widest = ensemble.depth().min(ensemble.feature_count());
-        if !one || self.settings.keep_tables || widest > WIDEST {
+        let max_width = ensemble.depth().min(ensemble.feature_count());
+        if !one || self.settings.keep_tables || max_width > MAX_PATH_FEATURES {
             return None;
         }
-        let lengths = AgainstBaseline::rule_lengths(value, widest)?;
+        let lengths = AgainstBaseline::rule_lengths(value, max_width)?;
         let splits = ensemble.leaf_count() - ensemble.tree_count();
         let quadrature = |count: usize| -> f64 {
             let cost = Cost::new(count, splits, ensemble.depth());
             let of_tree = |tree: &Tree| {
-                let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
+                let nodes = tree.depth.min(max_width).checked_sub(1).map_or(0, |others| lengths[others]);
                 let splits = tree.leaves - 1;
                 PREPARE * splits as f64 + cost.nanoseconds(splits, nodes)
             };
             ensemble.trees().iter().map(of_tree).sum()
         };
         let walks = || -> f64 {
-            let walk = |task: &cost::Task<'_>| cost::predict(task, cost::Way::Walk);
+            let walk = |task: &cost::Task<'_>| cost::predict(task, cost::Algorithm::Walk);
             self.for_each_tree(&self.of_features(value), sample, count, walk).iter().sum()
         };
         (is_asked || quadrature(chosen) < walks()).then(|| quadrature(count) * 1e-9)

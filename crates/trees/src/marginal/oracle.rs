@@ -8,11 +8,11 @@ use apportion_models::Ensemble;
 use apportion_values::Value;
 
 use super::cohorts::Cohorts;
-use super::joint::walk::widest;
+use super::joint::walk::max_width;
 use crate::background::CompiledBackground;
 use crate::engine::histograms::Sorted;
-use crate::engine::indices::numbered::Numbered;
-use crate::engine::kept::Kept;
+use crate::engine::indices::numbered::NumberedCoalitions;
+use crate::engine::last_result::LastResult;
 use crate::engine::pairs::Pairs;
 use crate::engine::settings::Settings;
 use crate::error::TreeError;
@@ -20,7 +20,7 @@ use crate::path_dependent::AgainstBaseline;
 
 /// Background data structures for one set of players, built lazily by the kernels.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct BackgroundStructures {
     pub(super) sorted: OnceLock<Sorted>,
     pub(super) cohorts: OnceLock<Cohorts>,
     /// The pairs of players that occur together on some path; they depend on the ensemble only.
@@ -76,12 +76,12 @@ pub struct InterventionalOracle<'a> {
     pub(super) base: Vec<f64>,
     /// The map from features to players if each feature is a player: 0, 1, ….
     pub(super) features: Vec<u32>,
-    pub(super) seen: Seen,
+    pub(super) structures: BackgroundStructures,
     pub(super) settings: Settings,
     /// The tables of the most recent value and trees, in the precision of the settings.
-    pub(super) kept: Kept<(Value, Vec<bool>), dyn Any + Send + Sync>,
+    pub(super) kept: LastResult<(Value, Vec<bool>), dyn Any + Send + Sync>,
     /// The numbered coalitions for the order and groups of the most recent interaction indices.
-    pub(super) numbered: Kept<(usize, Option<Partition>), Numbered>,
+    pub(super) numbered: LastResult<(usize, Option<Partition>), NumberedCoalitions>,
     /// The quadrature for a background of one row, created on first use.
     pub(super) baseline: OnceLock<AgainstBaseline>,
     /// The mean over the background of the value of each tree with linear leaves.
@@ -128,7 +128,11 @@ impl<'a> InterventionalOracle<'a> {
         let width = ensemble.width();
         let rounded = counted().flat_map(|(row, _)| row).map(|&value| width.round(value)).collect();
         let weights = counted().map(|(_, &weight)| weight).collect();
-        Ok(Self { background: rounded, weights, ..Self::without_rows(ensemble, base, Seen::default()) })
+        Ok(Self {
+            background: rounded,
+            weights,
+            ..Self::without_rows(ensemble, base, BackgroundStructures::default())
+        })
     }
 
     /// Creates the oracle of `ensemble` with a background that was compiled for it, without its rows.
@@ -146,21 +150,25 @@ impl<'a> InterventionalOracle<'a> {
         let ensemble = ensemble.into();
         let parts = background.into_parts(&ensemble)?;
         let sorted = OnceLock::from(parts.sorted.into_iter().map(Some).collect::<Sorted>());
-        let seen = Seen { sorted, ..Seen::default() };
-        Ok(Self { compiled: true, ..Self::without_rows(ensemble, parts.base, seen) })
+        let structures = BackgroundStructures { sorted, ..BackgroundStructures::default() };
+        Ok(Self { compiled: true, ..Self::without_rows(ensemble, parts.base, structures) })
     }
 
-    fn without_rows(ensemble: Shared<'a, Ensemble>, base: Vec<f64>, seen: Seen) -> Self {
+    fn without_rows(
+        ensemble: Shared<'a, Ensemble>,
+        base: Vec<f64>,
+        structures: BackgroundStructures,
+    ) -> Self {
         Self {
             background: Vec::new(),
             weights: Vec::new(),
             base,
             features: (0..ensemble.feature_count() as u32).collect(),
             ensemble,
-            seen,
+            structures,
             settings: Settings::default(),
-            kept: Kept::default(),
-            numbered: Kept::default(),
+            kept: LastResult::default(),
+            numbered: LastResult::default(),
             baseline: OnceLock::new(),
             means: OnceLock::new(),
             compiled: false,
@@ -171,13 +179,13 @@ impl<'a> InterventionalOracle<'a> {
     /// path-dependent game. It also supports semivalues of features with one background row, because that
     /// game is path-dependent; for any other request it returns [`TreeError::Unsupported`].
     pub fn with_settings(self, settings: Settings) -> Self {
-        Self { settings, kept: Kept::default(), ..self }
+        Self { settings, kept: LastResult::default(), ..self }
     }
 
     /// Returns an upper bound on the number of features of any path including the linear model of its leaf.
-    pub(super) fn widest(&self) -> usize {
-        let joint = self.ensemble.joint().map_or(0, widest);
-        (self.ensemble.depth() + self.ensemble.most_terms()).max(joint).min(self.features.len())
+    pub(super) fn max_width(&self) -> usize {
+        let joint = self.ensemble.joint().map_or(0, max_width);
+        (self.ensemble.depth() + self.ensemble.max_terms()).max(joint).min(self.features.len())
     }
 }
 

@@ -7,7 +7,7 @@ use apportion_games::{Partition, parallel};
 use apportion_values::{Semivalue, Value};
 
 use super::cohorts::Cohorts;
-use super::oracle::{InterventionalOracle, Seen};
+use super::oracle::{BackgroundStructures, InterventionalOracle};
 use crate::background::{of_groups, sort};
 use crate::engine::groups::{Coalitional, group_of};
 use crate::engine::histograms::Sorted;
@@ -28,31 +28,32 @@ pub(crate) struct Request<'a> {
     pub(crate) players: usize,
     pub(crate) weights: Weights,
     /// The background data structures for these players, if they are not the features.
-    seen: Option<Seen>,
+    structures: Option<BackgroundStructures>,
 }
 
 impl InterventionalOracle<'_> {
     /// Returns the request for a value other than a two-step one.
     pub(super) fn request(&self, value: &Value) -> Result<Request<'_>, TreeError> {
         value::check(value, self.features.len())?;
-        let (features, widest) = (self.features.len(), self.widest());
+        let (features, max_width) = (self.features.len(), self.max_width());
         let of_features = (Cow::Borrowed(&self.features[..]), features, None);
-        let (weights, (player_of, players, seen)) = match value {
-            Value::Semivalue(value) => (Weights::Alike(Moments::new(value.clone(), widest)), of_features),
+        let (weights, (player_of, players, structures)) = match value {
+            Value::Semivalue(value) => (Weights::Alike(Moments::new(value.clone(), max_width)), of_features),
             Value::Coalitional(value, groups) => {
-                (Weights::Grouped(Coalitional::new(value, groups, widest)), of_features)
+                (Weights::Grouped(Coalitional::new(value, groups, max_width)), of_features)
             }
             Value::OverHierarchy(value, hierarchy) => {
-                (Weights::OverHierarchy(Levels::new(value, hierarchy, widest)), of_features)
+                (Weights::OverHierarchy(Levels::new(value, hierarchy, max_width)), of_features)
             }
             Value::Quotient(value, groups) => {
-                let moments = Moments::new(value.clone(), widest.min(groups.len()));
-                let of_groups = (Cow::Owned(group_of(groups)), groups.len(), Some(Seen::default()));
+                let moments = Moments::new(value.clone(), max_width.min(groups.len()));
+                let of_groups =
+                    (Cow::Owned(group_of(groups)), groups.len(), Some(BackgroundStructures::default()));
                 (Weights::Alike(moments), of_groups)
             }
             _ => return Err(value::unsupported(value)),
         };
-        Ok(Request { oracle: self, value: value.clone(), player_of, players, weights, seen })
+        Ok(Request { oracle: self, value: value.clone(), player_of, players, weights, structures })
     }
 
     /// Returns the request for indices of coalitions of features, or of groups. The weights of the request
@@ -71,8 +72,8 @@ impl InterventionalOracle<'_> {
             value: value.clone().into(),
             player_of: Cow::Borrowed(&self.features),
             players: self.features.len(),
-            weights: Weights::Alike(Moments::new(value.clone(), self.widest())),
-            seen: None,
+            weights: Weights::Alike(Moments::new(value.clone(), self.max_width())),
+            structures: None,
         }
     }
 }
@@ -81,39 +82,39 @@ impl Request<'_> {
     /// Returns the same request for the pairs of the players.
     pub(super) fn of_pairs(self) -> Result<Self, TreeError> {
         let find = || Arc::new(Pairs::new(&self.oracle.ensemble, &self.player_of, self.players));
-        let pairs = Arc::clone(self.seen().pairs.get_or_init(find));
+        let pairs = Arc::clone(self.structures().pairs.get_or_init(find));
         let Weights::Alike(moments) = self.weights else { return Err(value::not_of_pairs(&self.value)) };
         Ok(Self { weights: Weights::Pairs(PairWeights { moments, pairs }), ..self })
     }
 
     pub(super) fn layout(&self) -> Layout {
-        Layout::of(&self.weights, self.players)
+        Layout::for_weights(&self.weights, self.players)
     }
 
-    fn seen(&self) -> &Seen {
-        self.seen.as_ref().unwrap_or(&self.oracle.seen)
+    fn structures(&self) -> &BackgroundStructures {
+        self.structures.as_ref().unwrap_or(&self.oracle.structures)
     }
 
     /// Returns the background as bit sets.
     pub(super) fn cohorts(&self) -> &Cohorts {
         let InterventionalOracle { ensemble, background, weights, .. } = self.oracle;
-        self.seen().cohorts.get_or_init(|| Cohorts::new(ensemble, background, weights, &self.player_of))
+        self.structures().cohorts.get_or_init(|| Cohorts::new(ensemble, background, weights, &self.player_of))
     }
 
     /// Returns the background, sorted by pattern at every leaf.
     pub(super) fn sorted(&self) -> &Sorted {
         // Compute outside of the lock: a thread that waits for its share of the work may start a task that
         // needs the lock itself.
-        if let Some(sorted) = self.seen().sorted.get() {
+        if let Some(sorted) = self.structures().sorted.get() {
             return sorted;
         }
         let sorted = self.sort();
-        self.seen().sorted.get_or_init(|| sorted)
+        self.structures().sorted.get_or_init(|| sorted)
     }
 
     fn sort(&self) -> Sorted {
-        let InterventionalOracle { ensemble, background, weights, compiled, seen, .. } = self.oracle;
-        let (true, Some(sorted)) = (*compiled, seen.sorted.get()) else {
+        let InterventionalOracle { ensemble, background, weights, compiled, structures, .. } = self.oracle;
+        let (true, Some(sorted)) = (*compiled, structures.sorted.get()) else {
             return sort(ensemble, background, weights, &self.player_of);
         };
         parallel::map(ensemble.trees().iter().zip(sorted), |(tree, sorted)| {

@@ -8,8 +8,8 @@
 //!
 //! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees*
 //! (2020), sums over all leaves below a divergence ("parting") are passed up the tree, so that the cost of a
-//! leaf does not depend on its number of features. [`Walked`] defines these sums. Partings are kept on an
-//! explicit stack, which allows any depth and any number of features.
+//! leaf does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on
+//! an explicit stack, which allows any depth and any number of features.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
@@ -25,7 +25,7 @@ pub(crate) struct Pair<'a> {
 
 /// The row that provides a player's features on the current path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum FeatureSource {
     Free,
     Explicand,
     Background,
@@ -49,7 +49,7 @@ impl<S> Parting<S> {
 }
 
 /// The operations of a walk.
-pub(crate) trait Walked {
+pub(crate) trait WalkVisitor {
     /// The sums over the leaves below a node that are passed up; the default is the sum over no leaves.
     type Sums: Copy + Default;
 
@@ -74,13 +74,13 @@ pub(crate) trait Walked {
 
 /// The working memory of a walk, created once per thread.
 pub(crate) struct Walk<S> {
-    taken: Vec<Taken>,
+    source: Vec<FeatureSource>,
     partings: Vec<Parting<S>>,
 }
 
 impl<S: Copy + Default> Walk<S> {
     pub(crate) fn new(players: usize) -> Self {
-        Self { taken: vec![Taken::Free; players], partings: Vec::new() }
+        Self { source: vec![FeatureSource::Free; players], partings: Vec::new() }
     }
 
     /// Walks one tree for the game `weight · f(x_S, b_rest)`. `player_of` maps each feature to its player.
@@ -91,7 +91,7 @@ impl<S: Copy + Default> Walk<S> {
         nodes: &[Node],
         player_of: &[u32],
         Pair { explicand, background, weight }: Pair<'_>,
-        mut walked: impl Walked<Sums = S>,
+        mut walked: impl WalkVisitor<Sums = S>,
     ) {
         let (mut own, mut rest) = (0, 0);
         let mut at = 0;
@@ -105,17 +105,17 @@ impl<S: Copy + Default> Walk<S> {
                 at = child(left);
                 if left != background_left {
                     let player = player_of[feature];
-                    match self.taken[player as usize] {
-                        Taken::Explicand => {}
-                        Taken::Background => at = child(background_left),
-                        Taken::Free => {
+                    match self.source[player as usize] {
+                        FeatureSource::Explicand => {}
+                        FeatureSource::Background => at = child(background_left),
+                        FeatureSource::Free => {
                             let background_child = child(background_left);
                             let explicand_sums = if walked.begin(player) {
-                                self.taken[player as usize] = Taken::Explicand;
+                                self.source[player as usize] = FeatureSource::Explicand;
                                 own += 1;
                                 None
                             } else {
-                                self.taken[player as usize] = Taken::Background;
+                                self.source[player as usize] = FeatureSource::Background;
                                 rest += 1;
                                 at = background_child;
                                 Some(S::default())
@@ -136,7 +136,7 @@ impl<S: Copy + Default> Walk<S> {
                         own -= 1;
                         if walked.turn(player, sums) {
                             parting.explicand_sums = Some(sums);
-                            self.taken[player as usize] = Taken::Background;
+                            self.source[player as usize] = FeatureSource::Background;
                             rest += 1;
                             at = parting.background_child;
                             break;
@@ -147,7 +147,7 @@ impl<S: Copy + Default> Walk<S> {
                         rest -= 1;
                     }
                 }
-                self.taken[player as usize] = Taken::Free;
+                self.source[player as usize] = FeatureSource::Free;
                 self.partings.pop();
             }
         }

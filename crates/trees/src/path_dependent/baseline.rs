@@ -12,7 +12,7 @@ use apportion_games::Rows;
 use apportion_values::{Rule, Semivalue};
 
 use super::block;
-use super::kernel::OfPlayers;
+use super::kernel::PlayerKernel;
 use super::lanes::rules;
 use super::program::Program;
 use apportion_models::Ensemble;
@@ -39,11 +39,11 @@ impl AgainstBaseline {
         Self { program }
     }
 
-    /// Returns the lengths of the rules of `value` for paths of 1 to `widest` features; `None` if there is no
-    /// such rule, or one that is not supported here.
-    pub(crate) fn rule_lengths(value: &Semivalue, widest: usize) -> Option<Vec<usize>> {
+    /// Returns the lengths of the rules of `value` for paths of 1 to `max_width` features; `None` if there is
+    /// no such rule, or one that is not supported here.
+    pub(crate) fn rule_lengths(value: &Semivalue, max_width: usize) -> Option<Vec<usize>> {
         let length = |rule: Rule| rule.presence().iter().all(|&presence| presence > 0.0).then(|| rule.len());
-        (0..widest).map(|others| value.rule(others).and_then(length)).collect()
+        (0..max_width).map(|others| value.rule(others).and_then(length)).collect()
     }
 
     /// Writes the values of all rows, rows × features × outputs, which are zero on entry. `value` must have
@@ -51,7 +51,7 @@ impl AgainstBaseline {
     pub(crate) fn explain(&self, ensemble: &Ensemble, value: &Semivalue, rows: Rows<'_>, values: &mut [f64]) {
         let program = &self.program;
         if let Some(rules) = rules(program.trees.iter().map(|tree| tree.distinct), value) {
-            block::explain(&OfPlayers { program, rules }, ensemble, rows, values);
+            block::explain(&PlayerKernel { program, rules }, ensemble, rows, values);
         }
     }
 }

@@ -3,7 +3,7 @@
 use apportion_games::{Cancellation, Rows};
 
 use super::aligned::Aligned;
-use super::inputs::{Column, Inputs, Place};
+use super::inputs::{Column, Inputs, TreeLayout};
 use super::lanes::{Lanes, Nodes};
 use crate::engine::driver::in_tasks;
 use apportion_models::Ensemble;
@@ -25,7 +25,7 @@ pub(super) trait Recursion: Sync {
     /// The working memory of a traversal of a tree.
     type Stack<const R: usize>: Send;
     /// The precomputed data for the nodes of a rule.
-    type Known<'k>: Copy
+    type NodeData<'k>: Copy
     where
         Self: 'k;
 
@@ -33,7 +33,7 @@ pub(super) trait Recursion: Sync {
 
     fn trees(&self) -> &[Self::Tree];
 
-    fn place(tree: &Self::Tree) -> &Place;
+    fn place(tree: &Self::Tree) -> &TreeLayout;
 
     fn stack<const R: usize>(&self) -> Self::Stack<R>;
 
@@ -50,14 +50,14 @@ pub(super) trait Recursion: Sync {
     }
 
     /// Iterates over the nodes of a tree's rule, in runs that are processed in one traversal.
-    fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::Known<'k>)>;
+    fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::NodeData<'k>)>;
 
     /// Executes all steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each
     /// [target](Self::targets).
     fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &Self::Tree,
-        run: (Nodes<'_>, Self::Known<'_>),
+        run: (Nodes<'_>, Self::NodeData<'_>),
         columns: &[Lanes<R>],
         stack: &mut Self::Stack<R>,
         phi: &mut [Lanes<R>],
@@ -67,7 +67,7 @@ pub(super) trait Recursion: Sync {
     fn add_run<const R: usize>(
         &self,
         tree: &Self::Tree,
-        run: (Nodes<'_>, Self::Known<'_>),
+        run: (Nodes<'_>, Self::NodeData<'_>),
         columns: &[Lanes<R>],
         stack: &mut Self::Stack<R>,
         phi: &mut [Lanes<R>],
@@ -80,7 +80,7 @@ pub(super) trait Recursion: Sync {
     fn add_run_portable<const R: usize>(
         &self,
         tree: &Self::Tree,
-        run: (Nodes<'_>, Self::Known<'_>),
+        run: (Nodes<'_>, Self::NodeData<'_>),
         columns: &[Lanes<R>],
         stack: &mut Self::Stack<R>,
         phi: &mut [Lanes<R>],
@@ -97,7 +97,7 @@ pub(super) trait Recursion: Sync {
 pub(super) fn add_run<K: Recursion + ?Sized, const R: usize>(
     recursion: &K,
     tree: &K::Tree,
-    run: (Nodes<'_>, K::Known<'_>),
+    run: (Nodes<'_>, K::NodeData<'_>),
     columns: &[Lanes<R>],
     stack: &mut K::Stack<R>,
     phi: &mut [Lanes<R>],
@@ -110,7 +110,7 @@ pub(super) fn add_run<K: Recursion + ?Sized, const R: usize>(
 pub(super) fn add_run_portable<K: Recursion + ?Sized, const R: usize>(
     recursion: &K,
     tree: &K::Tree,
-    run: (Nodes<'_>, K::Known<'_>),
+    run: (Nodes<'_>, K::NodeData<'_>),
     columns: &[Lanes<R>],
     stack: &mut K::Stack<R>,
     phi: &mut [Lanes<R>],
@@ -202,7 +202,7 @@ impl<const R: usize> Block<R> {
         Self {
             rows: 0,
             rounded: Vec::new(),
-            columns: Aligned::new(0.0, inputs.widest()),
+            columns: Aligned::new(0.0, inputs.max_width()),
             phi: Aligned::new(0.0, targets * outputs),
         }
     }
@@ -222,7 +222,7 @@ impl<const R: usize> Block<R> {
     }
 
     /// Writes the decisions of the categorical splits of a tree: 0 for left, 1 for right.
-    fn decide(&mut self, ensemble: &Ensemble, inputs: &Inputs, place: &Place) {
+    fn decide(&mut self, ensemble: &Ensemble, inputs: &Inputs, place: &TreeLayout) {
         let columns = &mut self.columns[inputs.columns.len()..];
         for (column, &split) in columns.iter_mut().zip(inputs.categorical(place)) {
             for (number, row) in column.iter_mut().zip(self.rounded.chunks_exact(ensemble.feature_count())) {

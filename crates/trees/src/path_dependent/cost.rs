@@ -1,7 +1,7 @@
 //! The predicted time of the recursion.
 
 use super::block::block_counts;
-use super::lanes::MOST_NODES;
+use super::lanes::MAX_NODES;
 
 /// The time of a split in nanoseconds, for a block of 64 rows, a block of 8, and a single row: per traversal
 /// of the tree, and per node of the rule.
@@ -33,7 +33,7 @@ impl Cost {
 
     /// Returns the time of a tree with this number of splits, by a rule with this number of nodes.
     pub(crate) fn nanoseconds(self, splits: usize, nodes: usize) -> f64 {
-        let ways = nodes.div_ceil(MOST_NODES) as f64;
+        let ways = nodes.div_ceil(MAX_NODES) as f64;
         let of_block = |(way, node): (f64, f64)| way * ways + node * nodes as f64;
         let blocks = self.counts.iter().zip(SPLIT);
         splits as f64 * blocks.map(|(&count, costs)| count as f64 * of_block(costs)).sum::<f64>()

@@ -34,7 +34,7 @@ impl PathDependentOracle<'_> {
         let player_of = groups.map_or_else(|| self.features.clone(), group_of);
         let make = || Ready::new(&self.ensemble, &player_of, (players, order)).map(Arc::new);
         let ready = self.ready.try_get(&(order, groups.cloned()), make)?;
-        let moments = IndexMoments::new(&weights, ready.numbered.widest);
+        let moments = IndexMoments::new(&weights, ready.numbered.max_width);
         let leaves = PathDependentLeaves { ready: &ready, moments: &moments };
         let found = explain(&self.ensemble, &leaves, &ready.numbered, rows)?;
         found.answers((index, &weights), &self.ensemble, &self.program.base, predictions)

@@ -26,17 +26,17 @@ pub(super) struct Inputs {
     /// The players that any tree depends on.
     pub(super) players: Vec<usize>,
     /// The player and columns of each feature.
-    known: Vec<Known>,
+    known: Vec<FeatureColumns>,
     /// The splits that [are evaluated](is_decided) by the ensemble, most of them categorical. Those of a tree
     /// have the columns after [`columns`](Self::columns), in this order.
     categorical: Vec<Node>,
     /// The maximum number of columns that a tree reads.
-    widest: usize,
+    max_width: usize,
 }
 
 /// The player and columns of a feature.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct FeatureColumns {
     player: Option<u32>,
     /// The column of the feature for splits that send missing values right, and for splits that send them
     /// left.
@@ -47,7 +47,7 @@ impl Inputs {
     /// Collects the inputs of all numeric splits. `player_of` maps each feature to its player. Categorical
     /// splits are added tree by tree.
     pub(super) fn new(ensemble: &Ensemble, player_of: &[u32]) -> Self {
-        let mut known = vec![Known::default(); ensemble.feature_count()];
+        let mut known = vec![FeatureColumns::default(); ensemble.feature_count()];
         let mut numbers: Vec<Option<u32>> = Vec::new();
         let (mut columns, mut playing) = (Vec::new(), Vec::new());
         for node in ensemble.nodes().iter().filter(|node| !node.is_leaf()) {
@@ -69,8 +69,8 @@ impl Inputs {
                 });
             }
         }
-        let widest = columns.len();
-        Self { columns, players: playing, known, categorical: Vec::new(), widest }
+        let max_width = columns.len();
+        Self { columns, players: playing, known, categorical: Vec::new(), max_width }
     }
 
     /// Returns the index of the first categorical split of the next tree.
@@ -85,7 +85,7 @@ impl Inputs {
         let column = if is_decided(node) {
             self.categorical.push(node);
             let count = self.columns.len() + self.categorical.len() - first;
-            self.widest = self.widest.max(count);
+            self.max_width = self.max_width.max(count);
             Some((count - 1) as u32)
         } else {
             known.columns[usize::from(node.default_left())]
@@ -97,19 +97,19 @@ impl Inputs {
     }
 
     /// Returns the categorical splits of a tree.
-    pub(super) fn categorical(&self, place: &Place) -> &[Node] {
+    pub(super) fn categorical(&self, place: &TreeLayout) -> &[Node] {
         &self.categorical[place.categorical.clone()]
     }
 
     /// Returns the maximum number of columns that a tree reads.
-    pub(super) fn widest(&self) -> usize {
-        self.widest
+    pub(super) fn max_width(&self) -> usize {
+        self.max_width
     }
 }
 
 /// The inputs and the output of a tree with at least one split.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct TreeLayout {
     pub(super) categorical: Range<usize>,
     pub(super) output: usize,
     /// The number of splits on the longest path.

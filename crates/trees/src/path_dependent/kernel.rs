@@ -7,8 +7,10 @@ use apportion_values::Rule;
 
 use super::block::{self, Recursion};
 use super::cost::Cost;
-use super::inputs::{Inputs, Place};
-use super::lanes::{Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides, runs};
+use super::inputs::{Inputs, TreeLayout};
+use super::lanes::{
+    EarlierTests, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides, runs,
+};
 use super::one_row;
 use super::program::{Program, Split, TreeProgram, Visit};
 
@@ -20,15 +22,15 @@ pub(super) enum Memory<const R: usize> {
 }
 
 /// Values by quadrature, with one rule for each number of distinct players on a path of a tree.
-pub(super) struct OfPlayers<'a> {
+pub(super) struct PlayerKernel<'a> {
     pub(super) program: &'a Program,
     pub(super) rules: Vec<Option<Rule>>,
 }
 
-impl Recursion for OfPlayers<'_> {
+impl Recursion for PlayerKernel<'_> {
     type Tree = TreeProgram;
     type Stack<const R: usize> = Memory<R>;
-    type Known<'k>
+    type NodeData<'k>
         = ()
     where
         Self: 'k;
@@ -41,7 +43,7 @@ impl Recursion for OfPlayers<'_> {
         &self.program.trees
     }
 
-    fn place(tree: &TreeProgram) -> &Place {
+    fn place(tree: &TreeProgram) -> &TreeLayout {
         &tree.place
     }
 
@@ -184,7 +186,7 @@ impl Recursion for OfPlayers<'_> {
 
 /// Computes P of both children: `P(child) = P · ((1 − s) κ_child + s [x goes to the child])`.
 #[inline(always)]
-fn descend<const Q: usize, const R: usize, E: Earlier>(
+fn descend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     (presence, earlier): (Presence<Q>, E),
@@ -212,7 +214,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
 /// A = κ_l T_l + κ_r T_r,   Δ = T_x − A,   T = A + s Δ,   φ += Σ_q w_q P ds/dt Δ.
 /// ```
 #[inline(always)]
-fn ascend<const Q: usize, const R: usize, E: Earlier>(
+fn ascend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     (presence, earlier): (Presence<Q>, E),

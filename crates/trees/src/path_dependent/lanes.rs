@@ -18,7 +18,7 @@ use apportion_values::{Rule, Semivalue};
 use super::aligned::Aligned;
 
 /// The maximum number of nodes of a rule per traversal of a tree. Longer rules are split.
-pub(super) const MOST_NODES: usize = 4;
+pub(super) const MAX_NODES: usize = 4;
 
 /// One number per row of a block.
 pub(super) type Lanes<const R: usize> = [f64; R];
@@ -35,7 +35,7 @@ impl<const R: usize> Stack<R> {
     /// Creates the stack for trees of up to `levels` levels.
     pub(super) fn new(levels: usize) -> Self {
         Self {
-            slots: Aligned::new(0.0, (2 * levels + 1) * MOST_NODES),
+            slots: Aligned::new(0.0, (2 * levels + 1) * MAX_NODES),
             masks: Aligned::new(0, 2 * levels + 1),
         }
     }
@@ -91,7 +91,7 @@ impl<const Q: usize> Presence<Q> {
 
 /// The result of the earlier tests of a feature: keeps numbers of rows that passed them, and replaces the
 /// others by 0.
-pub(super) trait Earlier: Copy {
+pub(super) trait EarlierTests: Copy {
     const TESTED: bool;
 
     fn keep(self, row: usize, number: f64) -> f64;
@@ -101,7 +101,7 @@ pub(super) trait Earlier: Copy {
 #[derive(Clone, Copy)]
 pub(super) struct Untested;
 
-impl Earlier for Untested {
+impl EarlierTests for Untested {
     const TESTED: bool = false;
 
     #[inline(always)]
@@ -114,7 +114,7 @@ impl Earlier for Untested {
 #[derive(Clone, Copy)]
 pub(super) struct Tested<'a, const R: usize>(pub(super) &'a [u64; R]);
 
-impl<const R: usize> Earlier for Tested<'_, R> {
+impl<const R: usize> EarlierTests for Tested<'_, R> {
     const TESTED: bool = true;
 
     // Uses bit masks, because the compiler would turn a conditional into branches.
@@ -156,9 +156,9 @@ pub(super) fn rules(distinct: impl Iterator<Item = usize>, value: &Semivalue) ->
 
 /// Iterates over the nodes of a rule, in runs as long as the kernel supports.
 pub(super) fn runs(rule: &Rule) -> impl Iterator<Item = Nodes<'_>> {
-    let presence = rule.presence().chunks(MOST_NODES);
+    let presence = rule.presence().chunks(MAX_NODES);
     presence
-        .zip(rule.absence().chunks(MOST_NODES))
-        .zip(rule.weights().chunks(MOST_NODES))
+        .zip(rule.absence().chunks(MAX_NODES))
+        .zip(rule.weights().chunks(MAX_NODES))
         .map(|((presence, absence), weights)| Nodes { presence, absence, weights })
 }

@@ -17,7 +17,7 @@ use apportion_models::tree::Tree;
 
 use crate::engine::indices::local::Local;
 use crate::engine::indices::moments::IndexMoments;
-use crate::engine::indices::numbered::Numbered;
+use crate::engine::indices::numbered::NumberedCoalitions;
 use crate::engine::indices::rows::Leaves;
 use crate::engine::paths::Paths;
 use crate::engine::value;
@@ -27,7 +27,7 @@ use crate::error::TreeError;
 #[derive(Debug)]
 pub(super) struct Ready {
     trees: Vec<Shares>,
-    pub(super) numbered: Numbered,
+    pub(super) numbered: NumberedCoalitions,
 }
 
 /// The paths of a tree, and per node the shares of its path players: the products of the cover fractions of
@@ -46,7 +46,7 @@ impl Ready {
     ) -> Result<Self, TreeError> {
         let trees = parallel::try_map(ensemble.trees(), |tree| Shares::new(ensemble, tree, player_of))?;
         let paths = trees.iter().map(|tree| Some(&tree.paths));
-        let numbered = Numbered::new(ensemble, paths, (players, order))?;
+        let numbered = NumberedCoalitions::new(ensemble, paths, (players, order))?;
         Ok(Self { trees, numbered })
     }
 }

@@ -8,11 +8,11 @@
 //! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that both
 //! kernels return the same bits for a row.
 
-use super::lanes::{MOST_NODES, Nodes};
+use super::lanes::{MAX_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};
 
 /// One number per node of a run of the rule.
-type Lanes = [f64; MOST_NODES];
+type Lanes = [f64; MAX_NODES];
 
 /// The working memory of a traversal of a tree.
 pub(super) struct Stack {
@@ -52,7 +52,7 @@ struct Visit {
 impl Stack {
     /// Creates the stack for the trees of a program.
     pub(super) fn new(program: &Program) -> Self {
-        let none = [0.0; MOST_NODES];
+        let none = [0.0; MAX_NODES];
         let mut slots = vec![Slot { reach: none, expected: none, keep: 0, add: 0 }; 2 * program.levels() + 1];
         slots[0].add = 1.0f64.to_bits();
         let splits = program.trees.iter().map(|tree| tree.splits.len()).max().unwrap_or(0);
@@ -61,7 +61,7 @@ impl Stack {
     }
 }
 
-/// Adds the values on one tree to `phi`, which has one number per player, summed over at most [`MOST_NODES`]
+/// Adds the values on one tree to `phi`, which has one number per player, summed over at most [`MAX_NODES`]
 /// nodes.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 pub(super) fn add_tree(
@@ -87,10 +87,10 @@ pub(super) fn add_tree_portable(
 ) {
     // Lanes without a node have weight 0.
     let count = nodes.presence.len();
-    (stack.present, stack.absent) = ([1.0; MOST_NODES], [0.0; MOST_NODES]);
+    (stack.present, stack.absent) = ([1.0; MAX_NODES], [0.0; MAX_NODES]);
     stack.present[..count].copy_from_slice(nodes.presence);
     stack.absent[..count].copy_from_slice(nodes.absence);
-    stack.slots[0].reach = [0.0; MOST_NODES];
+    stack.slots[0].reach = [0.0; MAX_NODES];
     stack.slots[0].reach[..count].copy_from_slice(nodes.weights);
     let splits = (program.splits(tree), program.ascents(tree));
     match count {

@@ -9,7 +9,7 @@ use super::coalitional;
 use super::interactions::partners::Partners;
 use super::leaves::Ready;
 use super::program::Program;
-use crate::engine::kept::Kept;
+use crate::engine::last_result::LastResult;
 use crate::engine::settings::Settings;
 use crate::error::TreeError;
 
@@ -79,11 +79,11 @@ pub struct PathDependentOracle<'a> {
     /// The pairs of players of which one is tested above the other in some tree.
     pub(super) partners: OnceLock<Partners>,
     /// The program whose players are the groups of a partition.
-    pub(super) quotient: Kept<Partition, Program>,
+    pub(super) quotient: LastResult<Partition, Program>,
     /// The program of the features in the groups of a partition.
-    pub(super) coalitional: Kept<Partition, coalitional::Program>,
+    pub(super) coalitional: LastResult<Partition, coalitional::Program>,
     /// The data for interaction indices of the most recent order and groups.
-    pub(super) ready: Kept<(usize, Option<Partition>), Ready>,
+    pub(super) ready: LastResult<(usize, Option<Partition>), Ready>,
 }
 
 impl<'a> PathDependentOracle<'a> {
@@ -105,9 +105,9 @@ impl<'a> PathDependentOracle<'a> {
             settings: Settings::default(),
             program,
             partners: OnceLock::new(),
-            quotient: Kept::default(),
-            coalitional: Kept::default(),
-            ready: Kept::default(),
+            quotient: LastResult::default(),
+            coalitional: LastResult::default(),
+            ready: LastResult::default(),
         })
     }
 }

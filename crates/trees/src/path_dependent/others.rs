@@ -85,7 +85,11 @@ impl<'a> Others<'a> {
         match value.rule(0) {
             Some(_) => Self::Quadrature(Quadrature { value, rules: HashMap::new(), behind: Vec::new() }),
             None => Self::BySize(BySize {
-                laws: Laws { value, sizes: HashMap::new(), laws: HashMap::new() },
+                distributions: SizeDistributions {
+                    value,
+                    sizes: HashMap::new(),
+                    distributions: HashMap::new(),
+                },
                 means: Vec::new(),
                 sums: Vec::new(),
             }),
@@ -136,7 +140,7 @@ impl Quadrature<'_> {
 
 /// O_i by the sizes of coalitions.
 pub(super) struct BySize<'a> {
-    laws: Laws<'a>,
+    distributions: SizeDistributions<'a>,
     /// For the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the
     /// other.
     means: Vec<f64>,
@@ -155,7 +159,7 @@ impl BySize<'_> {
         }
         let mut kept = 1.0;
         if cold > 0 {
-            let lost = dot(self.laws.get(hot, cold - 1), &self.means[start(hot)..]);
+            let lost = dot(self.distributions.get(hot, cold - 1), &self.means[start(hot)..]);
             // Multiply by the shares of the cold players before each, then by those behind.
             for (others, one) in others.iter_mut().zip(path).filter(|(_, one)| !one.hot) {
                 *others = lost * kept;
@@ -169,7 +173,7 @@ impl BySize<'_> {
         }
         if hot > 0 {
             self.sums.clear();
-            self.sums.extend_from_slice(self.laws.get(hot - 1, cold));
+            self.sums.extend_from_slice(self.distributions.get(hot - 1, cold));
             let mut before = hot;
             for (others, one) in others.iter_mut().zip(path).rev().filter(|(_, one)| one.hot) {
                 before -= 1;
@@ -214,31 +218,32 @@ fn carry_back(sums: &mut Vec<f64>, c: f64) {
 }
 
 /// The probabilities `L_k`, computed on first use.
-struct Laws<'a> {
+struct SizeDistributions<'a> {
     value: &'a Semivalue,
     /// The distribution of coalition sizes for each number of players.
     sizes: HashMap<usize, Vec<f64>>,
     /// The probabilities for each number of other hot players and of other cold players.
-    laws: HashMap<(usize, usize), Vec<f64>>,
+    distributions: HashMap<(usize, usize), Vec<f64>>,
 }
 
-impl Laws<'_> {
+impl SizeDistributions<'_> {
     /// Returns, for `hot` and `cold` other players and each k, the probability that the player joins exactly
     /// `hot − k` others, all of them hot.
     fn get(&mut self, hot: usize, cold: usize) -> &[f64] {
-        let Self { value, sizes, laws } = self;
-        laws.entry((hot, cold)).or_insert_with(|| {
+        let Self { value, sizes, distributions } = self;
+        distributions.entry((hot, cold)).or_insert_with(|| {
             let players = hot + cold + 1;
-            let sizes =
-                sizes.entry(players).or_insert_with(|| value.without_null_players(players).size_law(players));
+            let sizes = sizes
+                .entry(players)
+                .or_insert_with(|| value.without_null_players(players).size_distribution(players));
             // C(m, m − k) / C(m + cold, m − k): 1 for k = m, and k / (cold + k) of it for k − 1.
-            let mut law = vec![0.0; hot + 1];
+            let mut distribution = vec![0.0; hot + 1];
             let mut among_hot = 1.0;
             for absent in (0..=hot).rev() {
-                law[absent] = sizes[hot - absent] * among_hot;
+                distribution[absent] = sizes[hot - absent] * among_hot;
                 among_hot *= absent as f64 / (cold + absent) as f64;
             }
-            law
+            distribution
         })
     }
 }

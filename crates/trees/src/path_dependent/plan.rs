@@ -83,9 +83,9 @@ impl PathDependentOracle<'_> {
             Value::Coalitional(value, groups) => {
                 // One traversal of each tree between the groups, and one within them.
                 let program = self.in_these(groups);
-                let kernel = self.by_quadrature(coalitional::OfMembers::new(&program, value))?;
+                let kernel = self.by_quadrature(coalitional::MemberKernel::new(&program, value))?;
                 let cost = Cost::new(rows, self.program.split_count(), self.program.levels());
-                let of_tree = |kernel: &coalitional::OfMembers<'_>, tree| {
+                let of_tree = |kernel: &coalitional::MemberKernel<'_>, tree| {
                     let ((between, within), splits) = (kernel.rules(tree), program.splits_of(tree));
                     cost.nanoseconds(splits, between.len()) + cost.nanoseconds(splits, within.len())
                 };

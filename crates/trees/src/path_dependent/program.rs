@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::inputs::{Inputs, Place, is_decided};
+use super::inputs::{Inputs, TreeLayout, is_decided};
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
@@ -126,7 +126,7 @@ impl Visit {
 pub(super) struct TreeProgram {
     pub(super) splits: Range<usize>,
     steps: Range<usize>,
-    pub(super) place: Place,
+    pub(super) place: TreeLayout,
     /// The maximum number of distinct players on a path.
     pub(super) distinct: usize,
 }
@@ -244,7 +244,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
     fn compile(&self, tree: &Tree, program: &mut Program) {
         let (splits, steps) = (program.splits.len(), program.steps.len());
         let categorical = program.inputs.begin_tree();
-        let (mut levels, mut most_distinct) = (0, 0);
+        let (mut levels, mut max_distinct) = (0, 0);
         let mut path: Vec<Edge> = Vec::new();
         let mut tasks = vec![Task::Enter { node: 0, level: 0, slot: 0, edge: None }];
         while let Some(task) = tasks.pop() {
@@ -286,7 +286,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
             };
             levels = levels.max(level + 1);
             let distinct = distinct + usize::from(earlier.is_none());
-            most_distinct = most_distinct.max(distinct);
+            max_distinct = max_distinct.max(distinct);
             let is_leaf = leaves.map(Node::is_leaf);
             let descent = program.steps.len();
             if is_leaf != [true; 2] {
@@ -313,12 +313,12 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
             program.trees.push(TreeProgram {
                 splits: splits..program.splits.len(),
                 steps: steps..program.steps.len(),
-                place: Place {
+                place: TreeLayout {
                     categorical: categorical..program.inputs.begin_tree(),
                     output: tree.output,
                     levels,
                 },
-                distinct: most_distinct,
+                distinct: max_distinct,
             });
         }
     }

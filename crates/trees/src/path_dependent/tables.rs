@@ -18,13 +18,13 @@ use apportion_games::{Rows, parallel};
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-use crate::engine::bits::MOST_BITS;
-use crate::engine::driver::{Job, Kernels, TakenIn};
+use crate::engine::bits::MAX_BITS;
+use crate::engine::driver::{Job, Kernels, LoadedRows};
 use crate::engine::paths::Paths;
 use crate::engine::settings::{Kernel, Settings};
 use crate::engine::tables::number::Number;
 use crate::engine::tables::shape::{Layout, Shape, merged_bits, size};
-use crate::engine::tables::table::{Law, Tables};
+use crate::engine::tables::table::{AbsentDistribution, Tables};
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
@@ -41,7 +41,7 @@ pub(super) fn values(
     rows: Rows<'_>,
 ) -> Result<Vec<f64>, TreeError> {
     let bits = merged_bits(settings.rows.unwrap_or(rows.len()));
-    let (layout, precision) = (Layout::of(weights, players), settings.precision);
+    let (layout, precision) = (Layout::for_weights(weights, players), settings.precision);
     let shape = |tree| {
         let nodes = ensemble.nodes_of(tree);
         let paths = Paths::new(nodes, player_of)?;
@@ -71,7 +71,7 @@ pub(super) fn values(
 
 /// Returns the error for a tree whose paths are too long for tables.
 fn too_long(tree: usize) -> TreeError {
-    let problem = format!("a path has more than {} features", MOST_BITS - 1);
+    let problem = format!("a path has more than {} features", MAX_BITS - 1);
     TreeError::Kernel { kernel: Kernel::Tables, tree, problem, help: "leave the kernel unset" }
 }
 
@@ -91,11 +91,11 @@ impl Kernels for ByCover<'_> {
         let paths = self.paths[tree].as_ref()?;
         let tree = &self.ensemble.trees()[tree];
         let nodes = self.ensemble.nodes_of(tree);
-        let law = &mut CoverLaw::new(nodes, self.ensemble.cover_of(tree), paths);
-        Some(Tables::new(nodes, paths, shape, self.weights, law, memory))
+        let distribution = &mut CoverDistribution::new(nodes, self.ensemble.cover_of(tree), paths);
+        Some(Tables::new(nodes, paths, shape, self.weights, distribution, memory))
     }
 
-    fn add(&self, (): &mut (), _: usize, _: &TakenIn, _: &mut [f64]) {}
+    fn add(&self, (): &mut (), _: usize, _: &LoadedRows, _: &mut [f64]) {}
 }
 
 /// Returns the predicted time for some rows and a semivalue of the features, in nanoseconds on one core of a
@@ -119,7 +119,7 @@ pub(super) fn nanoseconds(ensemble: &Ensemble, rows: usize) -> Result<f64, TreeE
 }
 
 /// The distribution of patterns if absent features pass their tests independently.
-struct CoverLaw {
+struct CoverDistribution {
     /// For each node, the offset of the probabilities of its path features.
     starts: Vec<usize>,
     chances: Vec<f64>,
@@ -127,27 +127,28 @@ struct CoverLaw {
     patterns: Vec<(u64, f64)>,
 }
 
-impl CoverLaw {
+impl CoverDistribution {
     fn new(nodes: &[Node], cover: &[f64], paths: &Paths) -> Self {
-        let mut law = Self { starts: vec![0; nodes.len()], chances: Vec::new(), patterns: Vec::new() };
+        let mut distribution =
+            Self { starts: vec![0; nodes.len()], chances: Vec::new(), patterns: Vec::new() };
         for (index, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
-            let (start, count) = (law.starts[index], paths.features(index).len());
+            let (start, count) = (distribution.starts[index], paths.features(index).len());
             for child in [node.left(), node.right()] {
                 let share = cover[child] / cover[index];
-                law.starts[child] = law.chances.len();
-                law.chances.extend_from_within(start..start + count);
+                distribution.starts[child] = distribution.chances.len();
+                distribution.chances.extend_from_within(start..start + count);
                 if paths.is_first(index) {
-                    law.chances.push(share);
+                    distribution.chances.push(share);
                 } else {
-                    law.chances[law.starts[child] + paths.bit(index) as usize] *= share;
+                    distribution.chances[distribution.starts[child] + paths.bit(index) as usize] *= share;
                 }
             }
         }
-        law
+        distribution
     }
 }
 
-impl Law for CoverLaw {
+impl AbsentDistribution for CoverDistribution {
     fn at(&mut self, leaf: usize, paths: &Paths) -> &[(u64, f64)] {
         let chances = &self.chances[self.starts[leaf]..][..paths.features(leaf).len()];
         self.patterns.clear();

@@ -7,11 +7,11 @@ use apportion_values::{CoalitionalValue, Semivalue};
 
 use super::block::{self, Blocks, Recursion};
 use super::coalitional;
-use super::inputs::{Inputs, Place};
-use super::interactions::OfPairs;
+use super::inputs::{Inputs, TreeLayout};
+use super::interactions::PairKernel;
 use super::interactions::partners::Partners;
-use super::kernel::OfPlayers;
-use super::lanes::{Lanes, MOST_NODES, Nodes, rules, runs};
+use super::kernel::PlayerKernel;
+use super::lanes::{Lanes, MAX_NODES, Nodes, rules, runs};
 use super::oracle::PathDependentOracle;
 use crate::common::case::semivalues;
 use crate::common::{Random, TreeSpec, document, read};
@@ -33,27 +33,27 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     let values = &semivalues(11)[..9];
     for (value, within) in values.iter().zip(values.iter().rev()) {
         let rules = || rules(program.trees.iter().map(|tree| tree.distinct), value).unwrap();
-        check_bits(&format!("{value}"), OfPlayers { program, rules: rules() }, &ensemble, &rows);
-        if OfPairs::takes(&rules()) {
-            let pairs = OfPairs::new(program, &partners, rules());
+        check_bits(&format!("{value}"), PlayerKernel { program, rules: rules() }, &ensemble, &rows);
+        if PairKernel::takes(&rules()) {
+            let pairs = PairKernel::new(program, &partners, rules());
             assert!(pairs.targets().len() > 11);
             check_bits(&format!("pairs, {value}"), pairs, &ensemble, &rows);
         }
         let value = CoalitionalValue { between: value.clone(), within: within.clone() };
-        let recursion = coalitional::OfMembers::new(&in_groups, &value).unwrap();
+        let recursion = coalitional::MemberKernel::new(&in_groups, &value).unwrap();
         check_bits(&format!("{value:?}"), recursion, &ensemble, &rows);
     }
 }
 
 fn check_bits(what: &str, recursion: impl Recursion, ensemble: &Ensemble, rows: &[f64]) {
     let portable = Portable(recursion);
-    let wanted = explain::<64, _>(&portable, ensemble, rows);
-    assert_eq!(explain::<8, _>(&portable, ensemble, rows), wanted, "{what}");
-    assert_eq!(explain::<1, _>(&portable, ensemble, rows), wanted, "{what}");
+    let expected = explain::<64, _>(&portable, ensemble, rows);
+    assert_eq!(explain::<8, _>(&portable, ensemble, rows), expected, "{what}");
+    assert_eq!(explain::<1, _>(&portable, ensemble, rows), expected, "{what}");
     let Portable(recursion) = portable;
-    assert_eq!(explain::<64, _>(&recursion, ensemble, rows), wanted, "{what}");
-    assert_eq!(explain::<8, _>(&recursion, ensemble, rows), wanted, "{what}");
-    assert_eq!(explain::<1, _>(&recursion, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<64, _>(&recursion, ensemble, rows), expected, "{what}");
+    assert_eq!(explain::<8, _>(&recursion, ensemble, rows), expected, "{what}");
+    assert_eq!(explain::<1, _>(&recursion, ensemble, rows), expected, "{what}");
 }
 
 /// Returns the bits that a recursion writes, in blocks of `R` rows.
@@ -70,8 +70,8 @@ struct Portable<K>(K);
 impl<K: Recursion> Recursion for Portable<K> {
     type Tree = K::Tree;
     type Stack<const R: usize> = K::Stack<R>;
-    type Known<'k>
-        = K::Known<'k>
+    type NodeData<'k>
+        = K::NodeData<'k>
     where
         Self: 'k;
 
@@ -83,7 +83,7 @@ impl<K: Recursion> Recursion for Portable<K> {
         self.0.trees()
     }
 
-    fn place(tree: &K::Tree) -> &Place {
+    fn place(tree: &K::Tree) -> &TreeLayout {
         K::place(tree)
     }
 
@@ -95,14 +95,14 @@ impl<K: Recursion> Recursion for Portable<K> {
         self.0.stack()
     }
 
-    fn runs<'k>(&'k self, tree: &'k K::Tree) -> impl Iterator<Item = (Nodes<'k>, K::Known<'k>)> {
+    fn runs<'k>(&'k self, tree: &'k K::Tree) -> impl Iterator<Item = (Nodes<'k>, K::NodeData<'k>)> {
         self.0.runs(tree)
     }
 
     fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &K::Tree,
-        run: (Nodes<'_>, K::Known<'_>),
+        run: (Nodes<'_>, K::NodeData<'_>),
         columns: &[Lanes<R>],
         stack: &mut K::Stack<R>,
         phi: &mut [Lanes<R>],
@@ -113,7 +113,7 @@ impl<K: Recursion> Recursion for Portable<K> {
     fn add_run<const R: usize>(
         &self,
         tree: &K::Tree,
-        run: (Nodes<'_>, K::Known<'_>),
+        run: (Nodes<'_>, K::NodeData<'_>),
         columns: &[Lanes<R>],
         stack: &mut K::Stack<R>,
         phi: &mut [Lanes<R>],
@@ -142,7 +142,7 @@ fn all_rows_are_taken_in_wide_blocks_narrow_ones_or_singly() {
 
 #[test]
 fn a_rule_is_taken_in_runs_of_nodes() {
-    let rule = Semivalue::Shapley.rule(2 * (2 * MOST_NODES + 1) - 1).unwrap();
+    let rule = Semivalue::Shapley.rule(2 * (2 * MAX_NODES + 1) - 1).unwrap();
     let runs: Vec<usize> = runs(&rule).map(|nodes| nodes.presence.len()).collect();
-    assert_eq!(runs, [MOST_NODES, MOST_NODES, 1]);
+    assert_eq!(runs, [MAX_NODES, MAX_NODES, 1]);
 }

@@ -8,7 +8,7 @@ use apportion_models::tree::Tree;
 use apportion_values::{Attributions, CoalitionalValue, InteractionIndex, Interactions, Semivalue, Value};
 
 use super::by_size::BySize;
-use super::kernel::OfPlayers;
+use super::kernel::PlayerKernel;
 use super::lanes::rules;
 use super::oracle::PathDependentOracle;
 use super::over_hierarchy::OverHierarchy;
@@ -34,13 +34,13 @@ impl PathDependentOracle<'_> {
             None => Players {
                 of: Cow::Borrowed(&self.features),
                 count: self.features.len(),
-                program: Held::Own(&self.program),
+                program: ProgramRef::Own(&self.program),
             },
             Some(groups) => {
                 let of = group_of(groups);
                 let make = || Arc::new(Program::new(&self.ensemble, &of));
                 let program = self.quotient.get(groups, make);
-                Players { count: groups.len(), program: Held::Shared(program), of: Cow::Owned(of) }
+                Players { count: groups.len(), program: ProgramRef::Shared(program), of: Cow::Owned(of) }
             }
         }
     }
@@ -61,7 +61,7 @@ impl PathDependentOracle<'_> {
         let predictions = ensemble.margins(rows)?;
         let mut values = vec![0.0; predictions.len() * players.count];
         match rules {
-            Some(rules) => block::explain(&OfPlayers { program, rules }, ensemble, rows, &mut values),
+            Some(rules) => block::explain(&PlayerKernel { program, rules }, ensemble, rows, &mut values),
             None => self.row_by_row(
                 rows,
                 &mut values,
@@ -69,7 +69,7 @@ impl PathDependentOracle<'_> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
-        finite(Attributions::of_players(players.count, values, self.program.base.clone(), predictions))
+        finite(Attributions::for_players(players.count, values, self.program.base.clone(), predictions))
     }
 
     /// Computes a coalitional value of features.
@@ -85,7 +85,7 @@ impl PathDependentOracle<'_> {
             return self.by_tables(features, features.len(), &weights, rows);
         }
         let program = self.in_these(groups);
-        let kernel = self.by_quadrature(coalitional::OfMembers::new(&program, value))?;
+        let kernel = self.by_quadrature(coalitional::MemberKernel::new(&program, value))?;
         let predictions = ensemble.margins(rows)?;
         let mut values = vec![0.0; predictions.len() * features.len()];
         match kernel {
@@ -97,7 +97,7 @@ impl PathDependentOracle<'_> {
                 |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
             ),
         }
-        finite(Attributions::of_players(features.len(), values, self.program.base.clone(), predictions))
+        finite(Attributions::for_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
     /// Computes a coalitional value of features in a hierarchy of groups.
@@ -122,7 +122,7 @@ impl PathDependentOracle<'_> {
             || OverHierarchy::new(value, &tree, features),
             |kernel, tree, row, phi| kernel.add(ensemble, tree, row, phi),
         );
-        finite(Attributions::of_players(features.len(), values, self.program.base.clone(), predictions))
+        finite(Attributions::for_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
     /// Returns the program of features in these groups.
@@ -140,7 +140,7 @@ impl PathDependentOracle<'_> {
     ) -> Result<Attributions, TreeError> {
         let predictions = self.ensemble.margins(rows)?;
         let values = tables::values(&self.ensemble, (player_of, players), weights, self.settings, rows)?;
-        finite(Attributions::of_players(players, values, self.program.base.clone(), predictions))
+        finite(Attributions::for_players(players, values, self.program.base.clone(), predictions))
     }
 
     /// Sums the results of a kernel over trees, row by row. `add` is called with one tree and one rounded
@@ -172,11 +172,11 @@ pub(super) struct Players<'a> {
     /// The player of each feature.
     pub(super) of: Cow<'a, [u32]>,
     pub(super) count: usize,
-    program: Held<'a>,
+    program: ProgramRef<'a>,
 }
 
 /// The program of the oracle, or of the groups of the most recent call.
-enum Held<'a> {
+enum ProgramRef<'a> {
     Own(&'a Program),
     Shared(Arc<Program>),
 }
@@ -184,8 +184,8 @@ enum Held<'a> {
 impl Players<'_> {
     pub(super) fn program(&self) -> &Program {
         match &self.program {
-            Held::Own(program) => program,
-            Held::Shared(program) => program,
+            ProgramRef::Own(program) => program,
+            ProgramRef::Shared(program) => program,
         }
     }
 }

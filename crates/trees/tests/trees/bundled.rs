@@ -141,11 +141,11 @@ fn remainders_are_the_interactions_of_xgboost() {
         let got =
             oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&row, row.len())).unwrap();
         let outputs = ensemble.output_count();
-        for (output, wanted) in case["interactions"].as_array().unwrap().iter().enumerate() {
+        for (output, expected) in case["interactions"].as_array().unwrap().iter().enumerate() {
             let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();
             // The tolerance covers the rounding error of sums in f32: 1 part in 10⁷.
             let scale = (got.iter().map(|number| number.abs()).sum::<f64>()).max(1.0);
-            close(case["file"].as_str().unwrap(), &got, &floats(wanted), 1e-6 * scale);
+            close(case["file"].as_str().unwrap(), &got, &floats(expected), 1e-6 * scale);
             compared += got.len();
         }
     }

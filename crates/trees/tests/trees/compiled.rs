@@ -21,11 +21,13 @@ fn compile(ensemble: &Ensemble, rows: &[f64], weights: Option<&[f64]>, cut: usiz
     compiler.finish().unwrap()
 }
 
-fn assert_close(got: &Attributions, wanted: &Attributions, what: &str) {
-    assert_eq!(got.predictions, wanted.predictions);
-    assert_eq!(got.values.len(), wanted.values.len());
-    for (got, wanted) in got.values.iter().chain(&got.base).zip(wanted.values.iter().chain(&wanted.base)) {
-        assert!((got - wanted).abs() < 1e-12, "{what}: {got} != {wanted}");
+fn assert_close(got: &Attributions, expected: &Attributions, what: &str) {
+    assert_eq!(got.predictions, expected.predictions);
+    assert_eq!(got.values.len(), expected.values.len());
+    for (got, expected) in
+        got.values.iter().chain(&got.base).zip(expected.values.iter().chain(&expected.base))
+    {
+        assert!((got - expected).abs() < 1e-12, "{what}: {got} != {expected}");
     }
 }
 

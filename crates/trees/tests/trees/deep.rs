@@ -78,14 +78,14 @@ fn check_groups(what: &str, oracle: &dyn Exact, groups: &Partition, rows: Rows<'
     for (value, between) in members {
         check_sums(what, oracle, &value, rows);
         let got = oracle.values_of(&value, rows).unwrap().values;
-        let wanted = oracle.values_of(&Value::quotient(between, groups.clone()), rows).unwrap().values;
+        let expected = oracle.values_of(&Value::quotient(between, groups.clone()), rows).unwrap().values;
         let sums: Vec<f64> = got
             .chunks(groups.players())
             .flat_map(|row| {
                 groups.groups().iter().map(|group| group.iter().map(|&feature| row[feature]).sum::<f64>())
             })
             .collect();
-        close(&format!("{what}, {value:?}"), &sums, &wanted, 1e-12);
+        close(&format!("{what}, {value:?}"), &sums, &expected, 1e-12);
     }
 }
 
@@ -113,8 +113,9 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
             ];
             for (game, oracle) in oracles {
                 let what = format!("{game}, tree {number} of depth {depth}");
-                let law = Semivalue::by_size_law(&[1.0 / FEATURES as f64; FEATURES]).unwrap();
-                for value in [Semivalue::Shapley, Semivalue::beta_shapley(1.0, 1.0).unwrap(), law] {
+                let distribution =
+                    Semivalue::from_size_distribution(&[1.0 / FEATURES as f64; FEATURES]).unwrap();
+                for value in [Semivalue::Shapley, Semivalue::beta_shapley(1.0, 1.0).unwrap(), distribution] {
                     check_sums(&what, &*oracle, &value.into(), rows);
                 }
                 let groups = [3, 20, 130, 249][number];
@@ -172,10 +173,10 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 check_sums(&what, &oracle, &value, rows);
                 // Rows have the same bits alone as together.
                 let together = oracle.values_of(&value, rows).unwrap().values;
-                for (row, wanted) in rows.iter().zip(together.chunks_exact(depth)) {
+                for (row, expected) in rows.iter().zip(together.chunks_exact(depth)) {
                     let alone = oracle.values_of(&value, Rows::new(row, depth)).unwrap().values;
                     assert!(
-                        alone.iter().zip(wanted).all(|(a, b)| a.to_bits() == b.to_bits()),
+                        alone.iter().zip(expected).all(|(a, b)| a.to_bits() == b.to_bits()),
                         "{what}, {value:?}"
                     );
                 }
@@ -187,10 +188,10 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             }
             if depth == 24 && fraction != 1e-9 {
                 // Weights by size use the other kernel, which does not divide.
-                let law = Semivalue::by_size_law(&[1.0 / 24.0; 24]).unwrap();
-                let [got, wanted] = [Semivalue::Shapley, law]
+                let distribution = Semivalue::from_size_distribution(&[1.0 / 24.0; 24]).unwrap();
+                let [got, expected] = [Semivalue::Shapley, distribution]
                     .map(|value| oracle.interactions(value, Diagonal::Value, rows).unwrap().values);
-                close(&what, &got, &wanted, 1e-13);
+                close(&what, &got, &expected, 1e-13);
             }
             // Groups of neighbours on the path, and groups of features that are far apart.
             for group_of in [|f: usize, _: usize| f / 6, |f: usize, depth: usize| f % (depth / 6)] {

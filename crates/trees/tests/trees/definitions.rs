@@ -234,9 +234,9 @@ fn pairs_on_long_paths_are_differences_of_values() {
                     apportion_trees::Exact::values_of(&fixed.unwrap(), &value, rows).unwrap().values
                 });
                 for feature in (0..features).filter(|&feature| feature != other) {
-                    let wanted = values[0][feature] - values[1][feature];
+                    let expected = values[0][feature] - values[1][feature];
                     let got = pairs[feature * features + other];
-                    assert!((got - wanted).abs() < 1e-12, "{features}, {value:?}: {feature} and {other}");
+                    assert!((got - expected).abs() < 1e-12, "{features}, {value:?}: {feature} and {other}");
                 }
             }
         }
@@ -352,6 +352,6 @@ fn background_rows_that_decide_alike_count_together() {
     case.background = Background::rows(rows, 5).unwrap();
     case.check(&of_features(5));
     let oracle = LinkedOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
-    let oracle = oracle.with_most_steps(3 * (32 + 25 * 16) * 2);
+    let oracle = oracle.with_max_steps(3 * (32 + 25 * 16) * 2);
     oracle.values(Semivalue::Shapley, case.rows()).unwrap();
 }

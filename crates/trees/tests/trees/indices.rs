@@ -89,10 +89,10 @@ fn few_of_many_features_act_together() {
     }
 }
 
-fn near(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (place, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        assert!((got - wanted).abs() <= tolerance, "{what}, {place}: {got} != {wanted}");
+fn near(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (place, (got, expected)) in got.iter().zip(expected).enumerate() {
+        assert!((got - expected).abs() <= tolerance, "{what}, {place}: {got} != {expected}");
     }
 }
 
@@ -158,8 +158,11 @@ fn efficient_indices_sum_to_the_prediction_less_the_base() {
             for order in 1..=4 {
                 for found in oracle.indices_of(&index.parse().unwrap(), order, None, case.rows()).unwrap() {
                     let sum: f64 = found.values().iter().sum();
-                    let wanted = found.predictions()[0] - found.base()[0];
-                    assert!((sum - wanted).abs() < 1e-10, "{name}, {index} order {order}: {sum} != {wanted}");
+                    let expected = found.predictions()[0] - found.base()[0];
+                    assert!(
+                        (sum - expected).abs() < 1e-10,
+                        "{name}, {index} order {order}: {sum} != {expected}"
+                    );
                 }
             }
         }
@@ -181,7 +184,7 @@ fn the_games_themselves_are_enumerated_to_the_same_indices() {
             path_dependent.indices_of(&index, 3, None, case.rows()).unwrap(),
         ];
         for (row, explicand) in case.rows().iter().enumerate() {
-            let wanted = [
+            let expected = [
                 enumerate_interactions(
                     &MarginalGame::new(&case.ensemble, explicand, &background).unwrap(),
                     &index,
@@ -193,11 +196,11 @@ fn the_games_themselves_are_enumerated_to_the_same_indices() {
                     3,
                 ),
             ];
-            for (got, wanted) in got.iter().zip(wanted) {
-                for (coalition, wanted) in wanted.unwrap().iter() {
+            for (got, expected) in got.iter().zip(expected) {
+                for (coalition, expected) in expected.unwrap().iter() {
                     let members: Vec<usize> = coalition.members().collect();
                     let got = got[row].get(&members).map_or(0.0, |index| index[0]);
-                    assert!((got - wanted[0]).abs() < 1e-11, "{name} {coalition}: {got} != {wanted:?}");
+                    assert!((got - expected[0]).abs() < 1e-11, "{name} {coalition}: {got} != {expected:?}");
                 }
             }
         }
@@ -226,11 +229,11 @@ fn a_wide_linear_model_has_no_coalitions_but_its_features() {
             assert!(found.coalitions().sizes().iter().all(|&size| size == 1), "{name}");
             for &(feature, slope) in &slopes {
                 let mean: f64 = background.iter().skip(feature).step_by(features).sum::<f64>() / 3.0;
-                let (got, wanted) = (found.get(&[feature]), slope * (row[feature] - mean));
+                let (got, expected) = (found.get(&[feature]), slope * (row[feature] - mean));
                 let got = got.map_or(0.0, |index| index[0]);
                 assert!(
-                    (got - wanted).abs() < 1e-10 * wanted.abs().max(1.0),
-                    "{name} {feature}: {got} {wanted}"
+                    (got - expected).abs() < 1e-10 * expected.abs().max(1.0),
+                    "{name} {feature}: {got} {expected}"
                 );
             }
         }
@@ -302,9 +305,9 @@ fn compiled_backgrounds_have_the_indices_of_their_rows() {
     for index in ["shapley-taylor", "faithful-banzhaf"] {
         let of =
             |oracle: &dyn Exact| oracle.indices_of(&index.parse().unwrap(), 3, None, case.rows()).unwrap();
-        for (got, wanted) in of(&compiled).iter().zip(of(&plain)) {
-            near(got.values(), wanted.values(), 1e-12, index);
-            near(got.constant(), wanted.constant(), 1e-12, index);
+        for (got, expected) in of(&compiled).iter().zip(of(&plain)) {
+            near(got.values(), expected.values(), 1e-12, index);
+            near(got.constant(), expected.constant(), 1e-12, index);
         }
     }
 }
@@ -323,11 +326,11 @@ fn a_model_that_splits_on_several_features_at_once_has_the_indices_of_its_margin
             let found = oracle.indices_of(&index, 3, None, Rows::new(&rows, features)).unwrap();
             for (found, row) in found.iter().zip(rows.chunks(features)) {
                 let game = MarginalGame::new(&ensemble, row, &background).unwrap();
-                let wanted = enumerate_interactions(&game, &index, 3).unwrap();
-                for (coalition, wanted) in wanted.iter() {
+                let expected = enumerate_interactions(&game, &index, 3).unwrap();
+                for (coalition, expected) in expected.iter() {
                     let members: Vec<usize> = coalition.members().collect();
-                    let zeros = vec![0.0; wanted.len()];
-                    near(found.get(&members).unwrap_or(&zeros), wanted, 1e-10, name);
+                    let zeros = vec![0.0; expected.len()];
+                    near(found.get(&members).unwrap_or(&zeros), expected, 1e-10, name);
                 }
             }
         }

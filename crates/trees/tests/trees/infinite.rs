@@ -119,11 +119,11 @@ fn games_of_a_row_are_the_tree_written_out() {
                         (0..4).map(|i| if mask >> i & 1 == 1 { row[i] } else { mixture[i] }).collect();
                     trees.iter().map(|tree| tree.predict(&mixed)).sum::<f64>() / 3.0
                 };
-                let wanted: f64 = case.background.as_rows().iter().map(mean).sum();
-                assert!((marginal[mask] - wanted).abs() < 1e-12, "{mask:04b} of {row:?}, {trees:?}");
-                let wanted: f64 =
+                let expected: f64 = case.background.as_rows().iter().map(mean).sum();
+                assert!((marginal[mask] - expected).abs() < 1e-12, "{mask:04b} of {row:?}, {trees:?}");
+                let expected: f64 =
                     trees.iter().map(|tree| tree.path_dependent(row, |i| mask >> i & 1 == 1)).sum();
-                assert!((by_path[mask] - wanted).abs() < 1e-12, "{mask:04b} of {row:?}, {trees:?}");
+                assert!((by_path[mask] - expected).abs() < 1e-12, "{mask:04b} of {row:?}, {trees:?}");
             }
         }
     }
@@ -145,8 +145,11 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     let found = values(&[infinite, 2.0]).unwrap();
     // f = 1 below, 1 + 3.5 x otherwise: v(∅) = (1 + 11.5) / 2, v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) /
     // 2, v(N) = 8.
-    let wanted = [(8.0 - 6.25 + 8.0 - 4.5) / 2.0, (4.5 - 6.25 + 8.0 - 8.0) / 2.0];
-    assert!(found.values.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{found:?}");
+    let expected = [(8.0 - 6.25 + 8.0 - 4.5) / 2.0, (4.5 - 6.25 + 8.0 - 8.0) / 2.0];
+    assert!(
+        found.values.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-12),
+        "{found:?}"
+    );
     let refused = |error: TreeError, place: &str| {
         let error = error.to_string();
         assert!(error.contains(place) && error.contains("a linear model computes with it"), "{error}");

@@ -9,7 +9,7 @@ use apportion_values::{Semivalue, Value};
 use crate::common::case::Case;
 use crate::common::{Random, TreeSpec};
 
-fn told(kernel: Kernel) -> Settings {
+fn with_kernel(kernel: Kernel) -> Settings {
     Settings::default().with_kernel(kernel)
 }
 
@@ -28,7 +28,7 @@ fn case(seed: u64, features: usize, trees: usize, depth: usize, rows: (usize, us
 fn the_choice_of_kernel_follows_the_work() {
     let case = case(8, 6, 10, 6, (3000, 200));
     let absent = Semivalue::mixture(&[0.0], &[1.0]).unwrap();
-    for (background, rows, value, wanted) in [
+    for (background, rows, value, expected) in [
         (1, 1, Semivalue::Shapley, Kernel::Walk),
         (200, 1, Semivalue::Shapley, Kernel::Cohorts),
         (200, 3000, Semivalue::Shapley, Kernel::Tables),
@@ -39,7 +39,7 @@ fn the_choice_of_kernel_follows_the_work() {
     ] {
         let oracle = marginal(&case, background, Settings::default());
         let plan = oracle.plan(value.clone(), case.rows().slice(0..rows)).unwrap();
-        assert_eq!(plan.kernels, [(wanted, 10)], "{background} background rows, {rows} rows, {value}");
+        assert_eq!(plan.kernels, [(expected, 10)], "{background} background rows, {rows} rows, {value}");
     }
 }
 
@@ -47,7 +47,7 @@ fn the_choice_of_kernel_follows_the_work() {
 fn plans_of_the_marginal_game_say_what_is_done() {
     let case = case(24, 8, 3, 6, (400, 9));
     for kernel in [Kernel::Walk, Kernel::Cohorts, Kernel::Masks, Kernel::Tables] {
-        let plan = marginal(&case, 9, told(kernel)).plan(Semivalue::Shapley, case.rows()).unwrap();
+        let plan = marginal(&case, 9, with_kernel(kernel)).plan(Semivalue::Shapley, case.rows()).unwrap();
         assert_eq!(plan.kernels, [(kernel, 3)]);
         assert!(plan.seconds > 0.0 && plan.seconds < 10.0, "{plan:?}");
     }
@@ -74,9 +74,9 @@ fn plans_of_the_path_dependent_game_say_what_is_done() {
         let oracle = PathDependentOracle::new(&case.ensemble).unwrap();
         oracle.with_settings(Settings::default().with_kernel(kernel))
     };
-    let by_size = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
+    let by_size = Semivalue::from_size_distribution(&[0.5, 0.25, 0.25]).unwrap();
     let shapley = &Semivalue::Shapley;
-    for (told, value, wanted) in [
+    for (told, value, expected) in [
         (None, shapley, Kernel::Quadrature),
         (None, &by_size, Kernel::Walk),
         (Some(Kernel::Quadrature), shapley, Kernel::Quadrature),
@@ -86,7 +86,7 @@ fn plans_of_the_path_dependent_game_say_what_is_done() {
     ] {
         let oracle = by(told);
         let plan = |rows| oracle.plan_of(&value.clone().into(), rows, case.rows()).unwrap();
-        assert_eq!(plan(10).kernels, [(wanted, case.ensemble.tree_count())]);
+        assert_eq!(plan(10).kernels, [(expected, case.ensemble.tree_count())]);
         let seconds = [0, 1, 2, 8, 64, 65, 1000, 100_000].map(|rows| plan(rows).seconds);
         assert!(seconds.is_sorted() && seconds[1] < seconds[7], "{seconds:?}");
     }
@@ -116,7 +116,7 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
         let groups =
             Partition::new(100, (0..100).collect::<Vec<_>>().chunks(2).map(<[usize]>::to_vec).collect())
                 .unwrap();
-        let oracle = marginal(&case, 4, told(kernel));
+        let oracle = marginal(&case, 4, with_kernel(kernel));
         let row = case.rows().slice(0..1);
         let shapley = Value::from(Semivalue::Shapley);
         let answers = [
@@ -133,9 +133,9 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
                 Ok(()) => assert!(sound, "{kernel}, {length}, {index}"),
                 Err(error) => {
                     assert!(!sound, "{kernel}, {length}, {index}: {error}");
-                    let wanted =
+                    let expected =
                         matches!(error, TreeError::Kernel { tree: 1, kernel: given, .. } if given == kernel);
-                    assert!(wanted && error.to_string().contains("tree 1"), "{error}");
+                    assert!(expected && error.to_string().contains("tree 1"), "{error}");
                 }
             }
         }
@@ -143,7 +143,7 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
         assert!(marginal(&case, 4, Settings::default()).values_of(&shapley, row).is_ok());
     }
     let several = case(28, 3, 2, 4, (1, 2));
-    let error = marginal(&several, 2, told(Kernel::Quadrature))
+    let error = marginal(&several, 2, with_kernel(Kernel::Quadrature))
         .values(Semivalue::Shapley, several.rows())
         .unwrap_err();
     assert!(matches!(error, TreeError::Unsupported { .. }), "{error}");
@@ -152,9 +152,9 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
 #[test]
 fn kernels_that_the_path_dependent_game_has_not_are_refused() {
     let short = case(63, 3, 2, 4, (1, 1));
-    let by_size = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
+    let by_size = Semivalue::from_size_distribution(&[0.5, 0.25, 0.25]).unwrap();
     let by = |case: &'_ Case, kernel| {
-        PathDependentOracle::new(case.ensemble.clone()).unwrap().with_settings(told(kernel))
+        PathDependentOracle::new(case.ensemble.clone()).unwrap().with_settings(with_kernel(kernel))
     };
     for (kernel, value) in [(Kernel::Masks, Semivalue::Shapley), (Kernel::Quadrature, by_size)] {
         let oracle = by(&short, kernel);

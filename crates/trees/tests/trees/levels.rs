@@ -90,7 +90,7 @@ fn pairs_of_pairs_may_have_weights_by_size_at_every_level() {
     let four = |a: usize, b: usize| Member::Group(vec![pair(a), pair(b)]);
     let hierarchy = Hierarchy::new(8, vec![four(0, 2), four(3, 1)]).unwrap();
     let players: Vec<usize> = (0..8).collect();
-    let by_size = Semivalue::by_size_law(&[0.8, 0.2]).unwrap();
+    let by_size = Semivalue::from_size_distribution(&[0.8, 0.2]).unwrap();
     let both = CoalitionalValue { between: by_size.clone(), within: by_size };
     for background in [1, 3, 70] {
         let case = Case::random(random, (8, &players), (3, 6, true), 1, (2, background));

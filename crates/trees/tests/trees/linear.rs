@@ -49,12 +49,12 @@ fn more_than_64_players() {
     let many = spread(&background);
     let far = InterventionalOracle::new(&far, Rows::new(&many, 140), None).unwrap();
     for value in [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(0.5, 2.0).unwrap()] {
-        let wanted = near.values(value.clone(), Rows::new(&few, 7)).unwrap().values;
+        let expected = near.values(value.clone(), Rows::new(&few, 7)).unwrap().values;
         let got = far.values(value, Rows::new(&spread(&few), 140)).unwrap().values;
-        close("140 features", &got.iter().copied().step_by(20).collect::<Vec<_>>(), &wanted, 1e-12);
+        close("140 features", &got.iter().copied().step_by(20).collect::<Vec<_>>(), &expected, 1e-12);
         assert_eq!(
             got.iter().filter(|&&value| value != 0.0).count(),
-            wanted.iter().filter(|&&value| value != 0.0).count()
+            expected.iter().filter(|&&value| value != 0.0).count()
         );
     }
 }
@@ -121,17 +121,17 @@ fn a_categorical_model_equals_its_one_hot_twin() {
                 let oracle = InterventionalOracle::new(&twin, wide(&wide_background), None);
                 let oracle = oracle.unwrap().with_settings(settings);
                 let wide_rows = wide(&wide_explicands);
-                let wanted =
+                let expected =
                     oracle.values(Value::quotient(value.clone(), groups.clone()), wide_rows).unwrap();
-                close(&format!("{what}, marginal, {kernel:?}"), &got.values, &wanted.values, 1e-12);
-                close(&what, &got.predictions, &wanted.predictions, 1e-12);
+                close(&format!("{what}, marginal, {kernel:?}"), &got.values, &expected.values, 1e-12);
+                close(&what, &got.predictions, &expected.predictions, 1e-12);
             }
             let got = dependent.values(value.clone(), rows).unwrap();
-            let wanted = dependent_twin
+            let expected = dependent_twin
                 .values(Value::quotient(value, groups.clone()), wide(&wide_explicands))
                 .unwrap();
-            close(&format!("{what}, path-dependent"), &got.values, &wanted.values, 1e-12);
-            close(&what, &got.base, &wanted.base, 1e-12);
+            close(&format!("{what}, path-dependent"), &got.values, &expected.values, 1e-12);
+            close(&what, &got.base, &expected.base, 1e-12);
         }
     }
 }

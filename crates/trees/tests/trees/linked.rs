@@ -27,13 +27,16 @@ fn check(ensemble: &Ensemble, link: Link, background: &[f64], explicands: &[f64]
         for (index, row) in Rows::new(explicands, n).iter().enumerate() {
             let got = got.of_row(index);
             let game = MarginalGame::new(&model, row, &background).unwrap();
-            let wanted = enumerate(&game, value.clone()).unwrap();
-            let scale =
-                wanted.predictions.iter().chain(&wanted.base).fold(0.0f64, |most, end| most.max(end.abs()));
+            let expected = enumerate(&game, value.clone()).unwrap();
+            let scale = expected
+                .predictions
+                .iter()
+                .chain(&expected.base)
+                .fold(0.0f64, |most, end| most.max(end.abs()));
             let numbers = [&got.values, &got.predictions, &got.base].into_iter().flatten();
-            let all = [&wanted.values, &wanted.predictions, &wanted.base].into_iter().flatten();
-            for (got, wanted) in numbers.zip(all) {
-                assert!((got - wanted).abs() <= 1e-12 * scale, "{value}: {got} != {wanted}");
+            let all = [&expected.values, &expected.predictions, &expected.base].into_iter().flatten();
+            for (got, expected) in numbers.zip(all) {
+                assert!((got - expected).abs() <= 1e-12 * scale, "{value}: {got} != {expected}");
             }
         }
     }
@@ -130,9 +133,9 @@ fn losses_are_divided() {
                 });
                 for (index, row) in case.rows().iter().enumerate() {
                     let game = MarginalGame::new(&model, row, &case.background).unwrap();
-                    let wanted = enumerate(&game, Semivalue::Shapley).unwrap();
+                    let expected = enumerate(&game, Semivalue::Shapley).unwrap();
                     let what = format!("{link:?}, target {target}, {features} features");
-                    close(&what, &got.of_row(index).values, &wanted.values, 1e-10);
+                    close(&what, &got.of_row(index).values, &expected.values, 1e-10);
                 }
             }
         }
@@ -242,10 +245,10 @@ fn of_many_features_only_those_that_part_count() {
     let model = case.ensemble.linked().unwrap();
     let game = MarginalGame::new(&model, &case.rows, &case.background).unwrap();
     let few = SubGame::new(&game, &kept).unwrap();
-    let wanted = few.expand(&enumerate(&few, Semivalue::Shapley).unwrap().values);
-    assert!(wanted.iter().filter(|value| **value != 0.0).count() > 2);
-    for (feature, (got, wanted)) in got.values.iter().zip(&wanted).enumerate() {
-        assert!((got - wanted).abs() < 1e-13, "feature {feature}: {got} != {wanted}");
+    let expected = few.expand(&enumerate(&few, Semivalue::Shapley).unwrap().values);
+    assert!(expected.iter().filter(|value| **value != 0.0).count() > 2);
+    for (feature, (got, expected)) in got.values.iter().zip(&expected).enumerate() {
+        assert!((got - expected).abs() < 1e-13, "feature {feature}: {got} != {expected}");
     }
     // Features for which the rows do not diverge get exactly 0.
     assert!((0..features).all(|feature| kept.contains(&feature) || got.values[feature] == 0.0));
@@ -270,8 +273,8 @@ fn steps(features: usize) -> Case {
 fn what_would_take_too_long_is_refused_before_it_is_begun() {
     for (features, named) in [(45, Some(45)), (62, Some(62)), (63, None), (300, None)] {
         let case = steps(features);
-        for most in [LinkedOracle::MOST_STEPS, if named.is_none() { u64::MAX } else { 0 }] {
-            let oracle = oracle(&case).with_most_steps(most);
+        for most in [LinkedOracle::MAX_STEPS, if named.is_none() { u64::MAX } else { 0 }] {
+            let oracle = oracle(&case).with_max_steps(most);
             let refused = oracle.values(Semivalue::Shapley, case.rows()).unwrap_err();
             let told = match &refused {
                 TreeError::TooManySteps { parting, row: 0, background_row: 0, .. } => *parting,
@@ -294,7 +297,7 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
 fn the_limit_is_what_is_counted() {
     let case = steps(6);
     // 64 mixtures, and two leaves for each of six trees.
-    let explain = |most| oracle(&case).with_most_steps(most).values(Semivalue::Shapley, case.rows());
+    let explain = |most| oracle(&case).with_max_steps(most).values(Semivalue::Shapley, case.rows());
     explain(76).unwrap();
     assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, max: 75, .. })));
     assert!(explain(75).unwrap_err().to_string().contains("6 features or groups"));

@@ -43,11 +43,11 @@ fn linear_models_of_files_have_the_values_of_the_definition_without_a_draw() {
             for (row, explicand) in explicands.iter().enumerate() {
                 let game = MarginalGame::new(&ensemble, explicand, &background).unwrap();
                 let game = TabulatedGame::from_game(&game).unwrap();
-                let wanted = enumerate(&game, value.clone()).unwrap();
-                close(name, &got.of_row(row).values, &wanted.values, 1e-12);
+                let expected = enumerate(&game, value.clone()).unwrap();
+                close(name, &got.of_row(row).values, &expected.values, 1e-12);
                 let players: Vec<usize> = (0..features).collect();
-                let wanted = matrix(&value, Diagonal::Value, &players, features, &game);
-                close(name, &pairs.of_row(row).values, &wanted, 1e-12);
+                let expected = matrix(&value, Diagonal::Value, &players, features, &game);
+                close(name, &pairs.of_row(row).values, &expected, 1e-12);
                 for (i, j) in (0..features).flat_map(|i| (0..features).map(move |j| (i, j))) {
                     let interact = pairs.pair(row, i, j).iter().any(|&number| number != 0.0);
                     assert!(i == j || !interact, "{name}: linear terms do not interact");
@@ -77,8 +77,8 @@ fn many_features_have_the_values_of_the_walk() {
             Value::quotient(Semivalue::Banzhaf, groups),
         ] {
             let got = oracle().values(value.clone(), rows).unwrap();
-            let wanted = walk.values(value, rows).unwrap();
-            close(&format!("{features} features"), &got.values, &wanted.values, 1e-12);
+            let expected = walk.values(value, rows).unwrap();
+            close(&format!("{features} features"), &got.values, &expected.values, 1e-12);
         }
         let plan = oracle().plan(Semivalue::Shapley, rows).unwrap();
         let slow = walk.plan(Semivalue::Shapley, rows).unwrap();

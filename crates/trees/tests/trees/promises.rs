@@ -259,7 +259,7 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
     let logistic = Some(Link::Logistic { steepness: 1.0 });
     let behind = crate::common::linked_document(std::slice::from_ref(&tree), 3, &[0.0], logistic);
     let groups = Partition::new(3, vec![vec![0], vec![1, 2]]).unwrap();
-    let two = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
+    let two = Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap();
     let pair = |between: &Semivalue, within: &Semivalue, groups: &Partition| {
         Value::Coalitional(
             CoalitionalValue { between: between.clone(), within: within.clone() },

@@ -28,13 +28,13 @@ fn exactly(number: f64) -> Fraction {
 
 /// A semivalue for games of a given number of players, with its moments M(k, 0) as integers over a common
 /// denominator.
-struct Known {
+struct ExactMoments {
     value: Semivalue,
     moments: Vec<BigInt>,
     denominator: BigInt,
 }
 
-impl Known {
+impl ExactMoments {
     fn new(value: Semivalue, moments: Vec<Fraction>) -> Self {
         // The least common multiple of a and b is a times the numerator of b / a.
         let multiple = |a: BigInt, b: &Fraction| Ratio::new(b.denom().clone(), a.clone()).numer() * a;
@@ -45,7 +45,7 @@ impl Known {
 }
 
 /// Returns semivalues whose parameters are fractions.
-fn semivalues(players: usize) -> Vec<Known> {
+fn semivalues(players: usize) -> Vec<ExactMoments> {
     let powers = |p: Fraction| (0..players).map(|k| p.pow(k as i32)).collect::<Vec<_>>();
     // E t^k for t ~ Beta(β, α).
     let beta = |alpha: u64, beta: u64| {
@@ -64,23 +64,23 @@ fn semivalues(players: usize) -> Vec<Known> {
         let sizes = eighths.iter().enumerate().filter(|(_, weight)| **weight > 0);
         sizes.map(|(size, &weight)| fraction(weight, 8) * all_present(size as u64, k)).sum()
     });
-    let law: Vec<f64> = eighths.iter().map(|&weight| weight as f64 / 8.0).collect();
+    let distribution: Vec<f64> = eighths.iter().map(|&weight| weight as f64 / 8.0).collect();
     vec![
-        Known::new(Semivalue::Shapley, beta(1, 1)),
-        Known::new(Semivalue::Banzhaf, powers(fraction(1, 2))),
-        Known::new(Semivalue::weighted_banzhaf(0.375).unwrap(), powers(fraction(3, 8))),
-        Known::new(Semivalue::weighted_banzhaf(1.0 / 64.0).unwrap(), powers(fraction(1, 64))),
-        Known::new(Semivalue::beta_shapley(4.0, 1.0).unwrap(), beta(4, 1)),
-        Known::new(Semivalue::beta_shapley(1.0, 16.0).unwrap(), beta(1, 16)),
-        Known::new(Semivalue::beta_shapley(3.0, 2.0).unwrap(), beta(3, 2)),
-        Known::new(Semivalue::by_size_law(&law).unwrap(), by_size.collect()),
+        ExactMoments::new(Semivalue::Shapley, beta(1, 1)),
+        ExactMoments::new(Semivalue::Banzhaf, powers(fraction(1, 2))),
+        ExactMoments::new(Semivalue::weighted_banzhaf(0.375).unwrap(), powers(fraction(3, 8))),
+        ExactMoments::new(Semivalue::weighted_banzhaf(1.0 / 64.0).unwrap(), powers(fraction(1, 64))),
+        ExactMoments::new(Semivalue::beta_shapley(4.0, 1.0).unwrap(), beta(4, 1)),
+        ExactMoments::new(Semivalue::beta_shapley(1.0, 16.0).unwrap(), beta(1, 16)),
+        ExactMoments::new(Semivalue::beta_shapley(3.0, 2.0).unwrap(), beta(3, 2)),
+        ExactMoments::new(Semivalue::from_size_distribution(&distribution).unwrap(), by_size.collect()),
     ]
 }
 
 /// The tests of a path on one feature: whether the row passes them, and the factor if the feature is absent,
 /// as numerator and denominator.
 #[derive(Clone)]
-struct Asked {
+struct FeatureTests {
     feature: usize,
     passed: bool,
     rest: (BigInt, BigInt),
@@ -92,9 +92,9 @@ fn leaves(
     tree: &TreeSpec,
     row: &[f64],
     rest: impl Fn(usize, usize) -> (BigInt, BigInt),
-) -> Vec<(f64, Vec<Asked>)> {
+) -> Vec<(f64, Vec<FeatureTests>)> {
     let mut leaves = Vec::new();
-    let mut open = vec![(0, Vec::<Asked>::new())];
+    let mut open = vec![(0, Vec::<FeatureTests>::new())];
     while let Some((node, path)) = open.pop() {
         if tree.left[node] == -1 {
             leaves.push((f64::from(tree.number[node]), path));
@@ -111,7 +111,7 @@ fn leaves(
                     asked.rest.0 *= numerator;
                     asked.rest.1 *= denominator;
                 }
-                None => path.push(Asked { feature, passed, rest: (numerator, denominator) }),
+                None => path.push(FeatureTests { feature, passed, rest: (numerator, denominator) }),
             }
             open.push((child, path));
         }
@@ -119,7 +119,7 @@ fn leaves(
     leaves
 }
 
-impl Asked {
+impl FeatureTests {
     /// Returns the difference due to presence, times the denominator of the rest.
     fn gain(&self) -> BigInt {
         let (absent, whole) = &self.rest;
@@ -128,7 +128,7 @@ impl Asked {
 }
 
 /// Returns, for each semivalue and player of a path, the mean factor of all other players.
-fn others(path: &[Asked], semivalues: &[&Known]) -> Vec<Vec<Fraction>> {
+fn others(path: &[FeatureTests], semivalues: &[&ExactMoments]) -> Vec<Vec<Fraction>> {
     let zero = BigInt::from(0);
     // Multiply by all denominators, so that the coefficients are integers: Π (a_j + g_j t).
     let factors: Vec<(BigInt, BigInt)> =
@@ -158,9 +158,13 @@ fn others(path: &[Asked], semivalues: &[&Known]) -> Vec<Vec<Fraction>> {
 }
 
 /// Returns the values of one tree: for each of the semivalues, one per feature.
-fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Known]) -> Vec<Vec<Fraction>> {
+fn values(
+    leaves: &[(f64, Vec<FeatureTests>)],
+    features: usize,
+    semivalues: &[ExactMoments],
+) -> Vec<Vec<Fraction>> {
     let mut values = vec![vec![exactly(0.0); features]; semivalues.len()];
-    let semivalues: Vec<&Known> = semivalues.iter().collect();
+    let semivalues: Vec<&ExactMoments> = semivalues.iter().collect();
     for (value, path) in leaves.iter().filter(|(value, _)| *value != 0.0) {
         for (values, others) in values.iter_mut().zip(others(path, &semivalues)) {
             for (asked, others) in path.iter().zip(others) {
@@ -175,13 +179,13 @@ fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Known]) -
 /// Returns the values of features in groups: products of the factor of the other groups and that of the other
 /// members.
 fn values_in_groups(
-    leaves: &[(f64, Vec<Asked>)],
+    leaves: &[(f64, Vec<FeatureTests>)],
     groups: &Partition,
-    (between, within): (&Known, &Known),
+    (between, within): (&ExactMoments, &ExactMoments),
 ) -> Vec<Fraction> {
     let mut values = vec![exactly(0.0); groups.players()];
     for (value, path) in leaves.iter().filter(|(value, _)| *value != 0.0) {
-        let mut of_groups: Vec<(Asked, Vec<Asked>)> = Vec::new();
+        let mut of_groups: Vec<(FeatureTests, Vec<FeatureTests>)> = Vec::new();
         for asked in path {
             let group = groups.group_of(asked.feature);
             match of_groups.iter_mut().find(|(known, _)| known.feature == group) {
@@ -191,10 +195,12 @@ fn values_in_groups(
                     known.rest.1 *= &asked.rest.1;
                     members.push(asked.clone());
                 }
-                None => of_groups.push((Asked { feature: group, ..asked.clone() }, vec![asked.clone()])),
+                None => {
+                    of_groups.push((FeatureTests { feature: group, ..asked.clone() }, vec![asked.clone()]))
+                }
             }
         }
-        let (wholes, members): (Vec<Asked>, Vec<Vec<Asked>>) = of_groups.into_iter().unzip();
+        let (wholes, members): (Vec<FeatureTests>, Vec<Vec<FeatureTests>>) = of_groups.into_iter().unzip();
         for (members, of_group) in members.iter().zip(&others(&wholes, &[between])[0]) {
             for (asked, of_fellows) in members.iter().zip(&others(members, &[within])[0]) {
                 let gain = Ratio::new(asked.gain(), asked.rest.1.clone());
@@ -270,11 +276,11 @@ fn deep_row(random: &mut Random, tree: &TreeSpec, features: usize, failing: u64)
 }
 
 /// Returns the largest error of one explained row, relative to the largest value.
-fn worst(got: &[f64], wanted: &[Fraction]) -> f64 {
-    let wanted: Vec<f64> = wanted.iter().map(to_f64).collect();
+fn worst(got: &[f64], expected: &[Fraction]) -> f64 {
+    let expected: Vec<f64> = expected.iter().map(to_f64).collect();
     let largest = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(f64::abs).fold(0.0, f64::max);
-    let error = largest(&mut got.iter().zip(&wanted).map(|(got, wanted)| got - wanted));
-    let scale = largest(&mut wanted.iter().copied());
+    let error = largest(&mut got.iter().zip(&expected).map(|(got, expected)| got - expected));
+    let scale = largest(&mut expected.iter().copied());
     if scale == 0.0 { error } else { error / scale }
 }
 
@@ -310,11 +316,11 @@ fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing
         let rows = Rows::new(&row, features);
         let oracle = PathDependentOracle::new(&ensemble).unwrap();
         let twin = InterventionalOracle::new(&ensemble, Rows::new(&background, features), None).unwrap();
-        let wanted = values(&path_dependent, features, &semivalues);
+        let expected = values(&path_dependent, features, &semivalues);
         let wanted_marginal = values(&marginal, features, &semivalues);
-        for ((exact, wanted), wanted_marginal) in semivalues.iter().zip(wanted).zip(wanted_marginal) {
+        for ((exact, expected), wanted_marginal) in semivalues.iter().zip(expected).zip(wanted_marginal) {
             let value = &exact.value;
-            let error = worst(&oracle.values(value.clone(), rows).unwrap().values, &wanted);
+            let error = worst(&oracle.values(value.clone(), rows).unwrap().values, &expected);
             assert!(error < 1e-12, "path-dependent, {value}, depth {depth}, {failing} % fail: {error:e}");
             let error = worst(&twin.values(value.clone(), rows).unwrap().values, &wanted_marginal);
             assert!(error < 1e-12, "interventional, {value}, depth {depth}, {failing} % fail: {error:e}");
@@ -340,7 +346,7 @@ fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
     let nobody = |_| fraction(0, 1);
     for (features, depth, groups) in [(12, 24, 4), (30, 24, 9), (30, 30, 20)] {
         let exact = semivalues(features);
-        let never = Known::new(
+        let never = ExactMoments::new(
             Semivalue::mixture(&[0.0], &[1.0]).unwrap(),
             std::iter::once(fraction(1, 1)).chain((1..features).map(nobody)).collect(),
         );
@@ -361,11 +367,11 @@ fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
                 (&never, &exact[0]),
                 (&exact[0], &never),
             ] {
-                let wanted = values_in_groups(&leaves, &groups, (between, within));
+                let expected = values_in_groups(&leaves, &groups, (between, within));
                 let value = CoalitionalValue { between: between.value.clone(), within: within.value.clone() };
                 let value = Value::Coalitional(value, groups.clone());
                 let got = oracle.values_of(&value, Rows::new(&row, features)).unwrap();
-                let error = worst(&got.values, &wanted);
+                let error = worst(&got.values, &expected);
                 assert!(error < 1e-12, "{value:?}, depth {depth}, {failing} % fail: {error:e}");
             }
         }

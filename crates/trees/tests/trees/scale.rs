@@ -82,8 +82,8 @@ const LEAVES: [f64; 6] = [1.0, -0.5, 0.75, 0.3, -0.9, 0.1];
 
 #[test]
 fn values_have_no_scale() {
-    let wanted = answers(&ensemble(LEAVES), &BACKGROUND, &ROWS);
-    assert!(wanted.len() > 30, "{}", wanted.len());
+    let expected = answers(&ensemble(LEAVES), &BACKGROUND, &ROWS);
+    assert!(expected.len() > 30, "{}", expected.len());
     for (factor, tolerance) in [
         (2.0_f64.powi(-990), 0.0),
         (2.0_f64.powi(-600), 0.0),
@@ -94,10 +94,13 @@ fn values_have_no_scale() {
         (1e299, 1e-12),
     ] {
         let got = answers(&ensemble(LEAVES.map(|leaf| leaf * factor)), &BACKGROUND, &ROWS);
-        assert_eq!(got.len(), wanted.len());
-        for ((name, got), (_, wanted)) in got.into_iter().zip(&wanted) {
-            for (got, wanted) in got.unwrap().iter().zip(wanted.as_ref().unwrap()) {
-                assert!((got / factor - wanted).abs() <= tolerance, "{name} · {factor:e}: {got:e}, {wanted}");
+        assert_eq!(got.len(), expected.len());
+        for ((name, got), (_, expected)) in got.into_iter().zip(&expected) {
+            for (got, expected) in got.unwrap().iter().zip(expected.as_ref().unwrap()) {
+                assert!(
+                    (got / factor - expected).abs() <= tolerance,
+                    "{name} · {factor:e}: {got:e}, {expected}"
+                );
             }
         }
     }

@@ -24,9 +24,9 @@ fn check(what: &str, ensemble: &Ensemble, groups: &Partition, rows: &[f64]) {
         Value::two_step(groups.clone()),
     ] {
         let of_row = |row| value.enumerate(&PathDependentGame::new(ensemble, row).unwrap()).unwrap().values;
-        let wanted: Vec<f64> = rows.iter().flat_map(of_row).collect();
+        let expected: Vec<f64> = rows.iter().flat_map(of_row).collect();
         let got = oracle.values_of(&value, rows).unwrap();
-        close(&format!("{what}, {value:?}"), &got.values, &wanted, 1e-10);
+        close(&format!("{what}, {value:?}"), &got.values, &expected, 1e-10);
         assert_eq!(got.predictions, ensemble.margins(rows).unwrap());
     }
 }

@@ -208,11 +208,17 @@ impl Pack {
         game.values(&Coalitions::from_masks(players.len(), 0..1 << players.len()), &mut worths).unwrap();
         let scale = worths.iter().fold(0.0_f64, |scale, worth| scale.max(worth.abs()));
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
-            let wanted = matrix(&value, Diagonal::Value, &players, players.len(), game);
+            let expected = matrix(&value, Diagonal::Value, &players, players.len(), game);
             let rows = Rows::new(row, players.len());
             let got = oracle.interactions_of(&value.clone().into(), Diagonal::Value, rows).unwrap().values;
-            for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-                assert_close(*got, wanted, scale, 1e-12, &format!("{}, {value}: number {index}", self.what));
+            for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+                assert_close(
+                    *got,
+                    expected,
+                    scale,
+                    1e-12,
+                    &format!("{}, {value}: number {index}", self.what),
+                );
             }
         }
     }

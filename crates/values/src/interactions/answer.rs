@@ -189,15 +189,20 @@ impl Interactions {
         self.iter().filter(move |(coalition, _)| coalition.size() == size)
     }
 
-    /// Returns the `count` coalitions of at least `least` members with the largest absolute indices for one
-    /// output, in descending order, with all k indices; ties keep the order of the coalitions.
+    /// Returns the `count` coalitions of at least `min_size` members with the largest absolute indices for
+    /// one output, in descending order, with all k indices; ties keep the order of the coalitions.
     ///
     /// # Panics
     ///
     /// If the output does not exist.
-    pub fn strongest(&self, least: usize, count: usize, output: usize) -> Vec<(CoalitionView<'_>, &[f64])> {
+    pub fn strongest(
+        &self,
+        min_size: usize,
+        count: usize,
+        output: usize,
+    ) -> Vec<(CoalitionView<'_>, &[f64])> {
         assert!(output < self.outputs(), "output {output} of {}", self.outputs());
-        let mut found: Vec<_> = self.iter().filter(|(coalition, _)| coalition.size() >= least).collect();
+        let mut found: Vec<_> = self.iter().filter(|(coalition, _)| coalition.size() >= min_size).collect();
         found.sort_by(|(_, one), (_, other)| other[output].abs().total_cmp(&one[output].abs()));
         found.truncate(count);
         found
@@ -249,7 +254,7 @@ impl Interactions {
                 }
             }
         }
-        Attributions::of_pairs(players, values, self.base.clone(), self.predictions.clone())
+        Attributions::for_pairs(players, values, self.base.clone(), self.predictions.clone())
     }
 
     /// Returns the indices, or an error if one is not finite.

@@ -25,11 +25,11 @@ use super::answer::Interactions;
 use super::binomial::coalitions_up_to;
 use super::index::InteractionIndex;
 use super::weights::IndexWeights;
-use crate::enumeration::{BLOCK_BITS, MOST_PLAYERS, WAVE_BITS, ask, check_finite};
+use crate::enumeration::{BLOCK_BITS, MAX_PLAYERS, WAVE_BITS, check_finite, evaluate_masks};
 use crate::error::ValueError;
 
 /// Maximum number of coalitions times outputs in a result.
-pub const MOST_INTERACTIONS: usize = 1 << 20;
+pub const MAX_INTERACTIONS: usize = 1 << 20;
 
 /// Computes the exact indices of all coalitions of up to `order` players of `game`, for all outputs.
 ///
@@ -98,8 +98,8 @@ fn enumerate_all(
     asked: &[(InteractionIndex, usize)],
 ) -> Result<Vec<Interactions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
-    if !(1..=MOST_PLAYERS).contains(&players) {
-        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
+    if !(1..=MAX_PLAYERS).contains(&players) {
+        return Err(ValueError::Players { actual: players, max: MAX_PLAYERS });
     }
     if outputs == 0 {
         return Err(GameError::Parameter { what: "a game must have at least one output".to_owned() }.into());
@@ -112,14 +112,16 @@ fn enumerate_all(
 
     let are_differences = weights.iter().any(|weights| !weights.is_generalized());
     let are_generalized = weights.iter().any(IndexWeights::is_generalized);
-    let mut channels = Vec::from_iter(are_differences.then_some(Joined::Difference));
-    channels.extend(are_generalized.then_some([Joined::Present, Joined::Absent]).into_iter().flatten());
+    let mut channels = Vec::from_iter(are_differences.then_some(JoinedQuantity::Difference));
+    channels.extend(
+        are_generalized.then_some([JoinedQuantity::Present, JoinedQuantity::Absent]).into_iter().flatten(),
+    );
 
     // Evaluate the first block before the others, because they need v(∅).
     let block_bits = players.min(BLOCK_BITS);
     let first = match game.table() {
         Some(_) => Vec::new(),
-        None => ask(game, 0, block_bits)?,
+        None => evaluate_masks(game, 0, block_bits)?,
     };
     let base = match game.table() {
         Some(table) => &table[..outputs],
@@ -131,8 +133,11 @@ fn enumerate_all(
     let masks = Masks::new(players, order);
     let answers = asked.iter().zip(&weights).map(|((index, order), weights)| {
         let channels = match weights.is_generalized() {
-            false => (folded.of(&channels, Joined::Difference), None),
-            true => (folded.of(&channels, Joined::Present), Some(folded.of(&channels, Joined::Absent))),
+            false => (folded.channel_sums(&channels, JoinedQuantity::Difference), None),
+            true => (
+                folded.channel_sums(&channels, JoinedQuantity::Present),
+                Some(folded.channel_sums(&channels, JoinedQuantity::Absent)),
+            ),
         };
         let constant = constant(weights, channels.0, base);
         let (coalitions, values) = masks.weigh(weights, channels, outputs);
@@ -145,8 +150,8 @@ fn enumerate_all(
 
 /// Returns an error if there are more coalitions than a result can contain.
 pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Result<(), ValueError> {
-    if coalitions_up_to(players, order).saturating_mul(outputs) > MOST_INTERACTIONS {
-        return Err(ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS });
+    if coalitions_up_to(players, order).saturating_mul(outputs) > MAX_INTERACTIONS {
+        return Err(ValueError::TooManyInteractions { players, order, outputs, max: MAX_INTERACTIONS });
     }
     Ok(())
 }
@@ -165,7 +170,7 @@ fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64>
 /// The quantity that is summed for a coalition K. It determines how the two halves of a table are combined if
 /// the next player joins K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Joined {
+enum JoinedQuantity {
     /// Δ_K v(S).
     Difference,
     /// v(S ∪ K).
@@ -174,8 +179,8 @@ enum Joined {
     Absent,
 }
 
-impl Joined {
-    fn of(self, absent: f64, present: f64) -> f64 {
+impl JoinedQuantity {
+    fn combine(self, absent: f64, present: f64) -> f64 {
         match self {
             Self::Difference => present - absent,
             Self::Present => present,
@@ -240,7 +245,7 @@ fn has_room(mask: u64, order: usize) -> bool {
 }
 
 /// The result of folding 2^d consecutive masks.
-struct Folded {
+struct FoldedSums {
     /// For each channel and output: d + 1 sums by size for each coalition of at most s of the d players, in
     /// mask order.
     sums: Vec<Vec<f64>>,
@@ -248,9 +253,9 @@ struct Folded {
     last: Vec<f64>,
 }
 
-impl Folded {
+impl FoldedSums {
     /// Returns the sums of one channel, a list per output.
-    fn of(&self, channels: &[Joined], wanted: Joined) -> &[Vec<f64>] {
+    fn channel_sums(&self, channels: &[JoinedQuantity], wanted: JoinedQuantity) -> &[Vec<f64>] {
         let outputs = self.last.len();
         match channels.iter().position(|&channel| channel == wanted) {
             Some(at) => &self.sums[at * outputs..][..outputs],
@@ -267,12 +272,12 @@ struct Pass<'a> {
     /// The values of the first block, unless the game is a table.
     first: &'a [f64],
     base: &'a [f64],
-    channels: &'a [Joined],
+    channels: &'a [JoinedQuantity],
 }
 
 impl Pass<'_> {
     /// Folds the 2^`bits` masks from `start` on.
-    fn fold(&self, start: usize, bits: usize) -> Result<Folded, ValueError> {
+    fn fold(&self, start: usize, bits: usize) -> Result<FoldedSums, ValueError> {
         if bits <= self.block_bits {
             return self.fold_block(start);
         }
@@ -288,7 +293,7 @@ impl Pass<'_> {
     }
 
     /// Merges two folds of `bits` bits each, where the masks of `right` follow those of `left`.
-    fn merge(&self, left: &Folded, right: Folded, bits: usize) -> Folded {
+    fn merge(&self, left: &FoldedSums, right: FoldedSums, bits: usize) -> FoldedSums {
         let outputs = self.base.len();
         let masks = Masks::new(bits, self.order).masks;
         let merged = |(at, (left, right)): (usize, (&Vec<f64>, &Vec<f64>))| {
@@ -301,17 +306,17 @@ impl Pass<'_> {
                 sums.push(right[bits]);
             }
             for ((left, right), _) in rows().zip(&masks).filter(|(_, mask)| has_room(**mask, self.order)) {
-                sums.extend(left.iter().zip(right).map(|(left, right)| channel.of(*left, *right)));
+                sums.extend(left.iter().zip(right).map(|(left, right)| channel.combine(*left, *right)));
                 sums.push(0.0);
             }
             sums
         };
         let sums = left.sums.iter().zip(&right.sums).enumerate().map(merged).collect();
-        Folded { sums, last: right.last }
+        FoldedSums { sums, last: right.last }
     }
 
     /// Folds the block of masks from `start` on.
-    fn fold_block(&self, start: usize) -> Result<Folded, ValueError> {
+    fn fold_block(&self, start: usize) -> Result<FoldedSums, ValueError> {
         let outputs = self.base.len();
         let asked;
         let values = if let Some(table) = self.game.table() {
@@ -319,7 +324,7 @@ impl Pass<'_> {
         } else if start == 0 {
             self.first
         } else {
-            asked = ask(self.game, start, self.block_bits)?;
+            asked = evaluate_masks(self.game, start, self.block_bits)?;
             &asked
         };
         check_finite(self.game.players(), outputs, start, values)?;
@@ -344,14 +349,14 @@ impl Pass<'_> {
                 sums.push(table.clone());
             }
         }
-        Ok(Folded { sums, last: values[values.len() - outputs..].to_vec() })
+        Ok(FoldedSums { sums, last: values[values.len() - outputs..].to_vec() })
     }
 }
 
 /// Folds one player, the highest bit, into the tables. Every mask has a table of `length` numbers per size,
 /// and one size more after folding.
 fn fold_player(
-    channel: Joined,
+    channel: JoinedQuantity,
     order: usize,
     masks: &[u64],
     (tables, length): (&[f64], usize),
@@ -371,7 +376,9 @@ fn fold_player(
         if has_room(mask, order) {
             for size in 0..sizes {
                 let (absent, present) = halves(size);
-                out.extend(absent.iter().zip(present).map(|(absent, present)| channel.of(*absent, *present)));
+                out.extend(
+                    absent.iter().zip(present).map(|(absent, present)| channel.combine(*absent, *present)),
+                );
             }
             out.resize(out.len() + length / 2, 0.0);
         }

@@ -80,7 +80,7 @@ mod moebius;
 mod weights;
 
 pub use answer::Interactions;
-pub use enumeration::{MOST_INTERACTIONS, enumerate_interactions, enumerate_interactions_many};
+pub use enumeration::{MAX_INTERACTIONS, enumerate_interactions, enumerate_interactions_many};
 pub use index::InteractionIndex;
 pub use moebius::MoebiusTransform;
-pub use weights::{IndexWeights, MOST_ORDER};
+pub use weights::{IndexWeights, MAX_ORDER};

@@ -6,13 +6,13 @@ use apportion_games::{Coalitions, Game, GameError, SumOfUnanimity, TabulatedGame
 
 use super::answer::Interactions;
 use super::binomial::for_each_subset;
-use super::enumeration::{MOST_INTERACTIONS, check_count};
+use super::enumeration::{MAX_INTERACTIONS, check_count};
 use super::index::InteractionIndex;
 use super::weights::IndexWeights;
 use crate::error::ValueError;
 
 /// Maximum number of players for computing the transform from all 2^n values.
-const MOST_TABULATED: usize = 20;
+const MAX_TABULATED_PLAYERS: usize = 20;
 
 /// A game represented by the non-zero coefficients of its Möbius transform: `v(S) = Σ_{R⊆S} m(R)`.
 ///
@@ -79,10 +79,10 @@ impl MoebiusTransform {
     ///
     /// [`ValueError::Players`] unless 1 ≤ n ≤ 20, [`ValueError::Game`] if the game fails, or a coefficient
     /// overflows.
-    pub fn of_game(game: &(impl Game + ?Sized)) -> Result<Self, ValueError> {
+    pub fn from_game(game: &(impl Game + ?Sized)) -> Result<Self, ValueError> {
         let (players, outputs) = (game.players(), game.outputs());
-        if !(1..=MOST_TABULATED).contains(&players) {
-            return Err(ValueError::Players { actual: players, max: MOST_TABULATED });
+        if !(1..=MAX_TABULATED_PLAYERS).contains(&players) {
+            return Err(ValueError::Players { actual: players, max: MAX_TABULATED_PLAYERS });
         }
         let table = TabulatedGame::from_game(game)?;
         let mut coefficients = table.values_in_order().to_vec();
@@ -173,13 +173,13 @@ impl MoebiusTransform {
                     values.resize(values.len() + outputs, 0.0);
                     coalitions.len() - 1
                 });
-                are_too_many |= values.len() > MOST_INTERACTIONS;
+                are_too_many |= values.len() > MAX_INTERACTIONS;
                 let values = &mut values[place * outputs..][..outputs];
                 values.iter_mut().zip(coefficients).for_each(|(value, of)| *value += weight * of);
             });
         }
         match are_too_many {
-            true => Err(ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS }),
+            true => Err(ValueError::TooManyInteractions { players, order, outputs, max: MAX_INTERACTIONS }),
             false => Ok((coalitions, values)),
         }
     }

@@ -3,12 +3,12 @@
 use super::binomial::{bernoulli, binomial, sign};
 use super::functional::{Functional, Term};
 use super::index::InteractionIndex;
-use crate::enumeration::MOST_PLAYERS;
+use crate::enumeration::MAX_PLAYERS;
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
 /// Maximum order of an index.
-pub const MOST_ORDER: usize = 64;
+pub const MAX_ORDER: usize = 64;
 
 /// The weights of an [interaction index](InteractionIndex) for coalitions of up to s of n players: of the
 /// game's differences, of its Möbius transform, and of its Walsh coefficients.
@@ -63,8 +63,8 @@ impl InteractionIndex {
 
 impl IndexWeights {
     fn new(index: &InteractionIndex, order: usize, players: usize) -> Result<Self, ValueError> {
-        if !(1..=MOST_ORDER).contains(&order) {
-            return Err(ValueError::Order { actual: order, max: MOST_ORDER });
+        if !(1..=MAX_ORDER).contains(&order) {
+            return Err(ValueError::Order { actual: order, max: MAX_ORDER });
         }
         if let InteractionIndex::Semivalue(semivalue) | InteractionIndex::Generalized(semivalue) = index {
             semivalue.check_players(players)?;
@@ -72,11 +72,14 @@ impl IndexWeights {
         let sizes = 1..=order.min(players);
         let functionals = match index {
             InteractionIndex::JointShapley => {
-                if players > MOST_PLAYERS {
-                    return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
+                if players > MAX_PLAYERS {
+                    return Err(ValueError::Players { actual: players, max: MAX_PLAYERS });
                 }
-                let law = joint_shapley_law(order, players);
-                sizes.clone().map(|size| Functional::OfSizes(law[..=players - size].to_vec())).collect()
+                let distribution = joint_shapley_distribution(order, players);
+                sizes
+                    .clone()
+                    .map(|size| Functional::OfSizes(distribution[..=players - size].to_vec()))
+                    .collect()
             }
             _ => sizes.clone().map(|size| functional(index, size, order)).collect::<Result<Vec<_>, _>>()?,
         };
@@ -286,15 +289,17 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
 
 /// Returns the weight of a coalition by its size 0 to n − 1 (Harris et al. 2022, Theorem 2): the weights for
 /// which all steps from a coalition, each adding up to s players at once, have equal shares.
-fn joint_shapley_law(order: usize, players: usize) -> Vec<f64> {
+fn joint_shapley_distribution(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
-    let mut law: Vec<f64> = Vec::with_capacity(players);
+    let mut distribution: Vec<f64> = Vec::with_capacity(players);
     for size in 0..players {
         let reached: f64 = match size {
             0 => 1.0,
-            _ => (size.saturating_sub(order)..size).map(|from| binomial(size, from) * law[from]).sum(),
+            _ => {
+                (size.saturating_sub(order)..size).map(|from| binomial(size, from) * distribution[from]).sum()
+            }
         };
-        law.push(reached / ways(players - size));
+        distribution.push(reached / ways(players - size));
     }
-    law
+    distribution
 }

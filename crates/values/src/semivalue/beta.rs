@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::size_law;
+use super::size_distribution;
 use crate::error::ValueError;
 use crate::logarithms::ln_gamma;
 
@@ -12,12 +12,12 @@ const LEGAL: RangeInclusive<f64> = 1e-100..=1e100;
 /// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t
 /// has the distribution Beta(β, α).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BetaLaw {
+pub struct BetaDistribution {
     alpha: f64,
     beta: f64,
 }
 
-impl BetaLaw {
+impl BetaDistribution {
     pub(crate) fn new(alpha: f64, beta: f64) -> Result<Self, ValueError> {
         if LEGAL.contains(&alpha) && LEGAL.contains(&beta) {
             Ok(Self { alpha, beta })
@@ -51,9 +51,9 @@ impl BetaLaw {
     }
 
     /// Returns the beta-binomial distribution on `0..players`.
-    pub(crate) fn size_law(self, players: usize) -> Vec<f64> {
+    pub(crate) fn size_distribution(self, players: usize) -> Vec<f64> {
         let others = players.saturating_sub(1) as f64;
-        size_law::from_ratios(players, |size| {
+        size_distribution::from_ratios(players, |size| {
             let s = size as f64;
             (others - s) / (s + 1.0) * (self.beta + s) / (self.alpha + (others - 1.0 - s))
         })

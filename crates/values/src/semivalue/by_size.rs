@@ -12,7 +12,7 @@ pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
 /// coalition that the player joins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeWeights {
-    law: Arc<[f64]>,
+    distribution: Arc<[f64]>,
 }
 
 impl SizeWeights {
@@ -27,23 +27,23 @@ impl SizeWeights {
             let product = (1..=few).fold(1.0, |choose, k| choose * (others - few + k) as f64 / k as f64);
             if product.is_finite() { Ok(product) } else { Err(ln_choose(size)) }
         };
-        let law = weights.iter().enumerate().map(|(size, &weight)| match choose(size) {
+        let distribution = weights.iter().enumerate().map(|(size, &weight)| match choose(size) {
             Ok(choose) => choose * weight,
             Err(ln_choose) => (ln_choose + weight.ln()).exp(),
         });
-        Self::checked(law.collect())
+        Self::checked(distribution.collect())
     }
 
     /// Creates the weights from the probability of each size.
-    pub(crate) fn of_sizes(law: &[f64]) -> Result<Self, ValueError> {
-        check_weights(law)?;
-        Self::checked(law.into())
+    pub(crate) fn of_sizes(distribution: &[f64]) -> Result<Self, ValueError> {
+        check_weights(distribution)?;
+        Self::checked(distribution.into())
     }
 
-    fn checked(law: Arc<[f64]>) -> Result<Self, ValueError> {
-        let sum: f64 = law.iter().sum();
+    fn checked(distribution: Arc<[f64]>) -> Result<Self, ValueError> {
+        let sum: f64 = distribution.iter().sum();
         if (sum - 1.0).abs() <= SUM_TOLERANCE {
-            Ok(Self { law })
+            Ok(Self { distribution })
         } else {
             Err(ValueError::Weights { problem: WeightsProblem::Sum { sum } })
         }
@@ -51,12 +51,12 @@ impl SizeWeights {
 
     /// Returns the number of players n that the weights are for.
     pub fn players(&self) -> usize {
-        self.law.len()
+        self.distribution.len()
     }
 
     /// Returns P(s), the probability of each size `0..n`.
-    pub fn law(&self) -> &[f64] {
-        &self.law
+    pub fn distribution(&self) -> &[f64] {
+        &self.distribution
     }
 
     /// Returns the moment M(a, b). Given a coalition of s of the n − 1 others, the probability that it
@@ -70,7 +70,7 @@ impl SizeWeights {
             let absent = (0..b).map(|k| (others - size - k) as f64 / (others - a - k) as f64);
             present.chain(absent).product()
         };
-        (a..=others - b).map(|size| self.law[size] * given_size(size)).sum()
+        (a..=others - b).map(|size| self.distribution[size] * given_size(size)).sum()
     }
 
     /// Returns the weights for `players` of the n players if the others are null players. Removing one player
@@ -81,16 +81,16 @@ impl SizeWeights {
             "weights for {} players of {players}",
             self.players()
         );
-        let mut law = self.law.to_vec();
-        while law.len() > players {
-            let others = (law.len() - 1) as f64;
-            for size in 0..law.len() - 1 {
-                law[size] =
-                    law[size] * (others - size as f64) / others + law[size + 1] * (size + 1) as f64 / others;
+        let mut distribution = self.distribution.to_vec();
+        while distribution.len() > players {
+            let others = (distribution.len() - 1) as f64;
+            for size in 0..distribution.len() - 1 {
+                distribution[size] = distribution[size] * (others - size as f64) / others
+                    + distribution[size + 1] * (size + 1) as f64 / others;
             }
-            law.pop();
+            distribution.pop();
         }
-        Self { law: law.into() }
+        Self { distribution: distribution.into() }
     }
 }
 

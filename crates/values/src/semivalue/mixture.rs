@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::by_size::SUM_TOLERANCE;
 use super::presence::power;
-use super::size_law;
+use super::size_distribution;
 use crate::error::ValueError;
 use crate::quadrature::Rule;
 
@@ -85,12 +85,12 @@ impl Mixture {
         largest + ln_terms.iter().map(|ln| (ln - largest).exp()).sum::<f64>().ln()
     }
 
-    pub(crate) fn size_law(&self, players: usize) -> Vec<f64> {
-        let mut law = vec![0.0; players];
+    pub(crate) fn size_distribution(&self, players: usize) -> Vec<f64> {
+        let mut distribution = vec![0.0; players];
         for (t, weight) in self.atoms() {
-            let binomial = size_law::binomial(players, t, 1.0 - t);
-            law.iter_mut().zip(binomial).for_each(|(sum, part)| *sum += weight * part);
+            let binomial = size_distribution::binomial(players, t, 1.0 - t);
+            distribution.iter_mut().zip(binomial).for_each(|(sum, part)| *sum += weight * part);
         }
-        law
+        distribution
     }
 }

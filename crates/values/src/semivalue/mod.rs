@@ -32,11 +32,11 @@ mod by_size;
 mod mixture;
 mod name;
 mod presence;
-mod size_law;
+mod size_distribution;
 
 use serde::{Deserialize, Serialize};
 
-pub use beta::BetaLaw;
+pub use beta::BetaDistribution;
 pub use by_size::SizeWeights;
 pub use mixture::Mixture;
 pub use presence::Presence;
@@ -79,9 +79,9 @@ pub enum Semivalue {
     WeightedBanzhaf(Presence),
     /// The probability of presence has a Beta distribution (Kwon and Zou, *Beta Shapley*, 2022). Created with
     /// [`Semivalue::beta_shapley`].
-    BetaShapley(BetaLaw),
-    /// Weights for each size of coalition, for a fixed number of players. Created with [`Semivalue::by_size`]
-    /// and [`Semivalue::by_size_law`].
+    BetaShapley(BetaDistribution),
+    /// Weights for each size of coalition, for a fixed number of players. Created with
+    /// [`Semivalue::from_size_weights`] and [`Semivalue::from_size_distribution`].
     SizeWeights(SizeWeights),
     /// The probability of presence has several values. Created with [`Semivalue::mixture`] and
     /// [`Semivalue::mixing_density`].
@@ -106,30 +106,30 @@ impl Semivalue {
     ///
     /// [`ValueError::Beta`] unless both are positive, from 1e-100 to 1e100.
     pub fn beta_shapley(alpha: f64, beta: f64) -> Result<Self, ValueError> {
-        BetaLaw::new(alpha, beta).map(Self::BetaShapley)
+        BetaDistribution::new(alpha, beta).map(Self::BetaShapley)
     }
 
     /// Creates the value with the weight `weights[s]` for each coalition of `s` others, for games of
     /// `weights.len()` players: `Σ_s C(n−1, s) weights[s] = 1`. If such weights underflow (from several
-    /// hundred players), use [`by_size_law`](Self::by_size_law).
+    /// hundred players), use [`from_size_distribution`](Self::from_size_distribution).
     ///
     /// # Errors
     ///
     /// [`ValueError::Weights`] without weights, for a weight that is negative or not finite, or if the sum
     /// over coalitions differs from 1 by more than 1e-9.
-    pub fn by_size(weights: &[f64]) -> Result<Self, ValueError> {
+    pub fn from_size_weights(weights: &[f64]) -> Result<Self, ValueError> {
         SizeWeights::of_coalitions(weights).map(Self::SizeWeights)
     }
 
-    /// Creates the value whose player joins a coalition of `s` others with probability `law[s]`, uniformly
-    /// among the coalitions of this size, for games of `law.len()` players: `Σ_s law[s] = 1`. Shapley is the
-    /// uniform distribution.
+    /// Creates the value whose player joins a coalition of `s` others with probability `distribution[s]`,
+    /// uniformly among the coalitions of this size, for games of `distribution.len()` players:
+    /// `Σ_s distribution[s] = 1`. Shapley is the uniform distribution.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Weights`] as for [`by_size`](Self::by_size).
-    pub fn by_size_law(law: &[f64]) -> Result<Self, ValueError> {
-        SizeWeights::of_sizes(law).map(Self::SizeWeights)
+    /// [`ValueError::Weights`] as for [`from_size_weights`](Self::from_size_weights).
+    pub fn from_size_distribution(distribution: &[f64]) -> Result<Self, ValueError> {
+        SizeWeights::of_sizes(distribution).map(Self::SizeWeights)
     }
 
     /// Creates the value whose mixing measure has mass `weights[k]` at `points[k]`.
@@ -166,7 +166,7 @@ impl Semivalue {
             Self::Shapley => ln_factorial(a) + ln_factorial(b) - ln_factorial(a + b + 1),
             Self::Banzhaf => -((a + b) as f64) * std::f64::consts::LN_2,
             Self::WeightedBanzhaf(presence) => presence.ln_moment(a, b),
-            Self::BetaShapley(law) => law.ln_moment(a, b),
+            Self::BetaShapley(distribution) => distribution.ln_moment(a, b),
             Self::SizeWeights(weights) => weights.moment(a, b).ln(),
             Self::Mixture(mixture) => mixture.ln_moment(a, b),
         }
@@ -193,7 +193,7 @@ impl Semivalue {
             }
             Self::Banzhaf => (-((a + b) as f64)).exp2(),
             Self::WeightedBanzhaf(presence) => presence.moment(a, b),
-            Self::BetaShapley(law) => law.moment(a, b),
+            Self::BetaShapley(distribution) => distribution.moment(a, b),
             Self::SizeWeights(weights) => weights.moment(a, b),
             Self::Mixture(mixture) => mixture.moment(a, b),
         }
@@ -220,14 +220,16 @@ impl Semivalue {
     /// # Panics
     ///
     /// For weights by size, if they are for fewer players.
-    pub fn size_law(&self, players: usize) -> Vec<f64> {
+    pub fn size_distribution(&self, players: usize) -> Vec<f64> {
         match self {
             Self::Shapley => vec![1.0 / players as f64; players],
-            Self::Banzhaf => size_law::binomial(players, 0.5, 0.5),
-            Self::WeightedBanzhaf(presence) => size_law::binomial(players, presence.p(), 1.0 - presence.p()),
-            Self::BetaShapley(law) => law.size_law(players),
-            Self::SizeWeights(weights) => weights.for_players(players).law().to_vec(),
-            Self::Mixture(mixture) => mixture.size_law(players),
+            Self::Banzhaf => size_distribution::binomial(players, 0.5, 0.5),
+            Self::WeightedBanzhaf(presence) => {
+                size_distribution::binomial(players, presence.p(), 1.0 - presence.p())
+            }
+            Self::BetaShapley(distribution) => distribution.size_distribution(players),
+            Self::SizeWeights(weights) => weights.for_players(players).distribution().to_vec(),
+            Self::Mixture(mixture) => mixture.size_distribution(players),
         }
     }
 
@@ -248,7 +250,9 @@ impl Semivalue {
             Self::Shapley => Some(Rule::gauss_jacobi(nodes, 1.0, 1.0)),
             Self::Banzhaf => Some(Rule::point(0.5)),
             Self::WeightedBanzhaf(presence) => Some(Rule::point(presence.p())),
-            Self::BetaShapley(law) => Some(Rule::gauss_jacobi(nodes, law.beta(), law.alpha())),
+            Self::BetaShapley(distribution) => {
+                Some(Rule::gauss_jacobi(nodes, distribution.beta(), distribution.alpha()))
+            }
             Self::SizeWeights(_) => None,
             Self::Mixture(mixture) => Some(Rule::of_atoms(mixture.points(), mixture.weights(), nodes)),
         }
@@ -297,7 +301,9 @@ impl Semivalue {
     /// Banzhaf.
     pub fn simplified(&self) -> Self {
         match self {
-            Self::BetaShapley(law) if law.alpha() == 1.0 && law.beta() == 1.0 => Self::Shapley,
+            Self::BetaShapley(distribution) if distribution.alpha() == 1.0 && distribution.beta() == 1.0 => {
+                Self::Shapley
+            }
             Self::WeightedBanzhaf(presence) if presence.p() == 0.5 => Self::Banzhaf,
             other => other.clone(),
         }

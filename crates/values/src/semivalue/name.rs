@@ -12,10 +12,12 @@ impl Display for Semivalue {
             Self::Shapley => f.write_str("shapley"),
             Self::Banzhaf => f.write_str("banzhaf"),
             Self::WeightedBanzhaf(presence) => write!(f, "weighted-banzhaf={}", presence.p()),
-            Self::BetaShapley(law) => write!(f, "beta={},{}", law.alpha(), law.beta()),
+            Self::BetaShapley(distribution) => {
+                write!(f, "beta={},{}", distribution.alpha(), distribution.beta())
+            }
             Self::SizeWeights(weights) => {
                 f.write_str("size-law=")?;
-                list(f, weights.law(), |f, weight| write!(f, "{weight}"))
+                list(f, weights.distribution(), |f, weight| write!(f, "{weight}"))
             }
             Self::Mixture(mixture) => {
                 f.write_str("mixture=")?;
@@ -55,8 +57,8 @@ impl FromStr for Semivalue {
                 [alpha, beta] => Self::beta_shapley(alpha, beta),
                 _ => Err(unknown()),
             },
-            Some(("by-size", weights)) => Self::by_size(&numbers(weights)?),
-            Some(("size-law", law)) => Self::by_size_law(&numbers(law)?),
+            Some(("by-size", weights)) => Self::from_size_weights(&numbers(weights)?),
+            Some(("size-law", distribution)) => Self::from_size_distribution(&numbers(distribution)?),
             Some(("mixture", atoms)) => {
                 let atom = |atom: &str| {
                     let (t, weight) = atom.split_once(':').ok_or_else(unknown)?;

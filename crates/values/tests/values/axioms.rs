@@ -133,7 +133,7 @@ fn what_violates_an_axiom_is_found() {
     let game = TabulatedGame::new(vec![0.0, 1.0, 1.0, 4.0, 3.0, 4.0, 4.0, 7.0], 1).unwrap();
     let null = with_dummy(&game, 1, 0.0);
     let parts: [(f64, &[f64]); 2] = [(2.0, &[1.0, 1.0]), (1.0, &[0.0, 1.0])];
-    for (found, axiom, got, wanted) in [
+    for (found, axiom, got, expected) in [
         (axioms::symmetry(&game, &[2.0, 1.0, 3.0], 1e-9), "symmetry", 2.0, 1.0),
         (axioms::dummy(&game, &[2.0, 2.0, 2.5], 1e-9), "dummy", 2.5, 3.0),
         (axioms::efficiency(&[2.0, 2.0, 2.5], &[0.0], &[7.0], 1e-9), "efficiency", 6.5, 7.0),
@@ -147,10 +147,10 @@ fn what_violates_an_axiom_is_found() {
         ),
     ] {
         let found = found.unwrap_err();
-        assert_eq!((found.axiom, found.actual, found.expected), (axiom, got, wanted));
+        assert_eq!((found.axiom, found.actual, found.expected), (axiom, got, expected));
         // For linearity, the output is the position in the lists.
         assert_eq!(found.output, usize::from(axiom == "linearity"));
-        assert!(found.to_string().contains(&format!("got {got}, expected {wanted}")), "{found}");
+        assert!(found.to_string().contains(&format!("got {got}, expected {expected}")), "{found}");
     }
     // NaN always violates the axiom.
     assert!(axioms::efficiency(&[f64::NAN, 1.0], &[0.0], &[1.0], 1.0).is_err());

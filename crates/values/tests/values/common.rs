@@ -36,9 +36,9 @@ pub(crate) fn mask_of(players: &[usize]) -> u64 {
     players.iter().fold(0, |mask, player| mask | 1 << player)
 }
 
-pub(crate) fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (position, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        assert!((got - wanted).abs() <= tolerance, "{what}, position {position}: {got} != {wanted}");
+pub(crate) fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (position, (got, expected)) in got.iter().zip(expected).enumerate() {
+        assert!((got - expected).abs() <= tolerance, "{what}, position {position}: {got} != {expected}");
     }
 }

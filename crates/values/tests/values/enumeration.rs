@@ -15,20 +15,20 @@ const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 /// Returns one value of each kind, for games of `players`.
 fn all(players: usize) -> Vec<Semivalue> {
     let weights: Vec<f64> = (1..=players).map(|weight| weight as f64).collect();
-    let law: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
+    let distribution: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
     vec![
         Semivalue::Shapley,
         Semivalue::Banzhaf,
         Semivalue::weighted_banzhaf(0.2).unwrap(),
         Semivalue::beta_shapley(4.0, 1.0).unwrap(),
         Semivalue::beta_shapley(0.5, 3.0).unwrap(),
-        Semivalue::by_size_law(&law).unwrap(),
+        Semivalue::from_size_distribution(&distribution).unwrap(),
         Semivalue::mixture(&[0.1, 0.6, 1.0], &[0.3, 0.5, 0.2]).unwrap(),
     ]
 }
 
 /// Wraps the table in a game that does not expose it, so that it is evaluated in batches.
-fn asked(game: &TabulatedGame) -> Counted<&TabulatedGame> {
+fn counted(game: &TabulatedGame) -> Counted<&TabulatedGame> {
     Counted::new(game)
 }
 
@@ -106,8 +106,8 @@ fn a_large_constant_changes_nothing() {
     let shifted = TabulatedGame::from_fn(12, |mask| game.value(mask)[0] + 2f64.powi(30)).unwrap();
     let back = TabulatedGame::from_fn(12, |mask| shifted.value(mask)[0] - 2f64.powi(30)).unwrap();
     for value in BOTH {
-        let [got, wanted] = [&shifted, &back].map(|game| enumerate(game, value.clone()).unwrap());
-        assert_close(&got.values, &wanted.values, 1e-15, &value.to_string());
+        let [got, expected] = [&shifted, &back].map(|game| enumerate(game, value.clone()).unwrap());
+        assert_close(&got.values, &expected.values, 1e-15, &value.to_string());
     }
 }
 
@@ -142,7 +142,7 @@ fn one_player_gets_everything() {
 fn every_coalition_is_asked_for_once_for_all_values_together() {
     for players in [1, 5, 12, 15] {
         let table = random_game(players, 2);
-        let game = asked(&table);
+        let game = counted(&table);
         let got = enumerate_many(&game, &BOTH).unwrap();
         assert_eq!(game.evaluations(), 1 << players);
         // A table that is read directly yields the same bits as one that is evaluated.
@@ -153,7 +153,7 @@ fn every_coalition_is_asked_for_once_for_all_values_together() {
 #[test]
 fn no_value_wanted_means_no_question_asked() {
     let table = random_game(3, 1);
-    let game = asked(&table);
+    let game = counted(&table);
     assert_eq!(enumerate_many(&game, &[]).unwrap(), []);
     assert_eq!(game.calls(), 0);
 }
@@ -166,7 +166,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         .flat_map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                [enumerate_many(&table, &BOTH).unwrap(), enumerate_many(&asked(&table), &BOTH).unwrap()]
+                [enumerate_many(&table, &BOTH).unwrap(), enumerate_many(&counted(&table), &BOTH).unwrap()]
             })
         })
         .collect();
@@ -179,15 +179,15 @@ struct Watched<F> {
     players: usize,
     parallel: bool,
     inside: AtomicUsize,
-    most_inside: AtomicUsize,
+    max_inside: AtomicUsize,
     calls: AtomicUsize,
     value: F,
 }
 
 impl<F: Fn(u64) -> f64 + Sync> Watched<F> {
     fn new(players: usize, parallel: bool, value: F) -> Self {
-        let (inside, most_inside, calls) = Default::default();
-        Self { players, parallel, inside, most_inside, calls, value }
+        let (inside, max_inside, calls) = Default::default();
+        Self { players, parallel, inside, max_inside, calls, value }
     }
 }
 
@@ -201,7 +201,7 @@ impl<F: Fn(u64) -> f64 + Sync> Game for Watched<F> {
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most_inside.fetch_max(inside, Ordering::SeqCst);
+        self.max_inside.fetch_max(inside, Ordering::SeqCst);
         let result = out.iter_mut().zip(batch.words()).try_for_each(|(value, &mask)| {
             *value = (self.value)(mask);
             if *value == -1.0 {
@@ -220,7 +220,7 @@ fn a_game_for_one_thread_is_asked_by_one_thread() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let got = pool.install(|| enumerate(&game, Semivalue::Shapley)).unwrap();
     assert_close(&got.values, &[16.0; 16], 1e-12, "square of the size");
-    assert_eq!(game.most_inside.into_inner(), 1);
+    assert_eq!(game.max_inside.into_inner(), 1);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_game_behind_a_pointer_is_a_game() {
 
 #[test]
 fn weights_by_size_are_refused_for_games_of_other_players() {
-    let value = Semivalue::by_size_law(&[0.5, 0.5]).unwrap();
+    let value = Semivalue::from_size_distribution(&[0.5, 0.5]).unwrap();
     let refused = enumerate(&random_game(3, 1), value).unwrap_err();
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{refused}");
 }

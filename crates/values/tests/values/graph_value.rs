@@ -63,18 +63,18 @@ fn values_on_graphs_are_averages_over_orders_of_the_neighbourhood() {
             for player in 0..nodes {
                 let around = graph.neighbourhood(player, order);
                 let outside = !mask_of(&around) & ((1 << nodes) - 1);
-                let wanted = [
+                let expected = [
                     over_orders(&around, player, &|mask| table[mask as usize]),
                     over_orders(&around, player, &|mask| table[(mask | outside) as usize]),
                     over_orders(&around, player, &restricted),
                 ];
                 let got = [of_local[player], with_others[player], connected[player]];
-                assert_close(&got, &wanted, 1e-12, &what);
+                assert_close(&got, &expected, 1e-12, &what);
             }
         }
         let all: Vec<usize> = (0..nodes).collect();
-        let wanted: Vec<f64> = all.iter().map(|&player| over_orders(&all, player, &restricted)).collect();
-        assert_close(&values(GraphValue::myerson(), &game, &graph), &wanted, 1e-12, "Myerson");
+        let expected: Vec<f64> = all.iter().map(|&player| over_orders(&all, player, &restricted)).collect();
+        assert_close(&values(GraphValue::myerson(), &game, &graph), &expected, 1e-12, "Myerson");
     }
 }
 
@@ -86,13 +86,13 @@ fn from_the_diameter_on_l_is_the_semivalue_and_c_that_of_the_restricted_game() {
         ["shapley", "banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "size-law=0.1,0.1,0.1,0.1,0.2,0.2,0.2"]
     {
         let semivalue: Semivalue = semivalue.parse().unwrap();
-        let close = |value: GraphValue, wanted: &[f64]| {
-            let got = values(value.of(semivalue.clone()), &game, &graph);
-            assert_close(&got, wanted, 1e-12, &semivalue.to_string());
+        let close = |value: GraphValue, expected: &[f64]| {
+            let got = values(value.with_semivalue(semivalue.clone()), &game, &graph);
+            assert_close(&got, expected, 1e-12, &semivalue.to_string());
         };
         let order = graph.diameter();
         close(GraphValue::l_shapley(order), &enumerate(&game, semivalue.clone()).unwrap().values);
-        let myerson = values(GraphValue::myerson().of(semivalue.clone()), &game, &graph);
+        let myerson = values(GraphValue::myerson().with_semivalue(semivalue.clone()), &game, &graph);
         close(GraphValue::c_shapley(order), &myerson);
         close(GraphValue::c_shapley(order).with_coefficients(Coefficients::Graph), &myerson);
     }
@@ -122,6 +122,6 @@ fn printed_coefficients_of_weights_by_size_need_room_around() {
     let refused = value.enumerate(&game, &Graph::line(4)).unwrap_err();
     assert!(matches!(refused, ValueError::PrintedWeights { player: 1, players: 4 }), "{refused}");
     let apart = Graph::from_edges(4, [(0, 1)]).unwrap();
-    let wanted = GraphValue { semivalue: Semivalue::Shapley, ..value.clone() };
-    assert_close(&values(value, &game, &apart), &values(wanted, &game, &apart), 1e-12, "apart");
+    let expected = GraphValue { semivalue: Semivalue::Shapley, ..value.clone() };
+    assert_close(&values(value, &game, &apart), &values(expected, &game, &apart), 1e-12, "apart");
 }

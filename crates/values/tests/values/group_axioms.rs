@@ -24,7 +24,7 @@ prop_compose! {
 }
 
 fn values(name: &str, game: &TabulatedGame, partition: &Partition) -> Vec<f64> {
-    let value = Value::of(name.parse().unwrap(), Some(partition.clone()), None).unwrap();
+    let value = Value::from_concept(name.parse().unwrap(), Some(partition.clone()), None).unwrap();
     value.enumerate(game).unwrap().values
 }
 
@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn owen_and_two_step_values_are_efficient((game, partition) in game_in_groups()) {
         for name in ["owen", "two-step"] {
-            let value = Value::of(name.parse().unwrap(), Some(partition.clone()), None).unwrap();
+            let value = Value::from_concept(name.parse().unwrap(), Some(partition.clone()), None).unwrap();
             let got = value.enumerate(&game).unwrap();
             prop_assert_eq!(axioms::efficiency(&got.values, &got.base, &got.predictions, TOLERANCE), Ok(()));
         }

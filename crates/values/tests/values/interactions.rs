@@ -2,7 +2,7 @@
 //! axioms, and invalid games.
 
 use apportion_games::{Coalitions, Counted, Game, GameError, SumOfUnanimity, TabulatedGame};
-use apportion_values::interactions::{MOST_INTERACTIONS, MOST_ORDER};
+use apportion_values::interactions::{MAX_INTERACTIONS, MAX_ORDER};
 use apportion_values::{
     InteractionIndex, Interactions, MoebiusTransform, Semivalue, ValueError, enumerate,
     enumerate_interactions, enumerate_interactions_many,
@@ -13,7 +13,7 @@ use crate::common::{made_symmetric, members, random_game};
 
 /// Returns one index of each kind, for games of `players`.
 fn all(players: usize) -> Vec<InteractionIndex> {
-    let law = vec![1.0 / players as f64; players];
+    let distribution = vec![1.0 / players as f64; players];
     let skewed: Vec<f64> =
         (0..players).map(|s| (s + 1) as f64 * 2.0 / (players * (players + 1)) as f64).collect();
     let semivalues = [
@@ -22,8 +22,8 @@ fn all(players: usize) -> Vec<InteractionIndex> {
         Semivalue::weighted_banzhaf(0.2).unwrap(),
         Semivalue::beta_shapley(4.0, 1.0).unwrap(),
         Semivalue::mixture(&[0.0, 0.6, 1.0], &[0.3, 0.5, 0.2]).unwrap(),
-        Semivalue::by_size_law(&law).unwrap(),
-        Semivalue::by_size_law(&skewed).unwrap(),
+        Semivalue::from_size_distribution(&distribution).unwrap(),
+        Semivalue::from_size_distribution(&skewed).unwrap(),
     ];
     let of_semivalues = semivalues.iter().cloned().map(InteractionIndex::Semivalue);
     let generalized = semivalues.iter().cloned().map(InteractionIndex::Generalized);
@@ -182,10 +182,10 @@ fn check_approximation(
     let slope =
         |mask: u64| -> f64 { (0..=all).filter(|at| mask & !at == 0).map(|at| rest[at as usize]).sum() };
     // Under the constraint Σ I(K) = v(N) − v(∅), all slopes equal the multiplier.
-    let wanted = if is_constrained { slope(1) } else { 0.0 };
+    let expected = if is_constrained { slope(1) } else { 0.0 };
     let directions = coalitions(players, order).chain((!is_constrained).then_some(0));
     for mask in directions {
-        assert!((slope(mask) - wanted).abs() < tolerance, "{mask:b}: {} {wanted}", slope(mask));
+        assert!((slope(mask) - expected).abs() < tolerance, "{mask:b}: {} {expected}", slope(mask));
     }
 }
 
@@ -215,21 +215,21 @@ fn names(mask: u64) -> Vec<usize> {
     members(mask).collect()
 }
 
-fn assert_same(got: &Interactions, wanted: &Interactions, tolerance: f64, what: &str) {
-    assert_eq!(got.outputs(), wanted.outputs());
-    let near = |got: &[f64], wanted: &[f64], of: &str| {
-        for (got, wanted) in got.iter().zip(wanted) {
-            assert!((got - wanted).abs() <= tolerance, "{what} {of}: {got} != {wanted}");
+fn assert_same(got: &Interactions, expected: &Interactions, tolerance: f64, what: &str) {
+    assert_eq!(got.outputs(), expected.outputs());
+    let near = |got: &[f64], expected: &[f64], of: &str| {
+        for (got, expected) in got.iter().zip(expected) {
+            assert!((got - expected).abs() <= tolerance, "{what} {of}: {got} != {expected}");
         }
     };
-    for (coalition, wanted) in wanted.iter() {
-        let zeros = vec![0.0; wanted.len()];
+    for (coalition, expected) in expected.iter() {
+        let zeros = vec![0.0; expected.len()];
         let members: Vec<usize> = coalition.members().collect();
-        near(got.get(&members).unwrap_or(&zeros), wanted, &coalition.to_string());
+        near(got.get(&members).unwrap_or(&zeros), expected, &coalition.to_string());
     }
-    near(got.constant(), wanted.constant(), "constant");
-    near(got.base(), wanted.base(), "base");
-    near(got.predictions(), wanted.predictions(), "predictions");
+    near(got.constant(), expected.constant(), "constant");
+    near(got.base(), expected.base(), "base");
+    near(got.predictions(), expected.predictions(), "predictions");
 }
 
 #[test]
@@ -245,9 +245,9 @@ fn every_index_of_every_order_is_its_definition() {
                 assert_eq!(found.coalitions().len(), coalitions(players, order).count());
                 for mask in coalitions(players, order) {
                     let got = found.get(&names(mask)).unwrap()[0];
-                    if let Some(wanted) = by_definition(&game, &index, order, mask) {
+                    if let Some(expected) = by_definition(&game, &index, order, mask) {
                         let what = format!("{index} order {order} of {players}: {mask:b}");
-                        assert!((got - wanted).abs() < 1e-11, "{what}: {got} != {wanted}");
+                        assert!((got - expected).abs() < 1e-11, "{what}: {got} != {expected}");
                     }
                 }
             }
@@ -280,11 +280,11 @@ fn the_nearest_additive_game_has_the_shapley_interactions_of_k_additive_values()
             terms.push_empty();
             let coefficients = [nearest.values(), nearest.constant()].concat();
             let nearest = MoebiusTransform::new(&terms, &coefficients, 1).unwrap();
-            let wanted = nearest.interactions(&InteractionIndex::SHAPLEY, order).unwrap();
+            let expected = nearest.interactions(&InteractionIndex::SHAPLEY, order).unwrap();
             let got = enumerate_interactions(&game, &InteractionIndex::KAdditiveShapley, order).unwrap();
-            for (coalition, wanted) in wanted.iter() {
+            for (coalition, expected) in expected.iter() {
                 let got = got.get(&coalition.members().collect::<Vec<_>>()).unwrap();
-                assert!((got[0] - wanted[0]).abs() < 1e-10, "{coalition}: {got:?} {wanted:?}");
+                assert!((got[0] - expected[0]).abs() < 1e-10, "{coalition}: {got:?} {expected:?}");
             }
         }
     }
@@ -294,17 +294,17 @@ fn the_nearest_additive_game_has_the_shapley_interactions_of_k_additive_values()
 fn moebius_and_walsh_coefficients_give_the_same_indices() {
     for players in 1..=8 {
         let game = random_game(players, 2);
-        let moebius = MoebiusTransform::of_game(&game).unwrap();
+        let moebius = MoebiusTransform::from_game(&game).unwrap();
         let walsh = enumerate_interactions(&game, &InteractionIndex::Walsh, players).unwrap();
         for index in all(players) {
             for order in 1..=players {
                 let what = format!("{index} order {order} of {players}");
-                let wanted = enumerate_interactions(&game, &index, order).unwrap();
+                let expected = enumerate_interactions(&game, &index, order).unwrap();
                 let got = moebius.interactions(&index, order).unwrap();
                 // The coefficients of k-Shapley values grow like Bernoulli numbers times binomials.
-                assert_same(&got, &wanted, 1e-10, &what);
+                assert_same(&got, &expected, 1e-10, &what);
                 let weights = index.weights(order, players).unwrap();
-                for (coalition, wanted) in wanted.iter() {
+                for (coalition, expected) in expected.iter() {
                     let k = coalition.size();
                     for output in 0..2 {
                         let mut sum = walsh.constant()[output] * weights.walsh_weight_of(k, 0, 0);
@@ -312,8 +312,8 @@ fn moebius_and_walsh_coefficients_give_the_same_indices() {
                             let common = term.words()[0] & coalition.words()[0];
                             sum += beta[output] * weights.walsh_weight_of(k, term.size(), size(common));
                         }
-                        let error = (sum - wanted[output]).abs();
-                        assert!(error < 1e-10, "{what} {coalition}: {sum} != {}", wanted[output]);
+                        let error = (sum - expected[output]).abs();
+                        assert!(error < 1e-10, "{what} {coalition}: {sum} != {}", expected[output]);
                     }
                 }
                 for output in 0..2 {
@@ -321,7 +321,7 @@ fn moebius_and_walsh_coefficients_give_the_same_indices() {
                     for (term, beta) in walsh.iter() {
                         sum += beta[output] * weights.walsh_weight(0, term.size());
                     }
-                    assert!((sum - wanted.constant()[output]).abs() < 1e-10, "{what}: {sum}");
+                    assert!((sum - expected.constant()[output]).abs() < 1e-10, "{what}: {sum}");
                 }
             }
         }
@@ -359,20 +359,23 @@ fn weights_are_the_printed_ones() {
             for r in k..30 {
                 let own = f64::from(r == k);
                 let above = |weight: f64| if r > order { sign(order - k) * weight } else { own };
-                let wanted = above(
+                let expected = above(
                     k as f64 / (order + k) as f64 * choose(order, k) * choose(r - 1, order)
                         / choose(r + order - 1, order + k),
                 );
                 let got = shapley.weight(k, r);
-                assert!((got - wanted).abs() <= 1e-11 * wanted.abs().max(1e-3), "{order} {k} {r}: {got}");
-                let wanted = above(
+                assert!((got - expected).abs() <= 1e-11 * expected.abs().max(1e-3), "{order} {k} {r}: {got}");
+                let expected = above(
                     0.5f64.powi((r - k) as i32) * if r > k { choose(r - k - 1, order - k) } else { 1.0 },
                 );
                 let got = banzhaf.weight(k, r);
-                assert!((got - wanted).abs() <= 1e-11 * wanted.abs().max(1e-3), "{order} {k} {r}: {got}");
+                assert!((got - expected).abs() <= 1e-11 * expected.abs().max(1e-3), "{order} {k} {r}: {got}");
                 assert!((chaining.weight(k, r) - k as f64 / r as f64).abs() < 1e-15);
-                let wanted = if k == order { 1.0 / choose(r, order) } else { own };
-                assert!((taylor.weight(k, r) - wanted).abs() < 1e-15 * wanted.max(1.0), "{order} {k} {r}");
+                let expected = if k == order { 1.0 / choose(r, order) } else { own };
+                assert!(
+                    (taylor.weight(k, r) - expected).abs() < 1e-15 * expected.max(1.0),
+                    "{order} {k} {r}"
+                );
             }
         }
     }
@@ -429,12 +432,12 @@ fn order_one_is_the_value() {
         ("generalized-chaining", Semivalue::Shapley),
         ("joint-shapley", Semivalue::Shapley),
     ] {
-        let wanted = enumerate(&game, value).unwrap();
+        let expected = enumerate(&game, value).unwrap();
         let got = enumerate_interactions(&game, &index.parse().unwrap(), 1).unwrap();
-        for (got, wanted) in got.values().iter().zip(&wanted.values) {
-            assert!((got - wanted).abs() < 1e-13, "{index}: {got} != {wanted}");
+        for (got, expected) in got.values().iter().zip(&expected.values) {
+            assert!((got - expected).abs() < 1e-13, "{index}: {got} != {expected}");
         }
-        assert_eq!(got.predictions(), wanted.predictions);
+        assert_eq!(got.predictions(), expected.predictions);
     }
 }
 
@@ -456,7 +459,7 @@ fn several_indices_come_from_one_pass_and_threads_do_not_change_a_bit() {
             let alone = pool.install(|| enumerate_interactions(&table, index, *order)).unwrap();
             assert_eq!(&alone, found);
         }
-        let moebius = MoebiusTransform::of_game(&table).unwrap().interactions(index, *order).unwrap();
+        let moebius = MoebiusTransform::from_game(&table).unwrap().interactions(index, *order).unwrap();
         assert_same(found, &moebius, 1e-9, &index.to_string());
     }
     assert!(enumerate_interactions_many(&table, &[]).unwrap().is_empty());
@@ -477,10 +480,10 @@ fn few_terms_serve_for_hundreds_of_players() {
             for (coalition, got) in found.iter() {
                 let terms = game.terms().iter().zip(game.coefficients());
                 let above = terms.filter(|(term, _)| coalition.is_subset_of(*term));
-                let wanted: f64 = above
+                let expected: f64 = above
                     .map(|(term, coefficient)| coefficient * weights.weight(coalition.size(), term.size()))
                     .sum();
-                assert!((got[0] - wanted).abs() < 1e-13, "{name} {coalition}");
+                assert!((got[0] - expected).abs() < 1e-13, "{name} {coalition}");
             }
             if index.is_efficient() {
                 let sum: f64 = found.values().iter().sum();
@@ -532,9 +535,9 @@ fn constants_and_errors_are_told_beside_the_values_that_they_are_of() {
     assert_eq!((with.constant(), with.get(&[])), (&[7.0, 8.0][..], Some(&[7.0, 8.0][..])));
     assert_eq!((with.values(), with.order(), with.outputs()), (pairs.values(), 2, 2));
     // 0, 1, 2 on the diagonal; the full values of 01, 02 and 12 off the diagonal.
-    let wanted =
+    let expected =
         [1.0, 2.0, 7.0, 8.0, 9.0, 10.0, 7.0, 8.0, 3.0, 4.0, 11.0, 12.0, 9.0, 10.0, 11.0, 12.0, 5.0, 6.0];
-    assert_eq!(with.matrix_of_errors().unwrap(), wanted);
+    assert_eq!(with.matrix_of_errors().unwrap(), expected);
 }
 
 #[test]
@@ -586,8 +589,8 @@ proptest! {
             let found = enumerate_interactions(&game, &index, order).unwrap();
             for output in 0..game.outputs() {
                 let sum: f64 = found.values().iter().skip(output).step_by(game.outputs()).sum();
-                let wanted = found.predictions()[output] - found.base()[output];
-                prop_assert!((sum - wanted).abs() < 1e-9, "{} order {}: {} != {}", index, order, sum, wanted);
+                let expected = found.predictions()[output] - found.base()[output];
+                prop_assert!((sum - expected).abs() < 1e-9, "{} order {}: {} != {}", index, order, sum, expected);
             }
         }
     }
@@ -632,13 +635,16 @@ proptest! {
 fn a_single_player_has_what_it_adds_in_every_order() {
     let game = TabulatedGame::new(vec![3.0, 1e3, 10.0, -1e3], 2).unwrap();
     for index in all(1) {
-        for order in [1, 2, MOST_ORDER] {
+        for order in [1, 2, MAX_ORDER] {
             let found = enumerate_interactions(&game, &index, order).unwrap();
             let scale = if index == InteractionIndex::Walsh { 0.5 } else { 1.0 };
             assert_eq!(found.coalitions().len(), 1);
-            let wanted = [7.0 * scale, -2e3 * scale];
-            for (got, wanted) in found.values().iter().zip(wanted) {
-                assert!((got - wanted).abs() < 1e-12 * wanted.abs(), "{index} order {order}: {got} {wanted}");
+            let expected = [7.0 * scale, -2e3 * scale];
+            for (got, expected) in found.values().iter().zip(expected) {
+                assert!(
+                    (got - expected).abs() < 1e-12 * expected.abs(),
+                    "{index} order {order}: {got} {expected}"
+                );
             }
         }
     }
@@ -647,7 +653,7 @@ fn a_single_player_has_what_it_adds_in_every_order() {
 #[test]
 fn what_cannot_be_is_refused() {
     let game = random_game(3, 1);
-    for order in [0, MOST_ORDER + 1] {
+    for order in [0, MAX_ORDER + 1] {
         let error = enumerate_interactions(&game, &InteractionIndex::KShapley, order).unwrap_err();
         assert!(matches!(error, ValueError::Order { .. }), "{error}");
     }
@@ -665,7 +671,7 @@ fn what_cannot_be_is_refused() {
     wide.push_full();
     let wide = MoebiusTransform::new(&wide, &[1.0], 1).unwrap();
     let error = wide.interactions(&InteractionIndex::SHAPLEY, 4).unwrap_err();
-    assert!(error.to_string().contains(&MOST_INTERACTIONS.to_string()), "{error}");
+    assert!(error.to_string().contains(&MAX_INTERACTIONS.to_string()), "{error}");
     assert!(MoebiusTransform::new(&Coalitions::new(0), &[], 1).is_err());
     assert!(MoebiusTransform::new(&Coalitions::from_masks(2, [1, 2]), &[1.0], 1).is_err());
     let error = MoebiusTransform::new(&Coalitions::from_masks(2, [1, 2]), &[1.0, f64::NAN], 1).unwrap_err();
@@ -695,9 +701,11 @@ fn values_that_are_none_are_told_by_their_coalition() {
             // nevertheless.
             for index in ["shapley", "moebius", "generalized-internal"] {
                 let error = enumerate_interactions(&Broken(players, mask, value), &index.parse().unwrap(), 2);
-                let wanted = Coalitions::from_masks(players, [mask]).row(0).to_coalition();
+                let expected = Coalitions::from_masks(players, [mask]).row(0).to_coalition();
                 match error.unwrap_err() {
-                    ValueError::Game(GameError::NotFinite { coalition, .. }) => assert_eq!(coalition, wanted),
+                    ValueError::Game(GameError::NotFinite { coalition, .. }) => {
+                        assert_eq!(coalition, expected)
+                    }
                     other => panic!("{other}"),
                 }
             }
@@ -713,11 +721,11 @@ fn scales_do_not_matter_until_sums_overflow() {
         TabulatedGame::new(values, 1).unwrap()
     };
     for index in all(6) {
-        let wanted = enumerate_interactions(&game, &index, 3).unwrap();
+        let expected = enumerate_interactions(&game, &index, 3).unwrap();
         for factor in [2f64.powi(-1000), 2f64.powi(960)] {
             let found = enumerate_interactions(&scaled(factor), &index, 3).unwrap();
-            for (got, wanted) in found.values().iter().zip(wanted.values()) {
-                assert!((got / factor - wanted).abs() <= 1e-13, "{index}: {got} {wanted}");
+            for (got, expected) in found.values().iter().zip(expected.values()) {
+                assert!((got / factor - expected).abs() <= 1e-13, "{index}: {got} {expected}");
             }
         }
         let error = enumerate_interactions(&scaled(f64::MAX), &index, 3).unwrap_err();
@@ -731,11 +739,11 @@ fn a_large_constant_does_no_harm() {
     let raised = game.values_in_order().iter().map(|value| value + 1e6).collect();
     let raised = TabulatedGame::new(raised, 1).unwrap();
     for index in all(8) {
-        let wanted = enumerate_interactions(&game, &index, 2).unwrap();
+        let expected = enumerate_interactions(&game, &index, 2).unwrap();
         let got = enumerate_interactions(&raised, &index, 2).unwrap();
-        for (got, wanted) in got.values().iter().zip(wanted.values()) {
+        for (got, expected) in got.values().iter().zip(expected.values()) {
             // The values themselves are rounded to 1e-10.
-            assert!((got - wanted).abs() < 1e-8, "{index}: {got} {wanted}");
+            assert!((got - expected).abs() < 1e-8, "{index}: {got} {expected}");
         }
     }
 }

@@ -214,7 +214,7 @@ fn a_unanimity_game_is_split_level_by_level() {
     let hierarchy = Hierarchy::from_parents(70, &parents).unwrap();
     let game = SumOfUnanimity::unanimity(70, [0, 1, 2, 64, 69]).unwrap();
     let needed = [0, 1, 2, 3, 64, 69];
-    let left = hierarchy.among(&needed);
+    let left = hierarchy.restricted_to(&needed);
     let sub = apportion_games::SubGame::new(&game, &needed).unwrap();
     let owen = CoalitionalValue::owen().enumerate_over(&sub, &left).unwrap();
     let third = 1.0 / 3.0;
@@ -252,11 +252,11 @@ fn what_no_enumeration_can_take_is_refused() {
         matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { actual: 40, expected: 3 })),
         "{refused}"
     );
-    let three = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
+    let three = Semivalue::from_size_distribution(&[0.5, 0.25, 0.25]).unwrap();
     let value = CoalitionalValue { between: three, within: Semivalue::Shapley };
     let refused = Value::OverHierarchy(value, hierarchy.clone()).check(40).unwrap_err();
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 3, players: 11 }), "{refused}");
-    let refused = Value::over(SolutionConcept::TwoStepShapley, hierarchy).unwrap_err().to_string();
+    let refused = Value::over_hierarchy(SolutionConcept::TwoStepShapley, hierarchy).unwrap_err().to_string();
     assert!(refused.contains("two-step does not support nested groups"), "{refused}");
 }
 

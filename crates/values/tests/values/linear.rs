@@ -1,7 +1,9 @@
 //! Tests linear values against semivalues and orders, and that invalid distributions are rejected.
 
 use apportion_games::{CoalitionView, Coalitions, Game, SumOfUnanimity, TabulatedGame};
-use apportion_values::{CoalitionLaw, LawProblem, LinearValue, Semivalue, ValueError, enumerate};
+use apportion_values::{
+    CoalitionDistribution, DistributionProblem, LinearValue, Semivalue, ValueError, enumerate,
+};
 
 use crate::common::assert_close;
 
@@ -80,13 +82,13 @@ fn members_of_a_carrier_share_by_their_weights_even_where_sums_overflow() {
 fn laws_of_few_coalitions_serve_games_of_many_players() {
     for players in [65, 130] {
         let game = SumOfUnanimity::random(players, 40, 3, 1);
-        let law = |player: usize| {
+        let distribution = |player: usize| {
             let mut coalitions = Coalitions::new(players);
             coalitions.push_members((0..players).filter(|&other| other != player));
             coalitions.push_empty();
-            CoalitionLaw::new(coalitions, vec![0.25, 0.75])
+            CoalitionDistribution::new(coalitions, vec![0.25, 0.75])
         };
-        let value = LinearValue::from_laws((0..players).map(law).collect()).unwrap();
+        let value = LinearValue::from_distributions((0..players).map(distribution).collect()).unwrap();
         let got = value.enumerate(&game).unwrap();
         let worth = |members: Vec<usize>| {
             let mut batch = Coalitions::new(players);
@@ -117,16 +119,19 @@ fn what_breaks_the_assumptions_is_refused_with_which_and_by_how_much() {
     }
     assert!(refused(f64::NAN).contains("NaN"));
 
-    let own = CoalitionLaw::new(Coalitions::from_masks(1, [1]), vec![1.0]);
-    assert!(LinearValue::from_laws(vec![own]).unwrap_err().to_string().contains("is a member"));
-    let short = CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![]);
-    assert!(matches!(LinearValue::from_laws(vec![short]), Err(ValueError::Law { player: 0, .. })));
-    assert!(matches!(LinearValue::from_laws(vec![]), Err(ValueError::Players { actual: 0, .. })));
+    let own = CoalitionDistribution::new(Coalitions::from_masks(1, [1]), vec![1.0]);
+    assert!(LinearValue::from_distributions(vec![own]).unwrap_err().to_string().contains("is a member"));
+    let short = CoalitionDistribution::new(Coalitions::from_masks(1, [0]), vec![]);
+    assert!(matches!(
+        LinearValue::from_distributions(vec![short]),
+        Err(ValueError::Distribution { player: 0, .. })
+    ));
+    assert!(matches!(LinearValue::from_distributions(vec![]), Err(ValueError::Players { actual: 0, .. })));
     assert!(matches!(LinearValue::from_weights(21, |_, _| 1.0), Err(ValueError::Players { .. })));
     let two = LinearValue::from_weights(2, |_, _| 0.5).unwrap();
     assert!(matches!(
         two.enumerate(&random(3, 1)),
-        Err(ValueError::LawsForOtherPlayers { laws: 2, players: 3 })
+        Err(ValueError::DistributionsForOtherPlayers { distributions: 2, players: 3 })
     ));
 }
 
@@ -143,21 +148,21 @@ fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
     // 2^12 coalitions for each of two of 13 players, and one for each other player.
     let players = 13;
     let game = random(players, 5);
-    let law = |player: usize| {
+    let distribution = |player: usize| {
         let masks = (0..1u64 << players).filter(|mask| mask >> player & 1 == 0);
         let masks: Vec<u64> = if player < 2 { masks.collect() } else { masks.take(1).collect() };
         let weights = vec![1.0 / masks.len() as f64; masks.len()];
-        CoalitionLaw::new(Coalitions::from_masks(players, masks), weights)
+        CoalitionDistribution::new(Coalitions::from_masks(players, masks), weights)
     };
-    let value = LinearValue::from_laws((0..players).map(law).collect()).unwrap();
+    let value = LinearValue::from_distributions((0..players).map(distribution).collect()).unwrap();
     let got = value.enumerate(&game).unwrap();
     let banzhaf = enumerate(&game, Semivalue::Banzhaf).unwrap();
     assert_close(&got.values[..2], &banzhaf.values[..2], 1e-12, "all coalitions");
     let alone = |player: usize| game.value(1 << player)[0] - game.value(0)[0];
     let wanted: Vec<f64> = (2..players).map(alone).collect();
     assert_close(&got.values[2..], &wanted, 1e-14, "the empty one alone");
-    assert_eq!(value.law(0).coalitions().len(), 4096);
-    assert_eq!(value.law(5).probabilities(), [1.0]);
+    assert_eq!(value.distribution(0).coalitions().len(), 4096);
+    assert_eq!(value.distribution(5).probabilities(), [1.0]);
 }
 
 #[test]
@@ -170,38 +175,41 @@ fn a_table_of_laws_is_made_for_one_to_twenty_players() {
         );
     }
     let one = LinearValue::weighted_shapley(&[3.0]).unwrap();
-    assert_eq!(one.law(0).probabilities(), [1.0]);
+    assert_eq!(one.distribution(0).probabilities(), [1.0]);
     let refused = LinearValue::weighted_shapley(&[1.0, f64::INFINITY]).unwrap_err();
     assert!(matches!(refused, ValueError::PlayerWeight { player: 1, .. }), "{refused}");
     // Coalitions of weight zero are dropped.
     let first = LinearValue::from_weights(3, |_, coalition| f64::from(coalition.size() == 0)).unwrap();
-    assert!((0..3).all(|player| first.law(player).coalitions().len() == 1));
+    assert!((0..3).all(|player| first.distribution(player).coalitions().len() == 1));
 }
 
 #[test]
 fn each_fault_of_a_law_is_told_as_what_it_is() {
     let problem = |players: usize, coalitions: Coalitions, weights: &[f64]| {
-        let law = || CoalitionLaw::new(coalitions.clone(), weights.to_vec());
-        match LinearValue::from_laws((0..players).map(|_| law()).collect()) {
-            Err(ValueError::Law { player: 0, problem }) => problem,
+        let distribution = || CoalitionDistribution::new(coalitions.clone(), weights.to_vec());
+        match LinearValue::from_distributions((0..players).map(|_| distribution()).collect()) {
+            Err(ValueError::Distribution { player: 0, problem }) => problem,
             other => panic!("{other:?}"),
         }
     };
     let empty = || Coalitions::from_masks(2, [0]);
-    assert_eq!(problem(2, empty(), &[0.5, 0.5]), LawProblem::Lengths { coalitions: 1, weights: 2 });
-    assert_eq!(problem(2, empty(), &[]), LawProblem::Lengths { coalitions: 1, weights: 0 });
-    assert_eq!(problem(2, Coalitions::new(2), &[]), LawProblem::Lengths { coalitions: 0, weights: 0 });
-    assert_eq!(problem(3, empty(), &[1.0]), LawProblem::OtherPlayers { actual: 2, expected: 3 });
+    assert_eq!(problem(2, empty(), &[0.5, 0.5]), DistributionProblem::Lengths { coalitions: 1, weights: 2 });
+    assert_eq!(problem(2, empty(), &[]), DistributionProblem::Lengths { coalitions: 1, weights: 0 });
+    assert_eq!(
+        problem(2, Coalitions::new(2), &[]),
+        DistributionProblem::Lengths { coalitions: 0, weights: 0 }
+    );
+    assert_eq!(problem(3, empty(), &[1.0]), DistributionProblem::OtherPlayers { actual: 2, expected: 3 });
     let negative = problem(2, Coalitions::from_masks(2, [0, 2]), &[1.25, -0.25]);
-    assert!(matches!(negative, LawProblem::Weight { weight: -0.25, .. }), "{negative}");
+    assert!(matches!(negative, DistributionProblem::Weight { weight: -0.25, .. }), "{negative}");
     let infinite = problem(2, empty(), &[f64::INFINITY]);
-    assert!(matches!(infinite, LawProblem::Weight { .. }), "{infinite}");
+    assert!(matches!(infinite, DistributionProblem::Weight { .. }), "{infinite}");
     for off in [2e-9, -2e-9] {
         let sum = problem(2, empty(), &[1.0 + off]);
-        assert!(matches!(sum, LawProblem::Sum { .. }), "{sum}");
+        assert!(matches!(sum, DistributionProblem::Sum { .. }), "{sum}");
     }
-    let law = || CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![1.0 - 0.5e-9]);
-    assert!(LinearValue::from_laws(vec![law()]).is_ok());
+    let distribution = || CoalitionDistribution::new(Coalitions::from_masks(1, [0]), vec![1.0 - 0.5e-9]);
+    assert!(LinearValue::from_distributions(vec![distribution()]).is_ok());
     // A player that does not exist: number 2 of 2 players.
     let refused = serde_json::from_str::<LinearValue>("[[[[],1.0]],[[[2],1.0]]]").unwrap_err().to_string();
     assert!(refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 players"));

@@ -56,14 +56,14 @@ fn game(published: &Published) -> MoebiusTransform {
 /// Returns the largest difference between a file and the computed indices.
 fn difference(published: &Published, found: &Interactions) -> f64 {
     let halves = found.matrix_of_halves();
-    let differences = published.values.iter().map(|(members, wanted)| {
+    let differences = published.values.iter().map(|(members, expected)| {
         let got = match published.index.starts_with("halves-") {
             true => halves.pair(0, members[0], members[1])[0],
             false => found.get(members).map_or(0.0, |index| index[0]),
         };
         // The index of the empty coalition differs between versions of shapiq: v(∅), nothing, or the mean of
         // all values.
-        if members.is_empty() { 0.0 } else { (got - wanted).abs() }
+        if members.is_empty() { 0.0 } else { (got - expected).abs() }
     });
     differences.fold(0.0, f64::max)
 }

@@ -19,7 +19,7 @@ fn all_values(game: &TabulatedGame) -> Vec<Result<Vec<f64>, ValueError>> {
     let of_groups = names.map(|name| {
         let concept: SolutionConcept = name.parse().unwrap();
         let groups = concept.needs_partition().then(|| partition.clone());
-        Value::of(concept, groups, None)?.enumerate(game).map(|found| found.values)
+        Value::from_concept(concept, groups, None)?.enumerate(game).map(|found| found.values)
     });
     let graph = Graph::line(PLAYERS);
     let on_graph = [GraphValue::l_shapley(2), GraphValue::c_shapley(2), GraphValue::myerson()]
@@ -29,7 +29,7 @@ fn all_values(game: &TabulatedGame) -> Vec<Result<Vec<f64>, ValueError>> {
 
 #[test]
 fn values_have_no_scale() {
-    let wanted: Vec<Vec<f64>> = all_values(&game(1.0)).into_iter().map(Result::unwrap).collect();
+    let expected: Vec<Vec<f64>> = all_values(&game(1.0)).into_iter().map(Result::unwrap).collect();
     for (factor, tolerance) in [
         (2.0_f64.powi(-990), 0.0),
         (2.0_f64.powi(990), 0.0),
@@ -38,9 +38,9 @@ fn values_have_no_scale() {
         (1e160, 1e-12),
         (1e300, 1e-12),
     ] {
-        for (got, wanted) in all_values(&game(factor)).into_iter().zip(&wanted) {
-            for (got, wanted) in got.unwrap().iter().zip(wanted) {
-                assert!((got / factor - wanted).abs() <= tolerance, "{factor:e}: {got:e}, {wanted}");
+        for (got, expected) in all_values(&game(factor)).into_iter().zip(&expected) {
+            for (got, expected) in got.unwrap().iter().zip(expected) {
+                assert!((got / factor - expected).abs() <= tolerance, "{factor:e}: {got:e}, {expected}");
             }
         }
     }

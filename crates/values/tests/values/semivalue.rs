@@ -23,10 +23,13 @@ fn all() -> Vec<Semivalue> {
 fn size_laws_sum_to_one_for_any_number_of_players() {
     for value in all() {
         for players in [1, 2, 3, 10, 64, 101, 1000, 10_000] {
-            let law = value.size_law(players);
-            let total: f64 = law.iter().sum();
+            let distribution = value.size_distribution(players);
+            let total: f64 = distribution.iter().sum();
             assert!((total - 1.0).abs() < 1e-12, "{value}, {players} players: {total}");
-            assert!(law.iter().all(|weight| (0.0..=1.0).contains(weight)) && law.len() == players);
+            assert!(
+                distribution.iter().all(|weight| (0.0..=1.0).contains(weight))
+                    && distribution.len() == players
+            );
         }
     }
 }
@@ -36,9 +39,12 @@ fn coefficients_times_binomials_are_the_size_law() {
     for value in all() {
         for players in [1, 2, 7, 30] {
             let mut choose = 1.0;
-            for (size, law) in value.size_law(players).into_iter().enumerate() {
+            for (size, distribution) in value.size_distribution(players).into_iter().enumerate() {
                 let got = choose * value.coefficient(players, size);
-                assert!((got - law).abs() <= 1e-13 * law, "{value}, {size} of {players}: {got} != {law}");
+                assert!(
+                    (got - distribution).abs() <= 1e-13 * distribution,
+                    "{value}, {size} of {players}: {got} != {distribution}"
+                );
                 choose = choose * (players - 1 - size) as f64 / (size + 1) as f64;
             }
         }
@@ -117,20 +123,28 @@ fn weights_by_size_are_what_they_were_given_as() {
     for value in all() {
         for players in [1, 2, 5, 12] {
             let weights: Vec<f64> = (0..players).map(|size| value.coefficient(players, size)).collect();
-            let by_size = Semivalue::by_size(&weights).unwrap();
-            let by_law = Semivalue::by_size_law(&value.size_law(players)).unwrap();
+            let by_size = Semivalue::from_size_weights(&weights).unwrap();
+            let by_distribution =
+                Semivalue::from_size_distribution(&value.size_distribution(players)).unwrap();
             for a in 0..players {
                 for b in 0..players - a {
                     let want = value.moment(a, b);
-                    for got in [by_size.moment(a, b), by_law.moment(a, b)] {
+                    for got in [by_size.moment(a, b), by_distribution.moment(a, b)] {
                         let close = (got - want).abs() <= 1e-12 * want + 1e-300;
                         assert!(close, "{value} M({a}, {b}) {got} {want}");
                     }
                 }
             }
             for fewer in 1..=players {
-                let laws = (by_law.size_law(fewer), value.size_law(fewer));
-                assert!(laws.0.iter().zip(&laws.1).all(|(got, want)| (got - want).abs() < 1e-13));
+                let distributions =
+                    (by_distribution.size_distribution(fewer), value.size_distribution(fewer));
+                assert!(
+                    distributions
+                        .0
+                        .iter()
+                        .zip(&distributions.1)
+                        .all(|(got, want)| (got - want).abs() < 1e-13)
+                );
             }
         }
     }
@@ -138,7 +152,7 @@ fn weights_by_size_are_what_they_were_given_as() {
 
 #[test]
 fn weights_by_size_of_a_thousand_players_are_refused_for_other_games() {
-    let value = Semivalue::by_size_law(&vec![1e-3; 1000]).unwrap();
+    let value = Semivalue::from_size_distribution(&vec![1e-3; 1000]).unwrap();
     assert!((value.moment(3, 4) / Semivalue::Shapley.moment(3, 4) - 1.0).abs() < 1e-12);
     assert!(value.check_players(1000).is_ok());
     let message = value.check_players(999).unwrap_err().to_string();
@@ -168,11 +182,11 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
         (Semivalue::beta_shapley(1.0, f64::INFINITY), "positive"),
         (Semivalue::beta_shapley(1e308, 1e308), "1e-100 to 1e100"),
         (Semivalue::beta_shapley(1e-300, 1.0), "1e-300"),
-        (Semivalue::by_size(&[]), "no weights"),
-        (Semivalue::by_size(&[0.5, -0.5, 1.5]), "size 1"),
-        (Semivalue::by_size(&[0.5, 0.5, 0.5]), "sum to 2"),
-        (Semivalue::by_size_law(&[0.5, 0.4]), "0.9"),
-        (Semivalue::by_size_law(&[0.5, f64::NAN]), "size 1"),
+        (Semivalue::from_size_weights(&[]), "no weights"),
+        (Semivalue::from_size_weights(&[0.5, -0.5, 1.5]), "size 1"),
+        (Semivalue::from_size_weights(&[0.5, 0.5, 0.5]), "sum to 2"),
+        (Semivalue::from_size_distribution(&[0.5, 0.4]), "0.9"),
+        (Semivalue::from_size_distribution(&[0.5, f64::NAN]), "size 1"),
         (Semivalue::mixture(&[0.5], &[]), "1 points and 0 weights"),
         (Semivalue::mixture(&[], &[]), "0 points"),
         (Semivalue::mixture(&[1.5], &[1.0]), "1.5"),
@@ -181,18 +195,18 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
         (Semivalue::mixing_density(|_| 2.0, 5), "integral"),
         (Semivalue::mixing_density(|t| 2.0 * t - 0.5, 5), "negative"),
     ];
-    for (position, (result, wanted)) in refused.into_iter().enumerate() {
+    for (position, (result, expected)) in refused.into_iter().enumerate() {
         let message = result.unwrap_err().to_string();
-        assert!(message.contains(wanted), "{position}: {message}");
+        assert!(message.contains(expected), "{position}: {message}");
     }
 }
 
 #[test]
 fn weights_by_size_serve_where_the_number_of_coalitions_overflows() {
     // C(1030, 515) exceeds the range of f64, and all weights of Banzhaf values are 2^-1030.
-    let by_size = Semivalue::by_size(&[2f64.powi(-1030); 1031]).unwrap();
-    let (got, wanted) = (by_size.size_law(1031), Semivalue::Banzhaf.size_law(1031));
-    for (size, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
-        assert!((got - wanted).abs() <= 1e-9 * wanted, "{size}: {got} {wanted}");
+    let by_size = Semivalue::from_size_weights(&[2f64.powi(-1030); 1031]).unwrap();
+    let (got, expected) = (by_size.size_distribution(1031), Semivalue::Banzhaf.size_distribution(1031));
+    for (size, (got, expected)) in got.iter().zip(&expected).enumerate() {
+        assert!((got - expected).abs() <= 1e-9 * expected, "{size}: {got} {expected}");
     }
 }

@@ -2,8 +2,8 @@
 
 use apportion_games::{Additive, Cached, Coalitions, Graph, Hierarchy, Partition, SumOfUnanimity};
 use apportion_values::{
-    CoalitionLaw, CoalitionalValue, GraphValue, LinearValue, Semivalue, SolutionConcept, Value, ValueError,
-    enumerate,
+    CoalitionDistribution, CoalitionalValue, GraphValue, LinearValue, Semivalue, SolutionConcept, Value,
+    ValueError, enumerate,
 };
 
 use crate::common::{assert_close, random_game};
@@ -63,14 +63,14 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
 fn groups_that_say_nothing_leave_the_values_of_single_players() {
     let game = SumOfUnanimity::random(5, 12, 3, 4);
     for name in ["owen", "banzhaf-owen", "coalitional=beta=4,1/banzhaf", "two-step", "quotient-banzhaf"] {
-        let value = |groups| Value::of(name.parse().unwrap(), Some(groups), None).unwrap();
+        let value = |groups| Value::from_concept(name.parse().unwrap(), Some(groups), None).unwrap();
         for partition in [Partition::singletons(5), Partition::whole(5)] {
             let value = value(partition);
             let got = value.enumerate(&game).unwrap();
             match value.reduces_to() {
                 Some(semivalue) => {
-                    let wanted = enumerate(&game, semivalue).unwrap();
-                    assert_close(&got.values, &wanted.values, 1e-12, name);
+                    let expected = enumerate(&game, semivalue).unwrap();
+                    assert_close(&got.values, &expected.values, 1e-12, name);
                 }
                 None => assert!((got.values[0] - (got.predictions[0] - got.base[0])).abs() < 1e-12, "{name}"),
             }
@@ -84,26 +84,27 @@ fn groups_that_say_nothing_leave_the_values_of_single_players() {
 fn groups_that_are_missing_or_of_others_are_refused() {
     let game = Additive::new([1.0, 2.0, 3.0]).unwrap();
     for name in ["owen", "two-step", "quotient-banzhaf"] {
-        let refused = Value::of(name.parse().unwrap(), None, None).unwrap_err();
+        let refused = Value::from_concept(name.parse().unwrap(), None, None).unwrap_err();
         assert!(matches!(refused, ValueError::NoPartition { .. }), "{refused}");
         assert!(refused.to_string().contains(name), "{refused}");
-        let others = Value::of(name.parse().unwrap(), Some(Partition::whole(2)), None).unwrap();
+        let others = Value::from_concept(name.parse().unwrap(), Some(Partition::whole(2)), None).unwrap();
         assert!(others.enumerate(&game).is_err());
     }
-    let by_size =
-        |groups| Value::of("quotient-size-law=0.5,0.5".parse().unwrap(), Some(groups), None).unwrap();
+    let by_size = |groups| {
+        Value::from_concept("quotient-size-law=0.5,0.5".parse().unwrap(), Some(groups), None).unwrap()
+    };
     assert!(by_size(Partition::singletons(3)).enumerate(&game).is_err());
     let two = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
     assert_eq!(by_size(two).enumerate(&game).unwrap().values, [4.0, 2.0]);
 }
 
-fn given() -> (Partition, Graph) {
+fn structures() -> (Partition, Graph) {
     (Partition::new(4, vec![vec![0, 1], vec![2, 3]]).unwrap(), Graph::line(4))
 }
 
 #[test]
 fn a_name_and_its_structure_are_the_value_and_nothing_else_is() {
-    let (groups, graph) = given();
+    let (groups, graph) = structures();
     for (name, has_groups, has_graph) in [
         ("shapley", false, false),
         ("owen", true, false),
@@ -113,7 +114,7 @@ fn a_name_and_its_structure_are_the_value_and_nothing_else_is() {
     ] {
         let concept: SolutionConcept = name.parse().unwrap();
         for (with_groups, with_graph) in [(false, false), (true, false), (false, true), (true, true)] {
-            let made = Value::of(
+            let made = Value::from_concept(
                 concept.clone(),
                 with_groups.then(|| groups.clone()),
                 with_graph.then(|| graph.clone()),
@@ -132,7 +133,7 @@ fn a_name_and_its_structure_are_the_value_and_nothing_else_is() {
 
 #[test]
 fn values_are_those_of_the_concept() {
-    let (groups, graph) = given();
+    let (groups, graph) = structures();
     let game = SumOfUnanimity::random(4, 9, 3, 1);
     assert_eq!(
         Value::owen(groups.clone()).enumerate(&game).unwrap().values,
@@ -159,7 +160,7 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
         for partition in partitions() {
             let groups = concept.needs_partition().then(|| partition.clone());
             let game = Cached::new(random_game(7, 1));
-            let value = Value::of(concept.clone(), groups, None).unwrap();
+            let value = Value::from_concept(concept.clone(), groups, None).unwrap();
             value.enumerate(&game).unwrap();
             assert_eq!(value.coalitions(7), Some(game.distinct()), "{name}, {partition:?}");
         }
@@ -175,14 +176,16 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
 fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_more_than_all() {
     // Each player joins the coalition of all others: these coalitions, the grand coalition, and the empty
     // one.
-    let law = |players: usize, player: usize| {
+    let distribution = |players: usize, player: usize| {
         let mut coalitions = Coalitions::new(players);
         coalitions.push_members((0..players).filter(|&other| other != player));
-        CoalitionLaw::new(coalitions, vec![1.0])
+        CoalitionDistribution::new(coalitions, vec![1.0])
     };
-    for (players, wanted) in [(1, 2), (2, 4), (3, 8), (4, 10), (7, 16), (30, 62)] {
-        let value = LinearValue::from_laws((0..players).map(|player| law(players, player)).collect());
-        assert_eq!(Value::from(value.unwrap()).coalitions(players), Some(wanted), "{players} players");
+    for (players, expected) in [(1, 2), (2, 4), (3, 8), (4, 10), (7, 16), (30, 62)] {
+        let value = LinearValue::from_distributions(
+            (0..players).map(|player| distribution(players, player)).collect(),
+        );
+        assert_eq!(Value::from(value.unwrap()).coalitions(players), Some(expected), "{players} players");
     }
 }
 
@@ -196,7 +199,7 @@ fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
         Partition::new(sizes.iter().sum(), groups).unwrap()
     };
     let count = |name: &str, sizes: &[usize]| {
-        let value = Value::of(name.parse().unwrap(), Some(groups(sizes)), None).unwrap();
+        let value = Value::from_concept(name.parse().unwrap(), Some(groups(sizes)), None).unwrap();
         value.coalitions(sizes.iter().sum())
     };
     // The largest game among members has m - 1 + |S_j| players.
@@ -222,7 +225,7 @@ fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
         }
         let partition = partitions().pop().unwrap();
         let groups = concept.needs_partition().then_some(partition);
-        let value = Value::of(concept.clone(), groups, None).unwrap();
+        let value = Value::from_concept(concept.clone(), groups, None).unwrap();
         let found = value.enumerate(&random_game(7, 1)).unwrap();
         let excess = found.values.iter().sum::<f64>() - (found.predictions[0] - found.base[0]);
         assert_eq!(concept.is_efficient(), excess.abs() < 1e-12, "{name}: {excess}");
@@ -242,7 +245,7 @@ fn a_concept_equals_the_semivalue_that_it_is_and_no_other() {
 
 #[test]
 fn the_plainest_name_is_that_of_the_same_value() {
-    let (groups, graph) = given();
+    let (groups, graph) = structures();
     let levels = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None]);
     let game = random_game(4, 1);
     for (long, plain) in [
@@ -255,24 +258,24 @@ fn the_plainest_name_is_that_of_the_same_value() {
         ("graph-restricted/beta=1,1", "myerson"),
         ("local=1/weighted-banzhaf=0.5", "l-banzhaf=1"),
     ] {
-        let [concept, wanted] = [long, plain].map(|name| name.parse::<SolutionConcept>().unwrap());
-        assert_eq!(concept.simplified(), wanted, "{long}");
+        let [concept, expected] = [long, plain].map(|name| name.parse::<SolutionConcept>().unwrap());
+        assert_eq!(concept.simplified(), expected, "{long}");
         let of = |concept: SolutionConcept| {
             let groups = concept.needs_partition().then(|| groups.clone());
             let graph = concept.needs_graph().then(|| graph.clone());
-            Value::of(concept, groups, graph).unwrap()
+            Value::from_concept(concept, groups, graph).unwrap()
         };
-        let (value, simplified) = (of(concept), of(wanted.clone()));
+        let (value, simplified) = (of(concept), of(expected.clone()));
         assert_eq!(value.simplified(), simplified, "{long}");
-        let [got, wanted] = [&value, &simplified].map(|value| value.enumerate(&game).unwrap().values);
-        assert_close(&got, &wanted, 1e-13, long);
+        let [got, expected] = [&value, &simplified].map(|value| value.enumerate(&game).unwrap().values);
+        assert_close(&got, &expected, 1e-13, long);
     }
     let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
     assert_eq!(Value::from(linear.clone()).simplified(), Value::Linear(linear));
 
     // Two levels are groups of players; three are not.
     let [long, plain] = ["coalitional=beta=1,1/beta=1,1", "owen"].map(|name| name.parse().unwrap());
-    let two = Value::over(long, Hierarchy::from(&groups)).unwrap().simplified();
+    let two = Value::over_hierarchy(long, Hierarchy::from(&groups)).unwrap().simplified();
     let SolutionConcept::Coalitional(owen) = plain else { panic!("Owen values are coalitional") };
     assert_eq!((two.groups().map(Partition::len), two.hierarchy()), (Some(2), None));
     assert_eq!(two.concept(), SolutionConcept::Coalitional(owen.clone()));
@@ -285,7 +288,7 @@ fn the_plainest_name_is_that_of_the_same_value() {
 
 #[test]
 fn short_names_make_the_values_they_say() {
-    let (groups, graph) = given();
+    let (groups, graph) = structures();
     let banzhaf = CoalitionalValue::banzhaf_owen();
     let levels = Hierarchy::from(&groups);
     assert_eq!(Value::banzhaf_owen(groups.clone()), Value::Coalitional(banzhaf.clone(), groups.clone()));
@@ -296,9 +299,9 @@ fn short_names_make_the_values_they_say() {
     assert_eq!(Value::from(Semivalue::Banzhaf).concept(), SolutionConcept::Semivalue(Semivalue::Banzhaf));
     let on_graph = Value::on_graph(GraphValue::myerson(), graph.clone());
     assert_eq!((on_graph.groups(), on_graph.graph()), (None, Some(&graph)));
-    let missing = Value::of("myerson".parse().unwrap(), None, None).unwrap_err();
+    let missing = Value::from_concept("myerson".parse().unwrap(), None, None).unwrap_err();
     assert!(matches!(missing, ValueError::NoGraph { .. }), "{missing}");
-    let missing = Value::of(SolutionConcept::owen(), None, None).unwrap_err();
+    let missing = Value::from_concept(SolutionConcept::owen(), None, None).unwrap_err();
     assert!(matches!(missing, ValueError::NoPartition { .. }), "{missing}");
     assert!(Value::owen_over(levels).check(5).is_err());
 }

@@ -4,9 +4,9 @@ use anyhow::Result;
 use apportion::estimators::{MethodSpec, methods};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::estimates::{Asked, Estimate, Setting, estimates};
+use super::estimates::{Effort, Estimate, Setting, estimates};
 use super::problems::{DATASETS, Problem, grouped, trees};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
@@ -27,7 +27,7 @@ const FEWER: f64 = 0.25;
 
 /// The problems and budgets on which a method is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum On {
+enum Problems {
     /// Tree ensembles: 10n and 20n evaluations, for the value with this index.
     Trees(usize),
     /// All four values of grouped players: 12, 32 and 80 evaluations, each of which takes one prediction per
@@ -36,16 +36,21 @@ enum On {
 }
 
 /// A method, and the requirements that it must meet.
-struct Judged {
+struct Requirement {
     method: &'static MethodSpec,
-    on: On,
+    on: Problems,
     /// Range required for the coverage of its 95% intervals.
     covers: (f64, f64),
     is_unbiased: bool,
 }
 
-const fn judged(method: &'static MethodSpec, on: On, covers: (f64, f64), is_unbiased: bool) -> Judged {
-    Judged { method, on, covers, is_unbiased }
+const fn judged(
+    method: &'static MethodSpec,
+    on: Problems,
+    covers: (f64, f64),
+    is_unbiased: bool,
+) -> Requirement {
+    Requirement { method, on, covers, is_unbiased }
 }
 
 const NEAR: (f64, f64) = (0.93, 0.97);
@@ -53,17 +58,17 @@ const ABOUT: (f64, f64) = (0.92, 0.98);
 /// Required range of the coverage for methods whose intervals may be conservative.
 const AT_LEAST: (f64, f64) = (0.92, 1.0);
 
-const METHODS: [Judged; 10] = [
-    judged(&methods::LEVERAGE_SHAP, On::Trees(0), ABOUT, false),
-    judged(&methods::OPTIMIZED_MONTE_CARLO, On::Trees(0), AT_LEAST, true),
-    judged(&methods::MONTE_CARLO, On::Trees(0), AT_LEAST, true),
-    judged(&methods::SGD, On::Trees(0), AT_LEAST, true),
-    judged(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT, On::Trees(1), AT_LEAST, false),
-    judged(&methods::MSR_ADJUSTED, On::Trees(1), AT_LEAST, false),
-    judged(&methods::PRODUCT_SPACE, On::Groups, NEAR, true),
-    judged(&methods::NESTED_PERMUTATION_PLAIN, On::Groups, NEAR, true),
-    judged(&methods::NESTED_PERMUTATION, On::Groups, NEAR, true),
-    judged(&methods::LEVERAGE, On::Groups, NEAR, false),
+const METHODS: [Requirement; 10] = [
+    judged(&methods::LEVERAGE_SHAP, Problems::Trees(0), ABOUT, false),
+    judged(&methods::OPTIMIZED_MONTE_CARLO, Problems::Trees(0), AT_LEAST, true),
+    judged(&methods::MONTE_CARLO, Problems::Trees(0), AT_LEAST, true),
+    judged(&methods::SGD, Problems::Trees(0), AT_LEAST, true),
+    judged(&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT, Problems::Trees(1), AT_LEAST, false),
+    judged(&methods::MSR_ADJUSTED, Problems::Trees(1), AT_LEAST, false),
+    judged(&methods::PRODUCT_SPACE, Problems::Groups, NEAR, true),
+    judged(&methods::NESTED_PERMUTATION_PLAIN, Problems::Groups, NEAR, true),
+    judged(&methods::NESTED_PERMUTATION, Problems::Groups, NEAR, true),
+    judged(&methods::LEVERAGE, Problems::Groups, NEAR, false),
 ];
 
 /// The method that [`NESTED`] must beat in model rows.
@@ -73,7 +78,7 @@ const NESTED: [&MethodSpec; 2] = [&methods::NESTED_PERMUTATION_PLAIN, &methods::
 
 /// Results of a method for one value of one problem with one budget.
 struct Measured {
-    judged: &'static Judged,
+    judged: &'static Requirement,
     problem: String,
     value: String,
     truths: Vec<f64>,
@@ -134,8 +139,8 @@ impl Measured {
     fn is_unbiased(&self) -> Option<Case> {
         let (runs, values) = (self.runs.len(), self.deviations().len());
         let (bias, largest) = (self.relative_bias(), self.largest_z());
-        let law = StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64).ok()?;
-        let chance = (2.0 * law.sf(largest) * values as f64).min(1.0);
+        let distribution = StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64).ok()?;
+        let chance = (2.0 * distribution.sf(largest) * values as f64).min(1.0);
         let name = format!(
             "{}, {} (bias {:.2} ± {:.2} %, largest |z| {largest:.2} of {values})",
             self.judged.method.name(),
@@ -165,10 +170,10 @@ fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
 }
 
 /// Generates errors, coverage and bias of all methods.
-pub(super) fn budgets(session: &Session) -> Result<Made> {
+pub(super) fn budgets(session: &Session) -> Result<ArtefactOutput> {
     let trees = trees(session, |_| EXPLICANDS, false)?;
     let measured = measure(session, &trees, &grouped(EXPLICANDS, session.seed)?)?;
-    let of = |judged: &Judged| {
+    let of = |judged: &Requirement| {
         measured.iter().filter(|one| one.judged.method == judged.method).collect::<Vec<_>>()
     };
     let mut claims = Vec::new();
@@ -208,7 +213,7 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         unbiased.filter_map(|(_, one)| one.is_unbiased()),
     ));
     claims.extend(NESTED.map(|method| fewer_rows(&measured, method)));
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: numbers("data", &measured),
         figure: None,
         tables: vec![numbers("Errors, coverage and bias", &measured)],
@@ -230,11 +235,11 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
 }
 
 fn measure(session: &Session, trees: &[Problem], groups: &Problem) -> Result<Vec<Measured>> {
-    let mut settings: Vec<(&Judged, usize, Setting<'_>)> = Vec::new();
+    let mut settings: Vec<(&Requirement, usize, Setting<'_>)> = Vec::new();
     for judged in &METHODS {
         let (problems, values) = match judged.on {
-            On::Trees(value) => (trees, value..value + 1),
-            On::Groups => (std::slice::from_ref(groups), 0..groups.values.len()),
+            Problems::Trees(value) => (trees, value..value + 1),
+            Problems::Groups => (std::slice::from_ref(groups), 0..groups.values.len()),
         };
         for problem in problems {
             for value in values.clone() {
@@ -249,14 +254,15 @@ fn measure(session: &Session, trees: &[Problem], groups: &Problem) -> Result<Vec
         let players = setting.problem.players();
         let least = setting.estimator.minimum_budget(players);
         let budgets = match judged.on {
-            On::Trees(_) => vec![10 * players, 20 * players],
-            On::Groups => vec![12, 32, 80],
+            Problems::Trees(_) => vec![10 * players, 20 * players],
+            Problems::Groups => vec![12, 32, 80],
         };
         for budget in budgets.into_iter().filter(|&budget| budget >= least) {
             asked.push((*judged, *value, setting, budget));
         }
     }
-    let cells: Vec<_> = asked.iter().map(|&(.., setting, budget)| (setting, Asked::Budget(budget))).collect();
+    let cells: Vec<_> =
+        asked.iter().map(|&(.., setting, budget)| (setting, Effort::Budget(budget))).collect();
     let answers = estimates(session, &cells, |_| session.runs)?;
     let measured = asked.iter().zip(answers).map(|(&(judged, value, setting, budget), runs)| Measured {
         judged,

@@ -19,12 +19,12 @@ const PROTOCOL: u32 = 1;
 const HALF_WIDTH: f64 = 1.96;
 
 /// Standard errors up to this are rounding error: the value is exact.
-const LEAST_WIDTH: f64 = 1e-9;
+const MIN_WIDTH: f64 = 1e-9;
 
 /// What is requested from a method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Asked {
+pub(super) enum Effort {
     /// An estimate with this number of evaluations.
     Budget(usize),
     /// This number of evaluations, with a growing sample as in runs with a tolerance.
@@ -33,8 +33,8 @@ pub(super) enum Asked {
     Until(f64),
 }
 
-impl Asked {
-    fn of(self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Explanation> {
+impl Effort {
+    fn run(self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Explanation> {
         Ok(match self {
             Self::Budget(budget) => estimator.estimate(game, budget, seed)?,
             Self::Grown(budget) => Anytime::new(estimator, game, seed)?.run(budget)?.clone(),
@@ -77,7 +77,7 @@ struct EstimateKey<'a> {
     problem: &'a str,
     value: String,
     method: &'static str,
-    asked: Asked,
+    asked: Effort,
     run: usize,
 }
 
@@ -104,7 +104,7 @@ impl Estimate {
         let pairs = || explanation.values.iter().zip(truth);
         let deviations: Vec<f64> = pairs().map(|(value, truth)| value - truth).collect();
         let errors = explanation.std_errors.as_deref().unwrap_or_default();
-        let has_width = |error: f64| error > LEAST_WIDTH;
+        let has_width = |error: f64| error > MIN_WIDTH;
         let holds = |(deviation, &error): (&f64, &f64)| deviation.abs() <= HALF_WIDTH * error;
         Self {
             error: relative_error(&explanation.values, truth),
@@ -121,7 +121,7 @@ impl Estimate {
 /// Computes the results of each setting for each of its requests, by run and game.
 pub(super) fn estimates(
     session: &Session,
-    asked: &[(&Setting<'_>, Asked)],
+    asked: &[(&Setting<'_>, Effort)],
     runs: impl Fn(&Setting<'_>) -> usize,
 ) -> Result<Vec<Vec<Vec<Estimate>>>> {
     let mut cells = Vec::new();
@@ -130,7 +130,9 @@ pub(super) fn estimates(
         for run in 0..runs(setting) {
             let games = setting.problem.of_run(run);
             let played = Digest::joined(games.iter().map(|game| &game.played));
-            let truth = Digest::of(games.iter().flat_map(|game| game.truths[setting.value].iter().copied()));
+            let truth = Digest::from_numbers(
+                games.iter().flat_map(|game| game.truths[setting.value].iter().copied()),
+            );
             cells.push(Cell {
                 key: EstimateKey {
                     problem: &setting.problem.name,
@@ -159,7 +161,7 @@ fn answers(cell: &Cell<EstimateKey<'_>, &Setting<'_>>) -> Result<Vec<Estimate>> 
     let answer = |(at, game): (usize, &super::problems::Instance)| {
         // The request is part of the seed, so that runs pooled over tolerances are independent.
         let seed = derive_seed(&(problem, value, method, asked, run, at, cell.made_of.seed))?;
-        let explanation = game.play(|game| asked.of(&*setting.estimator, game, seed))?;
+        let explanation = game.play(|game| asked.run(&*setting.estimator, game, seed))?;
         Ok(Estimate::new(&explanation, &game.truths[setting.value]))
     };
     setting.problem.of_run(*run).iter().enumerate().map(answer).collect()
@@ -169,11 +171,12 @@ fn answers(cell: &Cell<EstimateKey<'_>, &Setting<'_>>) -> Result<Vec<Estimate>> 
 fn digest(setting: &Setting<'_>) -> Result<Digest> {
     let (estimator, players) = (&*setting.estimator, setting.problem.players());
     let budget = estimator.minimum_budget(players).max(4 * players);
-    let mut asked = vec![Asked::Budget(budget)];
+    let mut asked = vec![Effort::Budget(budget)];
     if setting.problem.is_by_run {
-        asked.extend([Asked::Grown(budget), Asked::Until(0.5)]);
+        asked.extend([Effort::Grown(budget), Effort::Until(0.5)]);
     }
-    let answers =
-        asked.into_iter().map(|asked| setting.problem.instances[0].play(|game| asked.of(estimator, game, 1)));
+    let answers = asked
+        .into_iter()
+        .map(|asked| setting.problem.instances[0].play(|game| asked.run(estimator, game, 1)));
     Digest::of_data(&(estimator.name(), estimator.settings(), answers.collect::<Result<Vec<_>>>()?))
 }

@@ -59,7 +59,7 @@ impl Problem {
 
 /// One game with its exact values.
 pub(super) struct Instance {
-    held: Held,
+    held: ProblemData,
     players: usize,
     /// Exact values, in the order of [`Problem::values`].
     pub(super) truths: Vec<Vec<f64>>,
@@ -67,15 +67,15 @@ pub(super) struct Instance {
     pub(super) played: Digest,
 }
 
-enum Held {
+enum ProblemData {
     Whole(Box<dyn Game + Send>),
     Trees { dataset: Arc<Dataset>, explicand: Vec<f64>, background: Background },
     Logistic { explicand: Vec<f64>, background: Background },
 }
 
 impl Instance {
-    fn new(held: Held, truths: Vec<Vec<f64>>) -> Result<Self> {
-        let mut instance = Self { held, players: 0, truths, played: Digest::of([]) };
+    fn new(held: ProblemData, truths: Vec<Vec<f64>>) -> Result<Self> {
+        let mut instance = Self { held, players: 0, truths, played: Digest::from_numbers([]) };
         (instance.players, instance.played) =
             instance.play(|game| Ok((game.players(), Digest::of_game(game)?)))?;
         Ok(instance)
@@ -84,11 +84,11 @@ impl Instance {
     /// Calls `ask` with the game.
     pub(super) fn play<R>(&self, ask: impl FnOnce(&dyn Game) -> Result<R>) -> Result<R> {
         match &self.held {
-            Held::Whole(game) => ask(&**game),
-            Held::Trees { dataset, explicand, background } => {
+            ProblemData::Whole(game) => ask(&**game),
+            ProblemData::Trees { dataset, explicand, background } => {
                 ask(&MarginalGame::new(&dataset.model, explicand, background)?)
             }
-            Held::Logistic { explicand, background } => {
+            ProblemData::Logistic { explicand, background } => {
                 ask(&MarginalGame::new(&logistic, explicand, background)?)
             }
         }
@@ -124,7 +124,7 @@ pub(super) fn textbook(runs: impl Fn(usize) -> usize, seed: u64) -> Result<Vec<P
         let instance = |run: usize| {
             let game = make(derive_seed(&("textbook", name, run, seed))?)?;
             let truths = vec![game.shapley(), game.banzhaf()];
-            Instance::new(Held::Whole(game), truths)
+            Instance::new(ProblemData::Whole(game), truths)
         };
         let first = instance(0)?;
         let count = runs(first.players);
@@ -174,9 +174,9 @@ fn of_trees(dataset: &Arc<Dataset>, row: usize, seed: u64) -> Result<Instance> {
     let truths = vec![exact(Semivalue::Shapley)?, exact(Semivalue::Banzhaf)?];
     let held = if explicand.len() <= TABULATED {
         let game = MarginalGame::new(&dataset.model, &explicand, &background)?;
-        Held::Whole(Box::new(TabulatedGame::from_game(&game)?))
+        ProblemData::Whole(Box::new(TabulatedGame::from_game(&game)?))
     } else {
-        Held::Trees { dataset: Arc::clone(dataset), explicand, background }
+        ProblemData::Trees { dataset: Arc::clone(dataset), explicand, background }
     };
     Instance::new(held, truths)
 }
@@ -213,7 +213,7 @@ pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
     let instance = |explicand: Vec<f64>| {
         let game = TabulatedGame::from_game(&MarginalGame::new(&logistic, &explicand, &background)?)?;
         let truths = values.iter().map(|value| Ok(value.enumerate(&game)?.values)).collect::<Result<_>>()?;
-        Instance::new(Held::Logistic { explicand, background: background.clone() }, truths)
+        Instance::new(ProblemData::Logistic { explicand, background: background.clone() }, truths)
     };
     let instances = parallel::try_map(explained, instance)?;
     Ok(Problem { name: "logistic".to_owned(), values, instances, is_by_run: false })
@@ -223,10 +223,10 @@ pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
 mod tests {
     use super::*;
     use crate::comparison::relative_error;
-    use crate::reproduce::datasets::{Library, known};
+    use crate::reproduce::datasets::{Library, known_dataset};
 
     fn embedded(name: &str) -> Instance {
-        of_trees(&Library::embedded().get(known(name)).unwrap(), 1, 0).unwrap()
+        of_trees(&Library::embedded().get(known_dataset(name)).unwrap(), 1, 0).unwrap()
     }
 
     #[test]

@@ -4,9 +4,9 @@ use anyhow::Result;
 use apportion::Until;
 use apportion::estimators::{Guarantee, MethodSpec, StopRule, methods};
 
-use super::estimates::{Asked, Estimate, Setting, estimates};
+use super::estimates::{Effort, Estimate, Setting, estimates};
 use super::problems::{DATASETS, Problem, textbook, trees};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
@@ -19,9 +19,9 @@ const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
 const CONFIDENCE: f64 = 0.95;
 
 /// Required share of the runs within the tolerance.
-const LEAST_SHARE: f64 = 0.93;
+const MIN_SHARE: f64 = 0.93;
 /// Maximum ratio of evaluations to the minimum budget.
-const MOST_RATIO: f64 = 3.0;
+const MAX_RATIO: f64 = 3.0;
 
 /// The default method for Shapley values.
 const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
@@ -88,7 +88,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(measured: &[&Measured]) -> Self {
+    fn from_runs(measured: &[&Measured]) -> Self {
         let mut counts = Self::default();
         for (one, run) in measured.iter().flat_map(|one| one.reached().map(move |run| (one, run))) {
             let is_within = run.error.sqrt() <= one.tolerance;
@@ -106,7 +106,7 @@ impl Counts {
         let Self { reached, within, uncertain, uncertain_within } = self;
         let shares =
             [(within, reached), (uncertain_within, uncertain)].into_iter().filter(|share| share.1 > 0);
-        let test = Test::all(shares.map(|(within, of)| Test::share_above(within, of, LEAST_SHARE)));
+        let test = Test::all(shares.map(|(within, of)| Test::share_above(within, of, MIN_SHARE)));
         let name = format!(
             "{name}: {within} of {reached} runs, {uncertain_within} of the {uncertain} that were not exact"
         );
@@ -126,7 +126,7 @@ impl Counts {
 }
 
 /// Generates shares within the tolerance, and ratios of evaluations to minimum budgets.
-pub(super) fn until(session: &Session) -> Result<Made> {
+pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
     let runs = |players| runs_on(session, players);
     let mut problems = textbook(runs, session.seed)?;
     problems.extend(trees(session, runs, true)?);
@@ -141,7 +141,7 @@ pub(super) fn until(session: &Session) -> Result<Made> {
                      stopped for the tolerance is at most 3; evaluations spent are the mean over the runs, \
                      the least budget is that at which the mean relative error of other runs is the \
                      tolerance";
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
         figure: None,
         tables: vec![numbers("Runs until an accuracy, over all games", by_method(&measured))],
@@ -154,7 +154,10 @@ pub(super) fn until(session: &Session) -> Result<Made> {
                  not counted",
                 By::Counts,
                 Needed::All,
-                METHODS.iter().map(|(method, ..)| Counts::of(&of(method)).case(method.name())).collect(),
+                METHODS
+                    .iter()
+                    .map(|(method, ..)| Counts::from_runs(&of(method)).case(method.name()))
+                    .collect(),
             ),
             claim(
                 "no method on any game misses a tolerance more often than the confidence allows",
@@ -162,7 +165,7 @@ pub(super) fn until(session: &Session) -> Result<Made> {
                  are allowed, for it one below a half",
                 By::Counts,
                 Needed::NotBehind,
-                measured.iter().map(|one| Counts::of(&[one]).case_of_confidence(&one.title)).collect(),
+                measured.iter().map(|one| Counts::from_runs(&[one]).case_of_confidence(&one.title)).collect(),
             ),
             claim(
                 "evaluations spent by leverage-shap are at most 3 times the least budget that reaches the \
@@ -215,7 +218,7 @@ fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
         ratios.len(),
         significant(*most)
     );
-    Some(Case::new(name, Test::mean_below(&ratios, MOST_RATIO)))
+    Some(Case::new(name, Test::mean_below(&ratios, MAX_RATIO)))
 }
 
 /// Runs all methods on all games.
@@ -234,8 +237,8 @@ fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
         .iter()
         .flat_map(|(setting, tolerances)| tolerances.iter().map(move |&tolerance| (setting, tolerance)))
         .collect();
-    let cells: Vec<(&Setting<'_>, Asked)> =
-        asked.iter().map(|&(setting, tolerance)| (setting, Asked::Until(tolerance))).collect();
+    let cells: Vec<(&Setting<'_>, Effort)> =
+        asked.iter().map(|&(setting, tolerance)| (setting, Effort::Until(tolerance))).collect();
     let mut outcomes = estimates(session, &cells, runs)?.into_iter();
     for (setting, tolerances) in &settings {
         let curve = match tolerances.last() {
@@ -248,7 +251,7 @@ fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
                 title: format!("{} at {tolerance}", setting.title()),
                 tolerance,
                 outcomes: outcomes.concat(),
-                least: least_evaluations(&curve, tolerance),
+                least: min_evaluations(&curve, tolerance),
             });
         }
     }
@@ -259,11 +262,11 @@ fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
 /// is within the tolerance.
 fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Vec<(f64, f64)>> {
     let players = setting.problem.players();
-    let most = Until::relative(tolerance).most_evaluations(players);
+    let most = Until::relative(tolerance).max_evaluations(players);
     let mut budget = setting.estimator.growing().minimum_budget(players).max(4).min(most);
     let mut levels = Vec::new();
     loop {
-        let asked = [(setting, Asked::Grown(budget))];
+        let asked = [(setting, Effort::Grown(budget))];
         let runs = estimates(session, &asked, |setting| setting.problem.instances.len())?.concat().concat();
         let mean = |of: fn(&Estimate) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
         let error = mean(|run| run.error.sqrt());
@@ -278,7 +281,7 @@ fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Ve
 /// Returns the number of evaluations at which the mean error falls to `tolerance`. The squared error is
 /// interpolated linearly in 1/m between two levels, which is exact for samples of size m with and without
 /// replacement.
-fn least_evaluations(levels: &[(f64, f64)], tolerance: f64) -> Option<f64> {
+fn min_evaluations(levels: &[(f64, f64)], tolerance: f64) -> Option<f64> {
     let at = levels.iter().position(|&(_, error)| error <= tolerance)?;
     let (m, error) = levels[at];
     let Some((m_before, error_before)) = at.checked_sub(1).map(|at| levels[at]) else { return Some(m) };
@@ -301,7 +304,7 @@ fn numbers<'m>(caption: &str, groups: impl Iterator<Item = (String, Vec<&'m Meas
     let ratios = |here: &[&Measured]| here.iter().filter_map(|one| one.ratio()).collect::<Vec<f64>>();
     table!(caption, [
         for (title, here) in groups.filter(|group| !group.1.is_empty());
-        let (counts, ratios) = (Counts::of(&here), ratios(&here));
+        let (counts, ratios) = (Counts::from_runs(&here), ratios(&here));
     ]
         "what" => title,
         "runs" => here.iter().map(|one| one.outcomes.len()).sum::<usize>(),
@@ -325,10 +328,10 @@ mod tests {
             [100.0, 141.0, 200.0, 283.0, 400.0].map(|m| (m, error(m)))
         };
         // 9 / m = 0.04, and 9 (1/m − 1/400) = 0.04.
-        assert!((least_evaluations(&levels(f64::INFINITY), 0.2).unwrap() - 225.0).abs() < 1e-9);
-        assert!((least_evaluations(&levels(400.0), 0.2).unwrap() - 9.0 / 0.0625).abs() < 1e-9);
-        assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.35), Some(100.0));
-        assert_eq!(least_evaluations(&levels(f64::INFINITY), 0.1), None);
+        assert!((min_evaluations(&levels(f64::INFINITY), 0.2).unwrap() - 225.0).abs() < 1e-9);
+        assert!((min_evaluations(&levels(400.0), 0.2).unwrap() - 9.0 / 0.0625).abs() < 1e-9);
+        assert_eq!(min_evaluations(&levels(f64::INFINITY), 0.35), Some(100.0));
+        assert_eq!(min_evaluations(&levels(f64::INFINITY), 0.1), None);
     }
 
     #[test]

@@ -119,8 +119,9 @@ impl<C: Compete> Curves<C> {
         let centre = self.centre;
         let cases = self.open_places().filter_map(|(panel, level)| {
             let here = self.points.iter().filter(|point| point.panel == panel && point.level == level);
-            let winner =
-                here.min_by(|a, b| centre.of(&a.summary).total_cmp(&centre.of(&b.summary)))?.contender;
+            let winner = here
+                .min_by(|a, b| centre.centre(&a.summary).total_cmp(&centre.centre(&b.summary)))?
+                .contender;
             let name = format!("{} (least {}: {})", self.place(panel, level), centre.name(), winner.title());
             Some(Case::new(name, self.is_best((panel, level), best)))
         });
@@ -146,8 +147,8 @@ impl<C: Compete> Curves<C> {
             if ones.is_empty() {
                 return None;
             }
-            let ratio = Resamples::of(ones.len(), |runs| {
-                let of = |which: usize, sample| quantity[which](&Summary::of(&picked(sample, runs)));
+            let ratio = Resamples::draw(ones.len(), |runs| {
+                let of = |which: usize, sample| quantity[which](&Summary::from_sample(&picked(sample, runs)));
                 of(0, &ones) / of(1, &others)
             });
             let name = format!("{} (ratio {:.2})", self.place(place.0, place.1), ratio.value);

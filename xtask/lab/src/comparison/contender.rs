@@ -60,7 +60,7 @@ macro_rules! contenders {
 
             fn style(self) -> $crate::reproduce::figure::Style {
                 match self {
-                    $(Self::$name => $crate::reproduce::figure::looks::$look),+
+                    $(Self::$name => $crate::reproduce::figure::styles::$look),+
                 }
             }
 

@@ -1,7 +1,7 @@
 //! Curves: an error as a function of sample size, noise or another quantity, one per panel and contender.
 
 use super::contender::Compete;
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table, table};
 use crate::reproduce::statistics::Summary;
@@ -46,7 +46,7 @@ impl<C> Point<C> {
             contender,
             level,
             exact,
-            summary: Summary::of(&known),
+            summary: Summary::from_sample(&known),
             runs: known.len(),
             errors,
         })
@@ -71,7 +71,7 @@ pub(crate) enum Centre {
 }
 
 impl Centre {
-    pub(crate) fn of(self, summary: &Summary) -> f64 {
+    pub(crate) fn centre(self, summary: &Summary) -> f64 {
         match self {
             Self::Median => summary.median,
             Self::Mean => summary.mean,
@@ -87,7 +87,7 @@ impl Centre {
 }
 
 /// Layout of a figure of curves.
-pub(crate) struct Look<'a> {
+pub(crate) struct FigureLayout<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
@@ -120,7 +120,7 @@ impl<C: Compete> Curves<C> {
         format!("{} {}", self.panels[panel], self.levels[level].label)
     }
 
-    fn figure(&self, look: &Look<'_>) -> Figure {
+    fn figure(&self, look: &FigureLayout<'_>) -> Figure {
         let ticks = self.levels.iter().map(|level| (level.x, level.tick.clone())).collect::<Vec<_>>();
         let contenders = self.contenders();
         let panels = self.panels.iter().enumerate().map(|(index, title)| {
@@ -145,7 +145,7 @@ impl<C: Compete> Curves<C> {
                     style: contender.style(),
                     points: self
                         .line(index, contender)
-                        .map(|point| (x(point), self.centre.of(&point.summary)))
+                        .map(|point| (x(point), self.centre.centre(&point.summary)))
                         .collect(),
                 }
             }));
@@ -169,12 +169,12 @@ impl<C: Compete> Curves<C> {
     }
 
     /// Describes the lines, and what counts as zero if there are zeros.
-    fn note(&self, look: &Look<'_>) -> String {
+    fn note(&self, look: &FigureLayout<'_>) -> String {
         let lines = match self.centre {
             Centre::Median => "Lines: median over the runs; bands: first to third quartile.",
             Centre::Mean => "Lines: mean over the runs.",
         };
-        if self.points.iter().any(|point| self.centre.of(&point.summary) <= look.floor) {
+        if self.points.iter().any(|point| self.centre.centre(&point.summary) <= look.floor) {
             format!("{lines} Values up to {:e} are drawn as 0.", look.floor)
         } else {
             lines.to_owned()
@@ -183,8 +183,13 @@ impl<C: Compete> Curves<C> {
 
     /// Creates the figure with its data and a table of its centres; `panel` and `level` are column names.
     /// Claims, notes and datasets are left to the caller.
-    pub(crate) fn made(&self, [panel, level]: [&str; 2], look: &Look<'_>, caption: &str) -> Made {
-        Made {
+    pub(crate) fn artefact_output(
+        &self,
+        [panel, level]: [&str; 2],
+        look: &FigureLayout<'_>,
+        caption: &str,
+    ) -> ArtefactOutput {
+        ArtefactOutput {
             data: self.data(panel, level),
             figure: Some(self.figure(look)),
             tables: vec![self.table(caption, panel)],
@@ -218,7 +223,7 @@ impl<C: Compete> Curves<C> {
                 let mut row = vec![Entry::from(title.as_str()), Entry::from(contender.title())];
                 row.extend((0..self.levels.len()).map(|level| {
                     Entry::from(
-                        self.point(index, contender, level).map(|point| self.centre.of(&point.summary)),
+                        self.point(index, contender, level).map(|point| self.centre.centre(&point.summary)),
                     )
                 }));
                 table.push(row);
@@ -247,7 +252,7 @@ impl<C: Compete> Curves<C> {
         (one, other): (C, C),
         centre: Centre,
     ) -> Option<f64> {
-        let of = |contender| self.point(panel, contender, level).map(|point| centre.of(&point.summary));
+        let of = |contender| self.point(panel, contender, level).map(|point| centre.centre(&point.summary));
         Some(of(one)? / of(other)?)
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::contender::Compete;
 use super::noise::Noise;
 use super::noisy::Times;
-use crate::reproduce::datasets::{Dataset, Known};
+use crate::reproduce::datasets::{Dataset, KnownDataset};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
@@ -53,7 +53,7 @@ pub(crate) struct Experiment<'a, R: Run> {
 
 /// A dataset with its runs.
 pub(crate) struct Series<R> {
-    pub(crate) known: &'static Known,
+    pub(crate) known: &'static KnownDataset,
     pub(crate) instances: Vec<R>,
 }
 
@@ -98,14 +98,14 @@ struct EstimateKey {
 type EstimateCell<'a, R> = Cell<EstimateKey, (<R as Run>::Contender, &'a R)>;
 
 /// Digests of the games with one name on one dataset with one noise, by run.
-struct Played {
+struct GameDigests {
     dataset: usize,
     game: &'static str,
     noise: Noise,
     digests: Vec<Digest>,
 }
 
-impl Played {
+impl GameDigests {
     fn are_of<R: Run>(&self, setting: &Setting<R::Contender>) -> bool {
         (self.dataset, self.game, self.noise)
             == (setting.dataset, R::game_name(setting.contender), setting.noise)
@@ -162,8 +162,8 @@ impl<'a, R: Run> Experiment<'a, R> {
 
     /// Probes the games of `settings`, each once for all its contenders and budgets, and returns the index of
     /// the game for each setting.
-    fn played(&self, settings: &[Setting<R::Contender>]) -> Result<(Vec<Played>, Vec<usize>)> {
-        let mut all: Vec<Played> = Vec::new();
+    fn played(&self, settings: &[Setting<R::Contender>]) -> Result<(Vec<GameDigests>, Vec<usize>)> {
+        let mut all: Vec<GameDigests> = Vec::new();
         let mut places = Vec::new();
         for setting in settings {
             if let Some(place) = all.iter().position(|played| played.are_of::<R>(setting)) {
@@ -176,9 +176,12 @@ impl<'a, R: Run> Experiment<'a, R> {
                 let (contender, noise, name) = (setting.contender, setting.noise, series.known.name);
                 let game = played(instance, contender, noise, name, self.session.seed)?;
                 let values = Digest::of_game(&*game)?;
-                anyhow::Ok(Digest::joined([&values, &Digest::of(instance.explicand().iter().copied())]))
+                anyhow::Ok(Digest::joined([
+                    &values,
+                    &Digest::from_numbers(instance.explicand().iter().copied()),
+                ]))
             };
-            all.push(Played {
+            all.push(GameDigests {
                 dataset: setting.dataset,
                 game: R::game_name(setting.contender),
                 noise: setting.noise,
@@ -316,7 +319,7 @@ mod tests {
 
     /// Everything that an estimate in these tests depends on.
     #[derive(Debug, Clone)]
-    struct Made {
+    struct EstimateInputs {
         data: &'static str,
         model: &'static str,
         game: u64,
@@ -327,13 +330,14 @@ mod tests {
     }
 
     /// Returns the estimate, from a session with checkpoints below `out`.
-    fn values<const PROTOCOL: u32>(out: &Path, made: &Made) -> Vec<f64> {
+    fn values<const PROTOCOL: u32>(out: &Path, made: &EstimateInputs) -> Vec<f64> {
         let session = Session::for_tests(out);
         let toy = Toy::<PROTOCOL> {
             explicand: vec![made.explicand; 10],
             game: SumOfUnanimity::random(10, 30, 4, made.game),
         };
-        let series = Series { known: Known::for_tests("toy", made.data, made.model), instances: vec![toy] };
+        let series =
+            Series { known: KnownDataset::for_tests("toy", made.data, made.model), instances: vec![toy] };
         let experiment = Experiment::new(&session, vec![series]).unwrap();
         let (contender, budget, noise) = (made.contender, made.budget, made.noise);
         let setting = Setting { dataset: 0, contender, budget, noise };
@@ -344,7 +348,7 @@ mod tests {
 
     #[test]
     fn whatever_made_an_estimate_is_changed_it_is_computed_anew() {
-        let made = Made {
+        let made = EstimateInputs {
             data: "a",
             model: "b",
             game: 1,
@@ -358,16 +362,16 @@ mod tests {
         assert_eq!(values::<1>(out.path(), &made), first);
         assert_eq!(Session::finished(out.path()), 1);
         let others = [
-            (Made { data: "c", ..made.clone() }, true),
-            (Made { model: "c", ..made.clone() }, true),
-            (Made { explicand: 0.25, ..made.clone() }, true),
-            (Made { game: 2, ..made.clone() }, false),
-            (Made { noise: Noise::NONE, ..made.clone() }, false),
-            (Made { noise: Noise::absolute(0.2), ..made.clone() }, false),
-            (Made { noise: Noise::relative(0.1), ..made.clone() }, false),
-            (Made { noise: Noise::absolute(0.1).at_each_evaluation(), ..made.clone() }, false),
-            (Made { contender: Changing::After, ..made.clone() }, false),
-            (Made { budget: 80, ..made.clone() }, false),
+            (EstimateInputs { data: "c", ..made.clone() }, true),
+            (EstimateInputs { model: "c", ..made.clone() }, true),
+            (EstimateInputs { explicand: 0.25, ..made.clone() }, true),
+            (EstimateInputs { game: 2, ..made.clone() }, false),
+            (EstimateInputs { noise: Noise::NONE, ..made.clone() }, false),
+            (EstimateInputs { noise: Noise::absolute(0.2), ..made.clone() }, false),
+            (EstimateInputs { noise: Noise::relative(0.1), ..made.clone() }, false),
+            (EstimateInputs { noise: Noise::absolute(0.1).at_each_evaluation(), ..made.clone() }, false),
+            (EstimateInputs { contender: Changing::After, ..made.clone() }, false),
+            (EstimateInputs { budget: 80, ..made.clone() }, false),
         ];
         for (at, (other, gives_the_same)) in others.iter().enumerate() {
             let fresh = tempfile::tempdir().unwrap();

@@ -53,7 +53,7 @@ impl Grows {
 }
 
 /// Maximum number of players of a term.
-const LARGEST: usize = 4;
+const MAX_TERM_PLAYERS: usize = 4;
 
 /// A game of the family, `v(S) = Σ_{T ⊆ S} a_T`.
 pub(crate) struct Growing {
@@ -67,7 +67,7 @@ impl Growing {
     /// Creates a game with n players and an additive part of ±c.
     fn new((players, additive): (usize, usize), run: usize, seed: u64) -> Result<Self> {
         let seed = derive_seed(&("growing", players, run, seed))?;
-        let random = SumOfUnanimity::random(players, 6 * players, LARGEST, seed);
+        let random = SumOfUnanimity::random(players, 6 * players, MAX_TERM_PLAYERS, seed);
         let terms = random
             .terms()
             .iter()
@@ -75,10 +75,10 @@ impl Growing {
             .zip(random.coefficients().iter().copied());
         let sign = |player: usize| if player.is_multiple_of(2) { 1.0 } else { -1.0 };
         let alone = (0..players).map(|player| (vec![player], sign(player) * additive as f64));
-        Self::of(SumOfUnanimity::new(players, 0.0, terms.chain(alone))?)
+        Self::from_game(SumOfUnanimity::new(players, 0.0, terms.chain(alone))?)
     }
 
-    pub(crate) fn of(game: SumOfUnanimity) -> Result<Self> {
+    pub(crate) fn from_game(game: SumOfUnanimity) -> Result<Self> {
         Ok(Self { played: Digest::of_game(&game)?, game, least: OnceLock::new() })
     }
 
@@ -89,14 +89,14 @@ impl Growing {
 
     /// Returns `Σ_S w(|S|) v(S)`, summed over terms: `Σ_T a_T Σ_s C(n−|T|, s−|T|) w(s)`.
     pub(crate) fn sum(&self, weight: impl Fn(usize) -> f64) -> f64 {
-        let above = self.above(LARGEST, weight);
+        let above = self.above(MAX_TERM_PLAYERS, weight);
         self.terms().map(|(term, coefficient)| coefficient * above[term.size()]).sum()
     }
 
     /// Returns `Σ_S w(|S|) v(S)²`, summed over pairs of terms:
     /// `Σ_T Σ_U a_T a_U Σ_s C(n−|T∪U|, s−|T∪U|) w(s)`.
     pub(crate) fn sum_of_squares(&self, weight: impl Fn(usize) -> f64) -> f64 {
-        let above = self.above(2 * LARGEST, weight);
+        let above = self.above(2 * MAX_TERM_PLAYERS, weight);
         let with = |(one, coefficient): (CoalitionView<'_>, f64)| {
             let pairs = self.terms().map(|(other, b)| b * above[size_of_union(one, other)]);
             coefficient * pairs.sum::<f64>()
@@ -198,7 +198,9 @@ mod tests {
     #[test]
     fn sums_over_all_coalitions_are_those_written_out() {
         for players in [1, 2, 7, 12] {
-            let growing = Growing::of(SumOfUnanimity::random(players, 6 * players, LARGEST, 3)).unwrap();
+            let growing =
+                Growing::from_game(SumOfUnanimity::random(players, 6 * players, MAX_TERM_PLAYERS, 3))
+                    .unwrap();
             let table = TabulatedGame::from_game(&growing.game).unwrap();
             let weight = |size: usize| 1.0 / (1.0 + size as f64);
             let values = || table.values_in_order().iter().enumerate();

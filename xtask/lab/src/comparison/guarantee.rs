@@ -130,21 +130,21 @@ fn shape(all: &[Excesses], growths: &[(Grows, Growth)]) -> (Vec<Case>, String) {
     };
     for one in all {
         if one.levels.len() > 1 {
-            let in_m = Resamples::of(one.runs(), |runs| one.slope_in_m(runs));
+            let in_m = Resamples::draw(one.runs(), |runs| one.slope_in_m(runs));
             add(format!("{}, slope in m", one.title), &in_m, in_m.below(SLACK - 1.0));
         }
-        let constant = Resamples::of(one.runs(), |runs| one.constant(runs));
+        let constant = Resamples::draw(one.runs(), |runs| one.constant(runs));
         add(format!("{}, constant", one.title), &constant, constant.below(1.0));
     }
     for (grows, growth) in growths {
-        let in_steps = Resamples::of(growth.runs(), |runs| growth.slope(runs));
+        let in_steps = Resamples::draw(growth.runs(), |runs| growth.slope(runs));
         let name = match grows {
             Grows::Players => "growing games, slope in n",
             Grows::AdditivePart => "growing games, slope in the additive part",
         };
         add(name.to_owned(), &in_steps, in_steps.below(GROWTH_SLACK));
         if *grows == Grows::Players {
-            let in_delta = Resamples::of(growth.runs(), |runs| growth.slope_in_delta(runs));
+            let in_delta = Resamples::draw(growth.runs(), |runs| growth.slope_in_delta(runs));
             add("growing games, slope in δ".to_owned(), &in_delta, in_delta.above(-1.0));
         }
     }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     impl Shape {
-        fn of(excesses: Excesses) -> Self {
+        fn new(excesses: Excesses) -> Self {
             Self { excesses: vec![excesses], in_players: 0.0, in_additive_part: 0.0, tail: 2.0 }
         }
 
@@ -325,15 +325,15 @@ mod tests {
 
     #[test]
     fn a_bound_is_judged_by_its_shape_beside_those_without_it() {
-        let good = || Shape::of(excesses(1.0, -1.0, 2.0));
-        let flat = Shape::of(excesses(0.1, -0.5, 2.0));
+        let good = || Shape::new(excesses(1.0, -1.0, 2.0));
+        let flat = Shape::new(excesses(0.1, -0.5, 2.0));
         assert_eq!(verdict(&good(), &flat), Verdict::Holds);
         assert_eq!(verdict(&good(), &good()), Verdict::Vacuous, "everybody passes");
         // Violations in m, in δ, of the constant, in n, and in the additive part.
         let bad = [
-            Shape::of(excesses(0.1, -0.5, 2.0)),
+            Shape::new(excesses(0.1, -0.5, 2.0)),
             Shape { tail: 20.0, ..good() },
-            Shape::of(excesses(100.0, -1.0, 2.0)),
+            Shape::new(excesses(100.0, -1.0, 2.0)),
             Shape { in_players: 1.0, ..good() },
             Shape { in_additive_part: 2.0, ..good() },
         ];

@@ -26,7 +26,7 @@ mod vectors;
 
 pub(crate) use claims::{paired, picked};
 pub(crate) use contender::{Compete, contenders};
-pub(crate) use curves::{Centre, Curves, Level, Look, Point};
+pub(crate) use curves::{Centre, Curves, FigureLayout, Level, Point};
 pub(crate) use experiment::{Estimate, Experiment, Run, Series, digests, estimate_seed};
 pub(crate) use growing::Growing;
 pub(crate) use guarantee::{Excess, Guarantee};

@@ -24,7 +24,7 @@ enum Scale {
 /// When the noise of a coalition is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Drawn {
+enum NoiseTiming {
     /// Once per run: every estimator observes the same noisy game.
     OnceInARun,
     /// Again at each evaluation, as in the authors' code.
@@ -39,11 +39,11 @@ pub(crate) struct Noise {
     scale: Scale,
     /// Not serialized for noise that is drawn once, to keep the checkpoint keys from before there was a
     /// choice.
-    #[serde(skip_serializing_if = "Drawn::is_once")]
-    drawn: Drawn,
+    #[serde(skip_serializing_if = "NoiseTiming::is_once")]
+    drawn: NoiseTiming,
 }
 
-impl Drawn {
+impl NoiseTiming {
     fn is_once(&self) -> bool {
         *self == Self::OnceInARun
     }
@@ -54,32 +54,32 @@ impl Noise {
 
     /// Returns the noise `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn absolute(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Absolute, drawn: Drawn::OnceInARun }
+        Self { sigma, scale: Scale::Absolute, drawn: NoiseTiming::OnceInARun }
     }
 
     /// Returns the noise `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn relative(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Relative, drawn: Drawn::OnceInARun }
+        Self { sigma, scale: Scale::Relative, drawn: NoiseTiming::OnceInARun }
     }
 
     /// Returns the noise `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_prediction(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Prediction, drawn: Drawn::OnceInARun }
+        Self { sigma, scale: Scale::Prediction, drawn: NoiseTiming::OnceInARun }
     }
 
     /// Returns the noise `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_gain(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Gain, drawn: Drawn::OnceInARun }
+        Self { sigma, scale: Scale::Gain, drawn: NoiseTiming::OnceInARun }
     }
 
     /// Returns the same noise, drawn again at each evaluation.
     pub(crate) fn at_each_evaluation(self) -> Self {
-        Self { drawn: Drawn::AtEachEvaluation, ..self }
+        Self { drawn: NoiseTiming::AtEachEvaluation, ..self }
     }
 
     /// Returns whether the noise is drawn again at each evaluation.
     pub(crate) fn is_at_each_evaluation(self) -> bool {
-        self.drawn == Drawn::AtEachEvaluation
+        self.drawn == NoiseTiming::AtEachEvaluation
     }
 
     /// Returns the game with this noise, where ζ is a function of `seed` and the coalition.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::interrupt;
-use super::program::Answered;
+use super::program::ProgramResult;
 use super::record::Record;
 use crate::reproduce::report::in_runs;
 use crate::reproduce::store::{Store, key};
@@ -28,8 +28,8 @@ pub(crate) struct RunKey<'a> {
 
 /// Result of a finished run, as stored.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ended {
-    pub(crate) answered: Answered,
+pub(crate) struct RunResult {
+    pub(crate) answered: ProgramResult,
     pub(crate) seconds: f64,
 }
 
@@ -77,13 +77,13 @@ impl Checkpoints {
     }
 
     /// Returns the result of a run, if it has finished.
-    pub(crate) fn get(&self, run: &RunKey<'_>) -> Result<Option<Ended>> {
+    pub(crate) fn get(&self, run: &RunKey<'_>) -> Result<Option<RunResult>> {
         let Some(store) = &self.store else { return Ok(None) };
         Ok(store.get(&key(run)?))
     }
 
     /// Stores the result of a run. A failure is reported once, and the run continues.
-    pub(crate) fn put(&self, run: &RunKey<'_>, ended: &Ended) {
+    pub(crate) fn put(&self, run: &RunKey<'_>, ended: &RunResult) {
         let Some(store) = &self.store else { return };
         if let Err(error) = key(run).and_then(|key| store.put(key, run, ended)) {
             self.told.call_once(|| {

@@ -15,7 +15,7 @@ use xtask::Usage;
 /// budget.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Claimed {
+pub(crate) struct StatedClaim {
     claim: String,
     source: String,
     /// The numbers that the paper prints for the claim.
@@ -91,7 +91,7 @@ enum Statement<'a> {
     Exact(&'a Exact),
 }
 
-impl Claimed {
+impl StatedClaim {
     /// Validates the claim for a run with these estimators, datasets and budgets.
     ///
     /// # Errors
@@ -116,12 +116,12 @@ impl Claimed {
                 self.claim
             )));
         }
-        self.known("estimator", named, estimators)?;
-        self.known("dataset", self.datasets.iter().flatten(), datasets)?;
-        self.known("budget", self.budgets.iter().flatten(), budgets)
+        self.check_known("estimator", named, estimators)?;
+        self.check_known("dataset", self.datasets.iter().flatten(), datasets)?;
+        self.check_known("budget", self.budgets.iter().flatten(), budgets)
     }
 
-    fn known<'a>(
+    fn check_known<'a>(
         &self,
         what: &str,
         named: impl IntoIterator<Item = &'a String>,
@@ -182,7 +182,7 @@ impl Claimed {
                 if !(means(&self.datasets, dataset) && means(&self.budgets, budget)) {
                     continue;
                 }
-                let at = Place { finished, dataset, budget };
+                let at = CaseRuns { finished, dataset, budget };
                 let test = match &statement {
                     Statement::Lower(Lower { of, than, factor }) => {
                         let (one, other) = at.errors(of, than);
@@ -229,13 +229,13 @@ fn means(meant: &Option<Vec<String>>, name: &String) -> bool {
 }
 
 /// The runs of one dataset and budget.
-struct Place<'a> {
+struct CaseRuns<'a> {
     finished: &'a Finished,
     dataset: &'a str,
     budget: &'a str,
 }
 
-impl Place<'_> {
+impl CaseRuns<'_> {
     /// Returns the squared errors of two estimators in the order of the runs, made equal if they differ by
     /// rounding only; empty if one of them was skipped.
     fn errors(&self, one: &str, other: &str) -> (Vec<f64>, Vec<f64>) {

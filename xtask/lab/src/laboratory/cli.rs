@@ -292,7 +292,9 @@ fn methods() -> PossibleValuesParser {
 
 fn budget(text: &str) -> Result<Budget, ExplainError> {
     match text.parse()? {
-        Budget::Evaluations(0) | Budget::PerPlayer(0) => Err(ExplainError::Budget { given: text.to_owned() }),
+        Budget::Evaluations(0) | Budget::PerPlayer(0) => {
+            Err(ExplainError::Budget { actual: text.to_owned() })
+        }
         budget => Ok(budget),
     }
 }

@@ -8,10 +8,10 @@ use super::cli::{Compare, Rivals};
 use super::differences::differences;
 use super::folder::{self, Unfinished};
 use super::latex::latex;
-use super::looks;
 use super::paired::Paired;
 use super::record::{DatasetRecord, Record, RunLine};
 use super::runs::refuse_repeated;
+use super::styles;
 use super::summary::ticks;
 use crate::reproduce::figure::{self, Axis, Figure, Mark, Panel, palette};
 use crate::reproduce::report::{Entry, Table, row, significant};
@@ -112,7 +112,7 @@ fn compare<'a>(a: &'a Side, b: &Side, rivals: &[Rivals]) -> Result<Vec<Compared<
         for (place, rival) in rivals.iter().enumerate() {
             for budget in &a.record.budgets {
                 let pairs = pairs(a, b, dataset, rival, budget)?;
-                compared.extend(Paired::of(&pairs).map(|paired| Compared {
+                compared.extend(Paired::compare(&pairs).map(|paired| Compared {
                     dataset,
                     rivals: place,
                     budget,
@@ -244,7 +244,7 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
 fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Figure {
     let drawn: Vec<usize> =
         (0..rivals.len()).filter(|place| compared.iter().any(|one| one.rivals == *place)).collect();
-    let has_bands = drawn.len() <= looks::MOST_WITH_BANDS;
+    let has_bands = drawn.len() <= styles::MAX_BANDED_ESTIMATORS;
     let is_compared = |dataset: &&DatasetRecord| compared.iter().any(|one| one.dataset.name == dataset.name);
     let panels = record.datasets.iter().filter(is_compared).map(|dataset| {
         let is_compared = |budget: &&String| {
@@ -272,15 +272,15 @@ fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Fig
                 let (low, high) = paired.interval?;
                 high.is_finite().then_some((x, low, high))
             });
-            marks.push(Mark::Band { colour: looks::look(look).colour, points: points.collect() });
+            marks.push(Mark::Band { colour: styles::style_of(look).colour, points: points.collect() });
         }
         for (look, &place) in drawn.iter().enumerate() {
             let points = of(place).into_iter().filter(|(_, paired)| paired.ratio.is_finite());
             let points = points.map(|(x, paired)| (x, paired.ratio)).collect();
-            marks.push(Mark::Line { style: looks::look(look), points });
+            marks.push(Mark::Line { style: styles::style_of(look), points });
         }
         Panel {
-            title: looks::title(&dataset.name, dataset.players),
+            title: styles::title(&dataset.name, dataset.players),
             x: Axis::log("evaluations", f64::MIN_POSITIVE).with_ticks(ticks.clone()),
             y: Axis::log("squared error, B / A", f64::MIN_POSITIVE),
             marks,
@@ -294,9 +294,9 @@ fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Fig
     let panels: Vec<Panel> = panels.collect();
     Figure {
         title: "Squared error of B divided by the squared error of A".to_owned(),
-        columns: looks::COLUMNS,
-        legend: looks::legend(
-            drawn.iter().enumerate().map(|(look, &place)| (rivals[place].title(), looks::look(look))),
+        columns: styles::COLUMNS,
+        legend: styles::legend(
+            drawn.iter().enumerate().map(|(look, &place)| (rivals[place].title(), styles::style_of(look))),
             panels.len(),
         ),
         panels,

@@ -7,16 +7,16 @@ use apportion::{Estimator, Game, Method, Value};
 use apportion_files::digest;
 
 use super::cli::NamedCommand;
-use super::program::{self, Answered};
+use super::program::{self, ProgramResult};
 use super::record::EstimatorRecord;
 
 /// An estimator with its name: a method of the library, or a program.
 pub(crate) struct Contestant {
     pub(crate) name: String,
-    way: Way,
+    way: Runner,
 }
 
-enum Way {
+enum Runner {
     Method(Method),
     Program { command: String, limit: Duration },
 }
@@ -28,24 +28,24 @@ impl Contestant {
     ///
     /// If the name is unknown.
     pub(crate) fn of_method(name: &str) -> Result<Self> {
-        Ok(Self { name: name.to_owned(), way: Way::Method(name.parse()?) })
+        Ok(Self { name: name.to_owned(), way: Runner::Method(name.parse()?) })
     }
 
     pub(crate) fn of_program(named: &NamedCommand, limit: Duration) -> Self {
-        Self { name: named.name.clone(), way: Way::Program { command: named.command.clone(), limit } }
+        Self { name: named.name.clone(), way: Runner::Program { command: named.command.clone(), limit } }
     }
 
     pub(crate) fn record(&self) -> EstimatorRecord {
         let (program, files) = match &self.way {
-            Way::Method(_) => (None, Vec::new()),
-            Way::Program { command, .. } => (Some(command.clone()), files(command)),
+            Runner::Method(_) => (None, Vec::new()),
+            Runner::Program { command, .. } => (Some(command.clone()), files(command)),
         };
         EstimatorRecord { name: self.name.clone(), program, files }
     }
 
     /// Returns the reason why the estimator does not support this budget, if known before running it.
     pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
-        let Way::Method(method) = self.way else { return None };
+        let Runner::Method(method) = self.way else { return None };
         let Some(estimator) = method.estimator(value) else {
             return Some(format!("{} does not compute {} values", self.name, value.concept()));
         };
@@ -65,16 +65,16 @@ impl Contestant {
         game: &dyn Game,
         budget: usize,
         seed: u64,
-    ) -> Result<Answered> {
+    ) -> Result<ProgramResult> {
         match &self.way {
-            Way::Method(method) => {
+            Runner::Method(method) => {
                 let estimator: Box<dyn Estimator> = method
                     .estimator(value)
                     .with_context(|| format!("{} does not compute {}", self.name, value.concept()))?;
                 let explanation = estimator.estimate(game, budget, seed)?;
-                Ok(Answered::Estimate(explanation.values, explanation.evaluations))
+                Ok(ProgramResult::Estimate(explanation.values, explanation.evaluations))
             }
-            Way::Program { command, limit } => Ok(program::estimate(command, game, budget, seed, *limit)?),
+            Runner::Program { command, limit } => Ok(program::estimate(command, game, budget, seed, *limit)?),
         }
     }
 }
@@ -82,5 +82,5 @@ impl Contestant {
 /// Returns the files named in a command, with their digests.
 fn files(command: &str) -> Vec<(String, String)> {
     let in_digits = |digest: String| digest.trim_start_matches("sha256:").to_owned();
-    digest::of_files_in(command).into_iter().map(|(file, digest)| (file, in_digits(digest))).collect()
+    digest::digest_files_in(command).into_iter().map(|(file, digest)| (file, in_digits(digest))).collect()
 }

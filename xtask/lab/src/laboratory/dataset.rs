@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use apportion::{Background, Ensemble, Rows};
-use apportion_rows::{Source, Table, Wanted};
+use apportion_rows::{RowOptions, Source, Table};
 
 use super::cli::{BackgroundChoice, DatasetFiles, Laboratory, Reading};
 use super::record::DatasetRecord;
@@ -105,19 +105,19 @@ fn read_rows(
     model: &Ensemble,
     (reading, must_be_there): (&Reading, bool),
 ) -> Result<Table> {
-    let wanted = Wanted {
+    let wanted = RowOptions {
         names: model.feature_names(),
         named_by: "the model",
         names_are_rewritten: model.origin().format.starts_with("LightGBM"),
         count: Some(model.feature_count()),
-        words: (0..model.feature_count()).map(|feature| model.words(feature)).collect(),
+        categories: (0..model.feature_count()).map(|feature| model.categories(feature)).collect(),
         target: reading.target.as_deref(),
         ignored: reading.ignore.iter().map(String::as_str).collect(),
         named_columns_required: must_be_there,
         missing: &reading.missing,
         separator: reading.separator,
         decimal_comma: reading.decimal_comma,
-        ..Wanted::default()
+        ..RowOptions::default()
     };
     Ok(Source::stream(&path.display().to_string(), bytes).read(&wanted)?)
 }

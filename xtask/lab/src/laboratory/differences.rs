@@ -31,7 +31,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     }
     for estimator in &a.estimators {
         if let Some(other) = b.estimators.iter().find(|other| other.name == estimator.name) {
-            unlike(&format!("estimator {:?}", estimator.name), &way(estimator), &way(other));
+            unlike(&format!("estimator {:?}", estimator.name), &source_of(estimator), &source_of(other));
         }
     }
     let datasets = |record: &Record| record.datasets.iter().map(|dataset| dataset.name.clone()).collect();
@@ -47,7 +47,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
 }
 
 /// Describes an estimator: `the library's method`, or the command and the digests of its files.
-fn way(estimator: &EstimatorRecord) -> String {
+fn source_of(estimator: &EstimatorRecord) -> String {
     let Some(command) = &estimator.program else { return "the library's method".to_owned() };
     let files: Vec<String> =
         estimator.files.iter().map(|(file, digest)| format!("{file}: SHA-256 {digest:.12}…")).collect();

@@ -8,11 +8,11 @@ use apportion::games::parallel;
 use apportion::trees::{Exact, InterventionalOracle};
 use apportion::{Budget, Game, MarginalGame, Rows, Value};
 
-use super::checkpoints::{Checkpoints, Ended, RunKey};
+use super::checkpoints::{Checkpoints, RunKey, RunResult};
 use super::contestant::Contestant;
 use super::dataset::OwnDataset;
 use super::one_output::OneOutput;
-use super::program::Answered;
+use super::program::ProgramResult;
 use super::record::{EstimateLine, RunLine, Skipped};
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::explicand::row_index;
@@ -38,10 +38,10 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Adds the results of an estimator for these cells. If it rejects a dataset and budget in one run, these
     /// are skipped in all runs, with the first reason.
-    fn add(&mut self, plan: &Plan<'_>, contestant: &Contestant, cells: &[Cell], told: Vec<Told>) {
+    fn add(&mut self, plan: &Plan<'_>, contestant: &Contestant, cells: &[Cell], told: Vec<CellResult>) {
         let mut refused = BTreeMap::new();
         for (cell, told) in cells.iter().zip(&told) {
-            if let Told::Refused(reason) = told {
+            if let CellResult::Refused(reason) = told {
                 refused.entry((cell.dataset, cell.budget)).or_insert(reason);
             }
         }
@@ -54,18 +54,18 @@ impl Outcome {
         let refused: BTreeSet<(usize, usize)> = refused.into_keys().collect();
         for (cell, told) in cells.iter().zip(told) {
             match told {
-                Told::Numbers(line, estimates) if !refused.contains(&(cell.dataset, cell.budget)) => {
+                CellResult::Numbers(line, estimates) if !refused.contains(&(cell.dataset, cell.budget)) => {
                     self.runs.push(line);
                     self.estimates.extend(estimates);
                 }
-                Told::Numbers(..) | Told::Refused(_) => {}
+                CellResult::Numbers(..) | CellResult::Refused(_) => {}
             }
         }
     }
 }
 
 /// Outcome of one estimate.
-enum Told {
+enum CellResult {
     Numbers(RunLine, Vec<EstimateLine>),
     /// Reason why the estimator rejects this budget.
     Refused(String),
@@ -174,7 +174,7 @@ fn ended(
     cell: Cell,
     explicand: &Explicand,
     checkpoints: &Checkpoints,
-) -> Result<Ended> {
+) -> Result<RunResult> {
     let (dataset, budget) = (&plan.datasets[cell.dataset].name, plan.budgets[cell.budget].to_string());
     let run = RunKey { dataset, estimator: &contestant.name, budget, run: cell.run };
     if let Some(ended) = checkpoints.get(&run)? {
@@ -185,7 +185,12 @@ fn ended(
     Ok(ended)
 }
 
-fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Explicand) -> Result<Ended> {
+fn estimate(
+    plan: &Plan<'_>,
+    contestant: &Contestant,
+    cell: Cell,
+    explicand: &Explicand,
+) -> Result<RunResult> {
     let dataset = &plan.datasets[cell.dataset];
     let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
     let game = MarginalGame::new(&dataset.model, &explicand.values, &dataset.background)?;
@@ -195,7 +200,7 @@ fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Ex
     };
     let started = Instant::now();
     let answered = contestant.estimate(plan.value, &*game, budget.evaluations(dataset.players()), seed)?;
-    Ok(Ended { answered, seconds: started.elapsed().as_secs_f64() })
+    Ok(RunResult { answered, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// Compares the result of a run with the exact values.
@@ -204,13 +209,13 @@ fn against_truth(
     contestant: &Contestant,
     cell: Cell,
     explicand: &Explicand,
-    Ended { answered, seconds }: Ended,
-) -> Result<Told> {
+    RunResult { answered, seconds }: RunResult,
+) -> Result<CellResult> {
     let dataset = &plan.datasets[cell.dataset];
     let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
     let (values, evaluations) = match answered {
-        Answered::Estimate(values, evaluations) => (values, evaluations),
-        Answered::Refused(reason) => return Ok(Told::Refused(reason)),
+        ProgramResult::Estimate(values, evaluations) => (values, evaluations),
+        ProgramResult::Refused(reason) => return Ok(CellResult::Refused(reason)),
     };
     let (squared_error, norm) = (squared_distance(&values, &explicand.truth), squared_norm(&explicand.truth));
     let relative_squared_error = (norm > 0.0).then(|| squared_error / norm);
@@ -246,7 +251,7 @@ fn against_truth(
         truth,
     });
     let estimates = estimates.collect();
-    Ok(Told::Numbers(line, estimates))
+    Ok(CellResult::Numbers(line, estimates))
 }
 
 /// Creates a skip entry whose reason identifies the failed run.

@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
             match &artefact.contest {
                 Some(contest) => {
                     let asked = laboratory(arguments, contest, &name, runs)?;
-                    wanted.push((Prepared::of(&asked)?, name));
+                    wanted.push((Prepared::from_arguments(&asked)?, name));
                 }
                 None => aside!("{name}: omitted; it does not compare estimators by budget"),
             }

@@ -11,7 +11,7 @@
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
 //! | [`runs`] | validation, execution and storage of runs |
 //! | [`mod@record`], [`folder`] | the stored data, and its directory |
-//! | [`summary`], [`looks`] | the figure and the table of a run |
+//! | [`summary`], [`styles`] | the figure and the table of a run |
 //! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | comparison of two runs |
 //! | [`mod@figures`] | figures of the papers for other datasets |
 //! | [`mod@paper`], [`claims`] | a paper in its own directory, and its claims |
@@ -32,7 +32,6 @@ mod figures;
 mod folder;
 mod interrupt;
 mod latex;
-mod looks;
 mod one_output;
 mod options;
 mod paired;
@@ -41,6 +40,7 @@ mod process;
 mod program;
 mod record;
 mod runs;
+mod styles;
 mod summary;
 
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ use xtask::workspace;
 pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     start(arguments.threads)?;
     let out = out(arguments.out.as_ref());
-    let prepared = Prepared::of(arguments)?;
+    let prepared = Prepared::from_arguments(arguments)?;
     let checkpoints = prepared.checkpoints(&out, &arguments.label, arguments.fresh)?;
     let finished = prepared.perform(&out, folder_name, &checkpoints)?;
     checkpoints.forget();

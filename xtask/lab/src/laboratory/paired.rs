@@ -31,7 +31,7 @@ pub(crate) struct Paired {
 
 impl Paired {
     /// Compares pairs of runs; returns `None` without pairs.
-    pub(crate) fn of(pairs: &[(&RunLine, &RunLine)]) -> Option<Self> {
+    pub(crate) fn compare(pairs: &[(&RunLine, &RunLine)]) -> Option<Self> {
         let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| ratio(a, b)).collect();
         ratios.sort_by(f64::total_cmp);
         let count = ratios.len();
@@ -60,7 +60,7 @@ fn ratio(a: &RunLine, b: &RunLine) -> f64 {
 
 /// Returns the probability of at most `heads` heads in `throws` tosses.
 fn at_most(heads: usize, throws: usize) -> f64 {
-    Binomial::new(0.5, throws as u64).map_or(1.0, |law| law.cdf(heads as u64))
+    Binomial::new(0.5, throws as u64).map_or(1.0, |distribution| distribution.cdf(heads as u64))
 }
 
 /// Returns the rank (from 1) of the ends of the interval among `count` ratios.
@@ -93,13 +93,13 @@ mod tests {
 
     fn paired(errors: &[(f64, f64)]) -> Option<Paired> {
         let lines: Vec<(RunLine, RunLine)> = errors.iter().map(|&(a, b)| (line(a), line(b))).collect();
-        Paired::of(&lines.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>())
+        Paired::compare(&lines.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>())
     }
 
     #[test]
     fn the_interval_is_that_of_the_tables_of_the_sign_test() {
         // Ranks for 95% from tables of the sign test.
-        for (count, wanted) in [
+        for (count, expected) in [
             (5, None),
             (6, Some(1)),
             (8, Some(1)),
@@ -108,7 +108,7 @@ mod tests {
             (20, Some(6)),
             (50, Some(18)),
         ] {
-            assert_eq!(rank(count), wanted, "{count}");
+            assert_eq!(rank(count), expected, "{count}");
         }
     }
 

@@ -10,13 +10,13 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::checkpoints::Checkpoints;
-use super::claims::Claimed;
+use super::claims::StatedClaim;
 use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
 use super::options;
 use super::record::Record;
 use super::runs::{Finished, Prepared, refuse_repeated, start};
 use super::{folder, interrupt, summary};
-use crate::reproduce::report::{Report, Skipped, Used, write_summary};
+use crate::reproduce::report::{Report, Skipped, UsedDataset, write_summary};
 use crate::reproduce::verdict::{RULES, Verdict};
 use xtask::Usage;
 use xtask::{aside, say};
@@ -27,7 +27,7 @@ pub(crate) const FILE: &str = "paper.toml";
 /// A paper, as described in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Described {
+pub(crate) struct PaperFile {
     /// Prefix of the name of the result directory.
     name: String,
     citation: String,
@@ -42,7 +42,7 @@ struct Artefact {
     name: String,
     shows: String,
     #[serde(default)]
-    claims: Vec<Claimed>,
+    claims: Vec<StatedClaim>,
     /// Names of datasets that are skipped if their files do not exist.
     #[serde(default, rename = "dataset-if-there")]
     datasets_if_there: Vec<String>,
@@ -55,7 +55,7 @@ struct Artefact {
 }
 
 /// A run requested for an artefact.
-struct Wanted<'a> {
+struct RequestedRun<'a> {
     artefact: &'a Artefact,
     prepared: Prepared,
     /// Missing datasets, with the missing file of each.
@@ -67,11 +67,11 @@ struct Wanted<'a> {
 /// # Errors
 ///
 /// If it does not exist or is invalid.
-pub(crate) fn read(folder: &Path) -> Result<Described> {
+pub(crate) fn read(folder: &Path) -> Result<PaperFile> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {}; expected the directory of a paper", path.display()))?;
-    let paper: Described = toml::from_str(&text).with_context(|| {
+    let paper: PaperFile = toml::from_str(&text).with_context(|| {
         format!(
             "{} is not a valid description of a paper; see the example in docs/laboratory.md",
             path.display()
@@ -89,17 +89,17 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     std::env::set_current_dir(&arguments.folder)
         .with_context(|| format!("cannot enter {}", arguments.folder.display()))?;
     // Validate everything before running anything.
-    let wanted: Vec<Wanted<'_>> = selected(&paper, &arguments.only)?
+    let wanted: Vec<RequestedRun<'_>> = selected(&paper, &arguments.only)?
         .into_iter()
         .map(|artefact| {
-            wanted(&paper, artefact, arguments)
+            requested_run(&paper, artefact, arguments)
                 .with_context(|| format!("cannot prepare the artefact {:?} of {FILE}", artefact.name))
         })
         .collect::<Result<_>>()?;
     let whole = folder::make(&out, &paper.name)?;
     interrupt::begin(&whole);
     let (mut reports, mut ended) = (Vec::new(), Vec::new());
-    for Wanted { artefact, prepared, absent } in wanted {
+    for RequestedRun { artefact, prepared, absent } in wanted {
         let cannot = || format!("cannot make {}", artefact.name);
         let checkpoints = prepared
             .checkpoints(&out, &format!("{}-{}", paper.name, artefact.name), arguments.fresh)
@@ -128,7 +128,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
 }
 
 /// Returns the named artefacts, or all.
-fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefact>> {
+fn selected<'a>(paper: &'a PaperFile, only: &[String]) -> Result<Vec<&'a Artefact>> {
     let names: Vec<&str> = paper.artefacts.iter().map(|artefact| artefact.name.as_str()).collect();
     // The names are used as directory names.
     label(&paper.name).map_err(|error| Usage(format!("invalid name in {FILE}: {error}")))?;
@@ -144,7 +144,11 @@ fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefac
 }
 
 /// Returns the run of the laboratory for an artefact, validated.
-fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder) -> Result<Wanted<'a>> {
+fn requested_run<'a>(
+    paper: &PaperFile,
+    artefact: &'a Artefact,
+    arguments: &PaperFolder,
+) -> Result<RequestedRun<'a>> {
     let mut options = artefact.options.clone();
     if let Some(of_command) =
         ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
@@ -194,7 +198,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     for claim in &artefact.claims {
         claim.check(&estimators, &datasets, &budgets)?;
     }
-    Ok(Wanted { artefact, prepared: Prepared::of(&laboratory)?, absent })
+    Ok(RequestedRun { artefact, prepared: Prepared::from_arguments(&laboratory)?, absent })
 }
 
 /// Returns the values of an option: a single value, or the elements of a list.
@@ -216,13 +220,13 @@ fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
 }
 
 fn report(
-    paper: &Described,
+    paper: &PaperFile,
     artefact: &Artefact,
     finished: &Finished,
     absent: Vec<Skipped>,
 ) -> Result<Report> {
     let record = &finished.record;
-    let datasets = record.datasets.iter().map(|dataset| Used {
+    let datasets = record.datasets.iter().map(|dataset| UsedDataset {
         name: dataset.name.clone(),
         players: dataset.players,
         rows: dataset.rows,

@@ -27,7 +27,7 @@ pub(crate) enum Ending {
     /// The timeout expired after this number of bytes of an incomplete line.
     Silent(usize),
     /// The process has ended, with a description of how.
-    Ended(String),
+    RunResult(String),
     /// A line is longer than this number of bytes.
     LongLine(usize),
 }
@@ -124,9 +124,9 @@ impl Process {
             Ok(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
                 Err(Ending::LongLine(self.max_line))
             }
-            Ok(Err(error)) => Err(Ending::Ended(error.to_string())),
+            Ok(Err(error)) => Err(Ending::RunResult(error.to_string())),
             Err(RecvTimeoutError::Timeout) => Err(Ending::Silent(self.unfinished.load(Ordering::Relaxed))),
-            Err(RecvTimeoutError::Disconnected) => Err(Ending::Ended(self.end())),
+            Err(RecvTimeoutError::Disconnected) => Err(Ending::RunResult(self.end())),
         }
     }
 

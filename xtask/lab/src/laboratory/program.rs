@@ -36,7 +36,7 @@ pub(crate) enum ProgramError {
         "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; \
          {last_words}"
     )]
-    Ended { status: String, evaluations: usize, last_words: String },
+    RunResult { status: String, evaluations: usize, last_words: String },
     #[error(
         "the program wrote {0} bytes without a line feed, more than the whole budget requires; write one \
          JSON object per line, each ended by a line feed"
@@ -78,7 +78,7 @@ struct Task {
 /// A line written by a program.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Said {
+enum ProgramLine {
     Coalitions(Vec<String>),
     Estimate(Vec<f64>),
     Refused(String),
@@ -86,7 +86,7 @@ enum Said {
 
 /// Result of a program for a task.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Answered {
+pub(crate) enum ProgramResult {
     /// The estimate, and the number of evaluations.
     Estimate(Vec<f64>, usize),
     /// The reason why it does not support this budget or number of players.
@@ -111,7 +111,7 @@ pub(crate) fn estimate(
     budget: usize,
     seed: u64,
     limit: Duration,
-) -> Result<Answered, ProgramError> {
+) -> Result<ProgramResult, ProgramError> {
     let started = Process::start(command, max_line(game.players(), budget));
     let mut process =
         started.map_err(|source| ProgramError::Start { command: command.to_owned(), source })?;
@@ -123,23 +123,23 @@ pub(crate) fn estimate(
             Ok(line) => line,
             Err(ending) => return Err(unsaid(ending, &process, limit, evaluations)),
         };
-        match said(&line)? {
-            Said::Estimate(values) if values.len() != players => {
+        match parse_line(&line)? {
+            ProgramLine::Estimate(values) if values.len() != players => {
                 return Err(ProgramError::Length { given: values.len(), wanted: players });
             }
-            Said::Estimate(values) if values.iter().any(|value| !value.is_finite()) => {
+            ProgramLine::Estimate(values) if values.iter().any(|value| !value.is_finite()) => {
                 return Err(ProgramError::NotFinite { line: shown(&line) });
             }
-            Said::Estimate(values) => {
+            ProgramLine::Estimate(values) => {
                 process.end();
-                return Ok(Answered::Estimate(values, evaluations));
+                return Ok(ProgramResult::Estimate(values, evaluations));
             }
-            Said::Refused(reason) => {
+            ProgramLine::Refused(reason) => {
                 process.end();
                 let reason = reason.replace(char::is_control, " ");
-                return Ok(Answered::Refused(shown(&reason)));
+                return Ok(ProgramResult::Refused(shown(&reason)));
             }
-            Said::Coalitions(asked) => {
+            ProgramLine::Coalitions(asked) => {
                 evaluations += asked.len();
                 if evaluations > budget {
                     return Err(ProgramError::OverBudget { asked: evaluations, budget });
@@ -166,7 +166,7 @@ fn unsaid(ending: Ending, process: &Process, limit: Duration, evaluations: usize
     match ending {
         Ending::Silent(0) => ProgramError::Silent { seconds: limit.as_secs(), last_words },
         Ending::Silent(bytes) => ProgramError::Unfinished { bytes, seconds: limit.as_secs(), last_words },
-        Ending::Ended(status) => ProgramError::Ended { status, evaluations, last_words },
+        Ending::RunResult(status) => ProgramError::RunResult { status, evaluations, last_words },
         Ending::LongLine(most) => ProgramError::LongLine(most),
     }
 }
@@ -178,7 +178,7 @@ fn json(line: &impl Serialize) -> String {
     text
 }
 
-fn said(line: &str) -> Result<Said, ProgramError> {
+fn parse_line(line: &str) -> Result<ProgramLine, ProgramError> {
     serde_json::from_str(line).map_err(|error| {
         // JSON does not support these numbers, but Python and others write them.
         if line.contains("\"estimate\"")
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    fn run(command: &str) -> Result<Answered, ProgramError> {
+    fn run(command: &str) -> Result<ProgramResult, ProgramError> {
         estimate(command, &Sizes(3), 4, 7, Duration::from_secs(1))
     }
 
@@ -253,12 +253,12 @@ mod tests {
         let command = r#"read task; echo '{"coalitions": ["000", "100", "011"]}'; read answer
             case "$task$answer" in '{"players":3,"budget":4,"seed":7}{"values":[0.0,2.0,2.0]}')
             echo '{"coalitions": ["111"]}'; read answer; echo '{"estimate": [2, 1, 1e0]}';; esac"#;
-        assert_eq!(run(command).unwrap(), Answered::Estimate(vec![2.0, 1.0, 1.0], 4));
+        assert_eq!(run(command).unwrap(), ProgramResult::Estimate(vec![2.0, 1.0, 1.0], 4));
     }
 
     #[test]
     fn what_is_not_in_the_protocol_is_told_with_what_is() {
-        for (command, wanted) in [
+        for (command, expected) in [
             ("exit 3", "ended (exit status: 3) after 0 evaluations"),
             (
                 "true",
@@ -286,18 +286,18 @@ mod tests {
             ),
         ] {
             let message = message(command);
-            assert!(message.contains(wanted), "{command}: {message}");
+            assert!(message.contains(expected), "{command}: {message}");
         }
     }
 
     #[test]
     fn a_program_may_refuse_and_say_why() {
         let command = r#"echo '{"coalitions": ["000"]}'; echo '{"refused": "too few"}'"#;
-        assert_eq!(run(command).unwrap(), Answered::Refused("too few".to_owned()));
+        assert_eq!(run(command).unwrap(), ProgramResult::Refused("too few".to_owned()));
         assert!(message(r#"echo '{"refused": 3}'"#).contains("expected a string"));
         // The reason is joined into a single line and shortened.
         let long = format!(r#"echo '{{"refused": "a\\nb{}"}}'"#, "c".repeat(1000));
-        let Answered::Refused(reason) = run(&long).unwrap() else { panic!("it has refused") };
+        let ProgramResult::Refused(reason) = run(&long).unwrap() else { panic!("it has refused") };
         assert!(reason.starts_with("a bc") && reason.chars().count() == SHOWN + 1, "{reason}");
     }
 
@@ -341,7 +341,7 @@ mod tests {
             echo '{"estimate": [1.00000000000000000000000000000000000, "#,
             r#"2.00000000000000000000000000, 1.000000000000000]}'"#
         );
-        assert_eq!(run(command).unwrap(), Answered::Estimate(vec![1.0, 2.0, 1.0], 4));
+        assert_eq!(run(command).unwrap(), ProgramResult::Estimate(vec![1.0, 2.0, 1.0], 4));
         assert_eq!(max_line(usize::MAX, usize::MAX), 1 << 30);
     }
 

@@ -14,7 +14,7 @@ use super::dataset::OwnDataset;
 use super::experiment::{self, Outcome, Plan};
 use super::folder::{self, Unfinished};
 use super::record::{FORMAT, Record, RunLine};
-use super::{interrupt, looks, summary};
+use super::{interrupt, styles, summary};
 use crate::reproduce::figure;
 use crate::reproduce::provenance::Provenance;
 use crate::reproduce::report::in_runs;
@@ -73,7 +73,7 @@ impl Prepared {
     /// # Errors
     ///
     /// For every problem that can be detected before computing anything.
-    pub(super) fn of(arguments: &Laboratory) -> Result<Self> {
+    pub(super) fn from_arguments(arguments: &Laboratory) -> Result<Self> {
         let contestants = contestants(arguments)?;
         refuse_repeated("dataset", arguments.datasets.iter().map(|dataset| dataset.name.clone()))?;
         refuse_repeated("budget", arguments.budgets.iter().map(ToString::to_string))?;
@@ -186,11 +186,11 @@ fn contestants(arguments: &Laboratory) -> Result<Vec<Contestant>> {
     let programs = arguments.programs.iter().map(|named| Ok(Contestant::of_program(named, limit)));
     let contestants: Vec<Contestant> = methods.chain(programs).collect::<Result<_>>()?;
     refuse_repeated("estimator", contestants.iter().map(|contestant| contestant.name.clone()))?;
-    if contestants.len() > looks::MOST {
+    if contestants.len() > styles::MAX_ESTIMATORS {
         let given = contestants.len();
         bail!(Usage(format!(
             "{given} estimators are too many for a figure, which distinguishes {}; split them into two runs",
-            looks::MOST
+            styles::MAX_ESTIMATORS
         )));
     }
     Ok(contestants)

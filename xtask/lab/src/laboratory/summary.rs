@@ -2,12 +2,12 @@
 
 use apportion::Budget;
 
-use super::looks;
 use super::record::{EstimateLine, Record, RunLine};
+use super::styles;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table, in_runs, significant};
 use crate::reproduce::statistics::{Measurement, Summary};
-use crate::reproduce::verdict::FEWEST_RUNS;
+use crate::reproduce::verdict::MIN_RUNS;
 
 /// Relative squared errors up to this are rounding error and drawn as zero.
 const FLOOR: f64 = 1e-20;
@@ -26,14 +26,14 @@ fn summary(runs: &[RunLine], dataset: &str, estimator: &str, budget: &str) -> Op
     let is_of =
         |line: &&RunLine| line.dataset == dataset && line.estimator == estimator && line.budget == budget;
     let errors: Vec<f64> = runs.iter().filter(is_of).filter_map(|line| line.relative_squared_error).collect();
-    (!errors.is_empty()).then(|| Summary::of(&errors))
+    (!errors.is_empty()).then(|| Summary::from_sample(&errors))
 }
 
 /// Returns the estimators with runs, and their styles.
-fn drawn<'a>(record: &'a Record, runs: &[RunLine]) -> Vec<(&'a str, Style)> {
+fn styles_of<'a>(record: &'a Record, runs: &[RunLine]) -> Vec<(&'a str, Style)> {
     let names = record.estimators.iter().map(|estimator| estimator.name.as_str());
     let with_runs = names.filter(|name| runs.iter().any(|line| line.estimator == *name));
-    with_runs.enumerate().map(|(place, name)| (name, looks::look(place))).collect()
+    with_runs.enumerate().map(|(place, name)| (name, styles::style_of(place))).collect()
 }
 
 /// Returns positions and tick labels of the budgets.
@@ -45,7 +45,7 @@ pub(crate) fn ticks(budgets: &[String], players: usize) -> Vec<(f64, String)> {
 
 /// Creates the figure: a panel for each dataset, with the median over the runs and the quartiles as a band.
 pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
-    let drawn = drawn(record, runs);
+    let drawn = styles_of(record, runs);
     let panels = record.datasets.iter().map(|dataset| {
         let ticks = ticks(&record.budgets, dataset.players);
         let points = |name: &str| -> Vec<(f64, Summary)> {
@@ -62,15 +62,15 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
             style: *style,
             points: points(name).into_iter().map(|(x, summary)| (x, summary.median)).collect(),
         });
-        let bands = bands.filter(|_| drawn.len() <= looks::MOST_WITH_BANDS);
+        let bands = bands.filter(|_| drawn.len() <= styles::MAX_BANDED_ESTIMATORS);
         Panel {
-            title: looks::title(&dataset.name, dataset.players),
+            title: styles::title(&dataset.name, dataset.players),
             x: Axis::log("evaluations", f64::MIN_POSITIVE).with_ticks(ticks.clone()),
             y: Axis::log("relative squared error", FLOOR),
             marks: bands.chain(lines).collect(),
         }
     });
-    let note = match drawn.len() <= looks::MOST_WITH_BANDS {
+    let note = match drawn.len() <= styles::MAX_BANDED_ESTIMATORS {
         true => "Lines: median over the runs; bands: first to third quartile.",
         false => "Lines: median over the runs.",
     };
@@ -80,8 +80,8 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
     Figure {
         title: format!("{}: {} values", record.label, record.value),
         panels: panels.collect(),
-        columns: looks::COLUMNS,
-        legend: looks::legend(
+        columns: styles::COLUMNS,
+        legend: styles::legend(
             drawn.iter().map(|(name, style)| ((*name).to_owned(), *style)),
             record.datasets.len(),
         ),
@@ -114,7 +114,7 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 let mean = Measurement::mean(&shares);
                 // Exact estimates differ by rounding.
                 let is_biased = (mean.value - 1.0).abs() > (TOLD * mean.error).max(1e-6);
-                if shares.len() >= FEWEST_RUNS && is_biased {
+                if shares.len() >= MIN_RUNS && is_biased {
                     told.push(format!(
                         "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth \
                          on average over the runs (standard error {})",
@@ -171,7 +171,7 @@ pub(crate) fn table(record: &Record, runs: &[RunLine]) -> Table {
         ["dataset", "estimator"].into_iter().map(str::to_owned).chain(record.budgets.iter().cloned());
     let mut table = Table::new(caption, columns);
     for dataset in &record.datasets {
-        for (name, _) in drawn(record, runs) {
+        for (name, _) in styles_of(record, runs) {
             let cells =
                 record.budgets.iter().map(|budget| match summary(runs, &dataset.name, name, budget) {
                     None => Entry::ABSENT,

@@ -29,7 +29,7 @@ pub(crate) struct Artefact {
     /// `fig3`, `table1`: the name of the figure or table with that number, the same in every paper.
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
-    pub(crate) make: fn(&Session) -> Result<Made>,
+    pub(crate) make: fn(&Session) -> Result<ArtefactOutput>,
     /// The comparison that a figure of error by budget shows; `None` for other artefacts.
     pub(crate) contest: Option<Contest>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Contest {
 pub(crate) const fn artefact(
     name: &'static str,
     shows: &'static str,
-    make: fn(&Session) -> Result<Made>,
+    make: fn(&Session) -> Result<ArtefactOutput>,
 ) -> Artefact {
     Artefact { name, shows, make, contest: None }
 }
@@ -61,7 +61,7 @@ impl Artefact {
 }
 
 /// Output of an artefact.
-pub(crate) struct Made {
+pub(crate) struct ArtefactOutput {
     /// All numbers that the figure and the tables are based on.
     pub(crate) data: Table,
     pub(crate) figure: Option<Figure>,
@@ -74,7 +74,7 @@ pub(crate) struct Made {
     pub(crate) datasets: Vec<&'static str>,
 }
 
-impl Made {
+impl ArtefactOutput {
     /// Appends the panels, data and tables of another output, whose data has the same columns. Everything
     /// else is kept from `self`.
     pub(crate) fn followed_by(mut self, other: Self) -> Self {
@@ -137,7 +137,7 @@ pub(crate) fn list(papers: &[Paper]) -> String {
 mod tests {
     use super::*;
 
-    fn nothing(_: &Session) -> Result<Made> {
+    fn nothing(_: &Session) -> Result<ArtefactOutput> {
         bail!("not made in this test")
     }
 

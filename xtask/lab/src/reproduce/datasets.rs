@@ -14,11 +14,11 @@ use flate2::read::GzDecoder;
 
 use super::source::Source;
 use super::store::sha256;
-use super::trained::{self, Trained, Wanted};
+use super::trained::{self, NetworkRequirements, Trained};
 use xtask::Usage;
 
 /// A known dataset.
-pub(crate) struct Known {
+pub(crate) struct KnownDataset {
     /// Name in reports and cells.
     pub(crate) name: &'static str,
     /// Name in figures and tables.
@@ -48,7 +48,7 @@ macro_rules! bytes {
 macro_rules! known {
     ($($name:literal $title:literal $players:literal $rows:literal,
        $data:tt $data_sha256:literal, $model:tt $model_sha256:literal $(, $remark:literal)?;)*) => {
-        &[$(Known {
+        &[$(KnownDataset {
             name: $name,
             title: $title,
             players: $players,
@@ -62,7 +62,7 @@ macro_rules! known {
 }
 
 /// All known datasets. compas has no model; the others have XGBoost regressors with 100 trees of depth 4.
-pub(crate) static KNOWN: &[Known] = known! {
+pub(crate) static KNOWN: &[KnownDataset] = known! {
     "iris" "IRIS" 4 150,
         "iris.csv" "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
         "iris_xgb.json" "e3058802acb550ca83a7c35ba445de8dd9fd8c54aa22fb28559a68bb43adc049";
@@ -118,7 +118,7 @@ pub(crate) static KNOWN: &[Known] = known! {
 /// # Panics
 ///
 /// If the name is unknown.
-pub(crate) fn known(name: &str) -> &'static Known {
+pub(crate) fn known_dataset(name: &str) -> &'static KnownDataset {
     match KNOWN.iter().find(|known| known.name == name) {
         Some(known) => known,
         None => panic!("unknown dataset {name:?}"),
@@ -127,7 +127,7 @@ pub(crate) fn known(name: &str) -> &'static Known {
 
 /// A dataset in memory, with its model.
 pub(crate) struct Dataset<M = Ensemble> {
-    pub(crate) known: &'static Known,
+    pub(crate) known: &'static KnownDataset,
     /// Feature values, rows × players, row-major.
     features: Vec<f64>,
     /// Feature names.
@@ -150,7 +150,7 @@ impl<M> Dataset<M> {
 }
 
 #[cfg(test)]
-impl Known {
+impl KnownDataset {
     /// Creates a dataset without files, but with the given hashes.
     pub(crate) fn for_tests(name: &'static str, data: &'static str, model: &'static str) -> &'static Self {
         Box::leak(Box::new(Self {
@@ -166,7 +166,7 @@ impl Known {
     }
 }
 
-impl Known {
+impl KnownDataset {
     pub(crate) fn data_sha256(&self) -> &'static str {
         self.data.sha256
     }
@@ -238,7 +238,7 @@ impl Library {
     /// # Errors
     ///
     /// If its model is not an ensemble of trees.
-    pub(crate) fn get(&self, known: &'static Known) -> Result<Arc<Dataset>> {
+    pub(crate) fn get(&self, known: &'static KnownDataset) -> Result<Arc<Dataset>> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = read.get(known.name) {
             return Ok(Arc::clone(found));
@@ -252,16 +252,22 @@ impl Library {
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
     pub(crate) fn trained_on(
         &self,
-        known: &Known,
+        known: &KnownDataset,
         name: &'static str,
     ) -> std::result::Result<Trained, String> {
         let (data, row) = ([&known.data], [known.players]);
-        self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 })
+        self.trained(&NetworkRequirements {
+            name,
+            data: &data,
+            input: trained::Input::Columns,
+            row: &row,
+            outputs: 1,
+        })
     }
 
     /// Returns a network trained by us, or a line with the reason why it is not available.
-    pub(crate) fn trained(&self, wanted: &Wanted<'_>) -> std::result::Result<Trained, String> {
-        trained::find(&self.networks, wanted)
+    pub(crate) fn trained(&self, expected: &NetworkRequirements<'_>) -> std::result::Result<Trained, String> {
+        trained::find(&self.networks, expected)
     }
 
     /// Returns the decompressed bytes of a file of the data directory, or `None` if it does not exist.
@@ -309,7 +315,7 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-impl Known {
+impl KnownDataset {
     /// Returns the dataset without a model.
     ///
     /// # Errors
@@ -337,7 +343,7 @@ impl Known {
     }
 }
 
-fn parse<M>(known: &'static Known, read_model: impl Fn(&[u8]) -> Result<M>) -> Result<Dataset<M>> {
+fn parse<M>(known: &'static KnownDataset, read_model: impl Fn(&[u8]) -> Result<M>) -> Result<Dataset<M>> {
     let (data, model) = (unpack(known.packed.0)?, unpack(known.packed.1)?);
     let (names, features, target) =
         read_table(known, &data).with_context(|| format!("cannot read {}", known.data.file))?;
@@ -351,7 +357,7 @@ fn parse<M>(known: &'static Known, read_model: impl Fn(&[u8]) -> Result<M>) -> R
 
 /// Reads a table: the names of all columns except the last, their values row by row, and the last column,
 /// which is the target.
-fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<f64>)> {
+fn read_table(known: &KnownDataset, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<f64>)> {
     let mut reader = csv::Reader::from_reader(data);
     let names = reader.headers()?.iter().take(known.players).map(str::to_owned).collect();
     let mut features = Vec::with_capacity(known.rows * known.players);

@@ -64,7 +64,7 @@ const RANDOM: usize = 8;
 
 impl Digest {
     /// Returns the digest of a sequence of numbers.
-    pub(crate) fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn from_numbers(numbers: impl IntoIterator<Item = f64>) -> Self {
         Self::of_bytes(numbers.into_iter().flat_map(|number| number.to_bits().to_le_bytes()))
     }
 
@@ -84,7 +84,7 @@ impl Digest {
         let mut values = vec![0.0; coalitions.len() * game.outputs()];
         game.values(&coalitions, &mut values)?;
         let shape = [game.players(), game.outputs(), game.scenarios()];
-        Ok(Self::of(shape.map(|length| length as f64).into_iter().chain(values)))
+        Ok(Self::from_numbers(shape.map(|length| length as f64).into_iter().chain(values)))
     }
 
     /// Returns the digest of an estimator: its name, its options and its estimates on small games.

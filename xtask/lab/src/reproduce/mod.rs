@@ -12,7 +12,7 @@
 //! | [`provenance`] | source version, time, command and machine of a run |
 //! | [`store`], [`ingredients`], [`times`] | checkpoints, the parts of their keys, and run times |
 //! | [`statistics`], [`report`], [`verdict`] | summaries, reports and verdicts |
-//! | [`claims`], [`kept`] | the table of all claims; the claims of `docs/claims.md` with their evidence |
+//! | [`claims`], [`judged_claim`] | the table of all claims; the claims of `docs/claims.md` with their evidence |
 //! | [`figure`] | figures |
 //!
 //! The papers are in a separate module and are passed in by the program. To add one, add a module there, a
@@ -26,7 +26,7 @@ pub(crate) mod datasets;
 pub(crate) mod explicand;
 pub(crate) mod figure;
 pub(crate) mod ingredients;
-mod kept;
+mod judged_claim;
 pub(crate) mod provenance;
 pub(crate) mod report;
 pub(crate) mod session;
@@ -43,12 +43,12 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
-use catalogue::{Artefact, Made, Paper};
+use catalogue::{Artefact, ArtefactOutput, Paper};
 use check::Record;
 use cli::{Preset, Reproduce};
-use datasets::{Known, known};
+use datasets::{KnownDataset, known_dataset};
 use provenance::Provenance;
-use report::{Report, Used};
+use report::{Report, UsedDataset};
 use session::Session;
 use times::Times;
 use verdict::{RULES, Verdict};
@@ -75,10 +75,10 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     }
     let workspace = workspace();
     if arguments.check {
-        kept::check(papers, &workspace)?;
+        judged_claim::check(papers, &workspace)?;
     }
     if arguments.record {
-        kept::keep(&[], papers, &workspace)?;
+        judged_claim::keep(&[], papers, &workspace)?;
     }
     let all = ["all".to_owned()];
     let what = if arguments.what.is_empty() { &all[..] } else { &arguments.what };
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     }
     // Each other seed or number of runs has a separate directory, so that no results are overwritten; all
     // share the checkpoints.
-    let folders = Folders::of(arguments, &workspace);
+    let folders = Folders::from_arguments(arguments, &workspace);
     let out = folders.results.clone();
     let provenance = Provenance::of_this_run(&workspace)?;
     let (mut found, mut made) = (Record::new(), Vec::new());
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     match arguments {
         Reproduce { record: true, .. } => check::record(found, &workspace),
         Reproduce { check: true, .. } => check::check(&found, &workspace),
-        Reproduce { keep: true, .. } => kept::keep(&made, papers, &workspace),
+        Reproduce { keep: true, .. } => judged_claim::keep(&made, papers, &workspace),
         _ => Ok(()),
     }
 }
@@ -152,7 +152,7 @@ struct Folders {
 impl Folders {
     /// Returns the requested directory, or one named after preset, seed and runs: `target/reproduce`,
     /// `target/reproduce-paper-seed-7`.
-    fn of(arguments: &Reproduce, workspace: &Path) -> Self {
+    fn from_arguments(arguments: &Reproduce, workspace: &Path) -> Self {
         if let Some(out) = &arguments.out {
             return Self { results: out.clone(), remembered: out.clone() };
         }
@@ -188,9 +188,9 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
     Ok(report)
 }
 
-fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made) -> Result<Report> {
-    let known: Vec<&Known> = made.datasets.iter().map(|name| known(name)).collect();
-    let used = |known: &&Known| Used {
+fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &ArtefactOutput) -> Result<Report> {
+    let known: Vec<&KnownDataset> = made.datasets.iter().map(|name| known_dataset(name)).collect();
+    let used = |known: &&KnownDataset| UsedDataset {
         name: known.name.to_owned(),
         players: known.players,
         rows: known.rows(),

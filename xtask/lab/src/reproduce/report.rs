@@ -21,7 +21,7 @@ pub(crate) use notes;
 
 /// A dataset that an artefact used.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Used {
+pub(crate) struct UsedDataset {
     pub(crate) name: String,
     pub(crate) players: usize,
     pub(crate) rows: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Report {
     pub(crate) runs: usize,
     /// Version of the verdict rules.
     pub(crate) rules: u32,
-    pub(crate) datasets: Vec<Used>,
+    pub(crate) datasets: Vec<UsedDataset>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) notes: Vec<String>,
     pub(crate) claims: Vec<Claim>,

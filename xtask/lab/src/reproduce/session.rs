@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cli::{Preset, Reproduce};
-use super::datasets::{Dataset, Library, known};
+use super::datasets::{Dataset, Library, known_dataset};
 use super::ingredients::{Cell, Ingredients};
 use super::store::{Store, key};
 use xtask::aside;
@@ -68,7 +68,7 @@ impl Session {
 
     /// Returns the named datasets, in order.
     pub(crate) fn datasets(&self, names: &[&str]) -> Result<Vec<Arc<Dataset>>> {
-        names.iter().map(|name| self.library.get(known(name))).collect()
+        names.iter().map(|name| self.library.get(known_dataset(name))).collect()
     }
 
     /// Returns the results of `cells`, in order. Missing ones are computed in parallel, and each is stored as
@@ -85,7 +85,7 @@ impl Session {
         W: Sync,
         R: Serialize + DeserializeOwned + Send,
     {
-        let keys = cells.iter().map(|cell| key(&Keyed::of(cell))).collect::<Result<Vec<String>>>()?;
+        let keys = cells.iter().map(|cell| key(&Keyed::new(cell))).collect::<Result<Vec<String>>>()?;
         let mut seen = BTreeSet::new();
         let missing: Vec<(&Cell<K, W>, &String)> = cells
             .iter()
@@ -95,7 +95,7 @@ impl Session {
         let progress = progress(missing.len());
         parallel::try_map(&missing, |&(cell, key)| {
             let result = compute(cell)?;
-            self.store.put(key.clone(), &Keyed::of(cell), &result)?;
+            self.store.put(key.clone(), &Keyed::new(cell), &result)?;
             progress.inc(1);
             anyhow::Ok(())
         })?;
@@ -127,7 +127,7 @@ struct Keyed<'a, K> {
 }
 
 impl<'a, K> Keyed<'a, K> {
-    fn of<W>(cell: &'a Cell<K, W>) -> Self {
+    fn new<W>(cell: &'a Cell<K, W>) -> Self {
         Self { made_of: &cell.made_of, cell: &cell.key }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_found_if_all_that_made_it_is_the_same_and_computed_if_anything_is_not() {
-        let digest = |number: f64| Digest::of([number]);
+        let digest = |number: f64| Digest::from_numbers([number]);
         let cell = |budget: usize, kind, protocol, games, method, truth: Option<f64>, seed| {
             let made_of = Ingredients::new(kind, protocol, seed, &digest(games), &digest(method));
             let made_of = match truth {

@@ -15,7 +15,7 @@ impl Summary {
     /// # Panics
     ///
     /// If the sample is empty.
-    pub(crate) fn of(sample: &[f64]) -> Self {
+    pub(crate) fn from_sample(sample: &[f64]) -> Self {
         let mut sorted = sample.to_vec();
         sorted.sort_by(f64::total_cmp);
         Self {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn quartiles_of_five_numbers_are_three_of_them() {
-        let summary = Summary::of(&[5.0, 1.0, 2.0, 4.0, 3.0]);
+        let summary = Summary::from_sample(&[5.0, 1.0, 2.0, 4.0, 3.0]);
         assert_eq!(summary, Summary { mean: 3.0, first: 2.0, median: 3.0, third: 4.0 });
         assert_eq!(quantile(&[0.0, 1.0], 0.25), 0.25);
     }

@@ -7,7 +7,7 @@
 //! | [`network`], [`layer`], [`lstm`], [`windows`] | networks, computed with candle |
 //! | [`training`] | training and scoring |
 //! | [`onnx`] | networks as files |
-//! | [`made`] | from a plan to a file that was read back and tested |
+//! | [`trained_network`] | from a plan to a file that was read back and tested |
 //! | [`record`] | `index.json` |
 
 mod data;
@@ -15,11 +15,11 @@ mod files;
 mod folders;
 mod layer;
 mod lstm;
-mod made;
 mod network;
 mod onnx;
 mod plans;
 mod record;
+mod trained_network;
 mod training;
 mod windows;
 
@@ -113,7 +113,7 @@ fn train(plan: &Plan, folders: &Folders, arguments: &Arguments) -> Result<()> {
         data = data.for_validation();
     }
     let (began, watched) = (Instant::now(), std::io::stderr().is_terminal());
-    let made = made::make(plan, &data, arguments.seed, |epoch, loss| {
+    let made = trained_network::make(plan, &data, arguments.seed, |epoch, loss| {
         if watched {
             eprint!("\r{}: epoch {epoch} of {}, loss {loss:.4} ", plan.name, plan.training.epochs);
             // A line that is not shown immediately is harmless.

@@ -9,13 +9,13 @@ use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tenso
 /// Concatenates, for each position, the `size` positions from there as channels, with `padding` zeros at
 /// either end of the axis.
 pub(crate) fn unfolded(x: &Tensor, axis: usize, size: usize, padding: usize) -> Result<Tensor> {
-    let lines = Lines::of(x, axis)?;
+    let lines = Lines::new(x, axis)?;
     x.contiguous()?.apply_op1(Unfold { lines, size, padding, dims: x.dims().to_vec(), axis })
 }
 
 /// Returns the maximum of each `size` positions along an axis; remaining positions at the end are dropped.
 pub(crate) fn largest(x: &Tensor, axis: usize, size: usize) -> Result<Tensor> {
-    let lines = Lines::of(x, axis)?;
+    let lines = Lines::new(x, axis)?;
     x.contiguous()?.apply_op1(Largest { lines, size, dims: x.dims().to_vec(), axis })
 }
 
@@ -30,7 +30,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(x: &Tensor, axis: usize) -> Result<Self> {
+    fn new(x: &Tensor, axis: usize) -> Result<Self> {
         let dims = x.dims();
         let last = x.rank() - 1;
         Ok(Self {

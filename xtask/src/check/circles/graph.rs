@@ -10,7 +10,7 @@ const STEPS: usize = 16;
 /// Returns the import cycles of a crate, given the paths of its files relative to `src`. Each cycle is a list
 /// of at least two files that all reach each other.
 pub(super) fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-    let modules = Modules::of(files);
+    let modules = Modules::new(files);
     let reached: Vec<BTreeSet<usize>> = modules.reached();
     let mut circles = Vec::new();
     let mut is_told = vec![false; modules.files.len()];
@@ -40,11 +40,11 @@ struct Source {
 }
 
 impl Modules {
-    fn of(files: &[(&str, &str)]) -> Self {
+    fn new(files: &[(&str, &str)]) -> Self {
         let sources = files.iter().map(|(path, text)| Source {
             path: (*path).to_owned(),
             module: module(path),
-            imports: Imports::of(text),
+            imports: Imports::parse(text),
         });
         let all: Vec<Source> = sources.collect();
         let mut tests: BTreeSet<Vec<String>> = BTreeSet::new();

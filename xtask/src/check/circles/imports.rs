@@ -27,7 +27,7 @@ pub(super) struct Use {
 }
 
 impl Imports {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let mut imports = Self::default();
         let code = imports.without_tests(text);
         let tokens = tokens(&code);
@@ -180,11 +180,11 @@ mod tests {
             let name = found.name.as_deref().unwrap_or("*");
             format!("{}{} as {name}", if found.is_public { "pub " } else { "" }, found.path.join("::"))
         };
-        Imports::of(text).uses.iter().map(said).collect()
+        Imports::parse(text).uses.iter().map(said).collect()
     }
 
     fn paths(text: &str) -> Vec<String> {
-        Imports::of(text).paths.iter().map(|path| path.join("::")).collect()
+        Imports::parse(text).paths.iter().map(|path| path.join("::")).collect()
     }
 
     #[test]
@@ -213,12 +213,12 @@ mod tests {
         let text = "#[cfg(test)]\nuse crate::a::A;\nuse crate::b::B;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod \
             twin;\n#[cfg(test)]\nmod tests {\n    use super::*;\n    fn f() {\n    }\n}\nuse crate::c::C;\n";
         assert_eq!(uses(text), ["crate::b::B as B", "crate::c::C as C"]);
-        assert_eq!(Imports::of(text).test_modules, BTreeSet::from(["twin".to_owned()]));
+        assert_eq!(Imports::parse(text).test_modules, BTreeSet::from(["twin".to_owned()]));
     }
 
     #[test]
     fn items_are_known_by_name() {
-        let defined = Imports::of("pub struct A;\nfn b() {}\nconst C: u8 = 0;").defined;
+        let defined = Imports::parse("pub struct A;\nfn b() {}\nconst C: u8 = 0;").defined;
         assert_eq!(defined, ["A", "C", "b"].map(str::to_owned).into());
     }
 }

@@ -4,7 +4,7 @@
 #![allow(dead_code)] // the tests and each example use their own part
 
 use apportion::estimators::exact_of;
-use apportion::games::{Coalitions, GameError, GaussianLaw};
+use apportion::games::{Coalitions, GameError, GaussianDistribution};
 use apportion::{
     Budget, Explainer, Explanation, Game, GameExplainer, Method, Model, Partition, Semivalue, Value,
 };
@@ -35,8 +35,8 @@ impl Setting {
         Self { features, mean, covariance, coefficients, slopes }
     }
 
-    pub(crate) fn law(&self, draws: usize, seed: u64) -> GaussianLaw {
-        GaussianLaw::new(&self.mean, &self.covariance, draws, seed).expect("a covariance")
+    pub(crate) fn distribution(&self, draws: usize, seed: u64) -> GaussianDistribution {
+        GaussianDistribution::new(&self.mean, &self.covariance, draws, seed).expect("a covariance")
     }
 
     pub(crate) fn explicand(&self, number: usize) -> Vec<f64> {
@@ -53,7 +53,7 @@ impl Setting {
     /// small.
     fn explain(
         &self,
-        asked: &Asked,
+        asked: &Request,
         explicand: &[f64],
         draws: Option<usize>,
         seed: u64,
@@ -67,8 +67,9 @@ impl Setting {
                 .explain(&Noiseless { setting: self, explicand })
                 .ok();
         };
-        let law = self.law(draws, 10_000 + seed);
-        let explainer = Explainer::conditional(self, &law).method(asked.method).value(asked.value.clone());
+        let distribution = self.distribution(draws, 10_000 + seed);
+        let explainer =
+            Explainer::conditional(self, &distribution).method(asked.method).value(asked.value.clone());
         explainer.budget(asked.budget).seed(seed).explain(explicand).ok()
     }
 
@@ -106,7 +107,7 @@ impl Model for Setting {
 }
 
 /// The method, value and budget to test.
-pub(crate) struct Asked {
+pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) value: Value,
     pub(crate) budget: Budget,
@@ -148,7 +149,7 @@ impl Game for Noiseless<'_> {
 /// players; `None` without standard errors.
 pub(crate) fn ratio(
     setting: &Setting,
-    asked: &Asked,
+    asked: &Request,
     explicands: usize,
     seeds: u64,
     draws: Option<usize>,

@@ -7,7 +7,7 @@ use apportion::games::{Purpose, stream};
 use rand::RngExt;
 
 /// A game with its Shapley values.
-pub(crate) struct Known {
+pub(crate) struct SolvedGame {
     pub(crate) family: &'static str,
     /// Whether the game varies similarly everywhere, so that samples are representative.
     pub(crate) is_smooth: bool,
@@ -31,17 +31,17 @@ impl<F: Fn(CoalitionView<'_>) -> f64 + Sync> Game for SetFunction<F> {
     }
 }
 
-fn hard<F>(family: &'static str, players: usize, shapley: Vec<f64>, value: F) -> Known
+fn hard<F>(family: &'static str, players: usize, shapley: Vec<f64>, value: F) -> SolvedGame
 where
     F: Fn(CoalitionView<'_>) -> f64 + Sync + 'static,
 {
     assert_eq!(shapley.len(), players);
-    Known { family, is_smooth: false, game: Box::new(SetFunction { players, value }), shapley }
+    SolvedGame { family, is_smooth: false, game: Box::new(SetFunction { players, value }), shapley }
 }
 
-fn textbook(family: &'static str, game: impl ClosedForm + 'static) -> Known {
+fn textbook(family: &'static str, game: impl ClosedForm + 'static) -> SolvedGame {
     let shapley = game.shapley();
-    Known { family, is_smooth: false, game: Box::new(game), shapley }
+    SolvedGame { family, is_smooth: false, game: Box::new(game), shapley }
 }
 
 fn indicator(holds: bool) -> f64 {
@@ -49,7 +49,7 @@ fn indicator(holds: bool) -> f64 {
 }
 
 /// Returns the hard families with `n ≥ 8` players.
-pub(crate) fn hard_games(n: usize) -> Vec<Known> {
+pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     let parts = n as f64;
     let mut rng = stream(n as u64, Purpose::Experiment, 1);
     let mut games = Vec::new();
@@ -219,9 +219,9 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
 }
 
 /// Returns the smooth families with n players.
-pub(crate) fn smooth_games(n: usize) -> Vec<Known> {
+pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     let mut rng = stream(n as u64, Purpose::Experiment, 2);
-    let smooth = |known: Known| Known { is_smooth: true, ..known };
+    let smooth = |known: SolvedGame| SolvedGame { is_smooth: true, ..known };
     let mut games = Vec::new();
     games.push(smooth(textbook(
         "interactions of up to three",

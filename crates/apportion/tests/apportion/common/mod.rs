@@ -29,5 +29,5 @@ pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn value_in(name: &str, groups: &Partition) -> Value {
     let concept: SolutionConcept = name.parse().expect("a name");
     let groups = concept.needs_partition().then(|| groups.clone());
-    Value::of(concept, groups, None).expect("a value without a graph")
+    Value::from_concept(concept, groups, None).expect("a value without a graph")
 }

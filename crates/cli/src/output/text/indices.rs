@@ -31,7 +31,7 @@ impl Text for Indices {
             for output in 0..outputs {
                 table::heading(batch, row, output, names.as_deref(), out)?;
                 let at = |place: usize| values[place * outputs + output];
-                let bars = Bars::of(largest.iter().map(|&place| at(place)));
+                let bars = Bars::new(largest.iter().map(|&place| at(place)));
                 let error = self.has_errors.then_some("std error");
                 let head = ["features", self.heading.value.as_str()].into_iter().chain(error).chain([""]);
                 let mut lines = vec![head.map(str::to_owned).collect::<Vec<_>>()];

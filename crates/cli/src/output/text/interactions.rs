@@ -32,7 +32,7 @@ impl Text for Interactions {
                 let singles = pairs.iter().filter(|(i, j)| i == j);
                 let couples = pairs.iter().filter(|(i, j)| i != j);
                 let hidden = couples.clone().count().saturating_sub(PAIRS);
-                let bars = Bars::of(pairs.iter().map(|&(i, j)| at(i, j)));
+                let bars = Bars::new(pairs.iter().map(|&(i, j)| at(i, j)));
                 let mut lines =
                     vec![vec!["feature".to_owned(), "with".to_owned(), form.to_owned(), String::new()]];
                 for &(i, j) in singles.chain(couples.take(PAIRS)) {

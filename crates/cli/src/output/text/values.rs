@@ -43,7 +43,7 @@ impl Text for Values {
                 header.push(String::new());
                 let mut lines = vec![header];
                 let players = self.by_size(batch, line);
-                let bars = Bars::of(players.iter().map(|&player| self.value(batch, line, player)));
+                let bars = Bars::new(players.iter().map(|&player| self.value(batch, line, player)));
                 let shown = self.top.unwrap_or(SHOWN);
                 // A line about a single hidden player would take as much space as the player itself.
                 let shown =

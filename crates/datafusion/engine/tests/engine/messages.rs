@@ -37,7 +37,7 @@ async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
     session.register_batch("t", rows).unwrap();
     let (path, of_nine) = (diabetes(), FEATURES[1..].join(", "));
     let known = r#"("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4" and 2 more)"#;
-    let wanted = "expected integers, floating-point numbers, decimals or booleans; pass the number or code \
+    let expected = "expected integers, floating-point numbers, decimals or booleans; pass the number or code \
                   that the model was trained on, or cast it";
     let no_model = "explain requires the model as its first argument, as a string literal: \
                     explain('model.json', a, b, …); it is read when the query is planned, so columns and \
@@ -65,11 +65,11 @@ async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
         ),
         (
             format!("explain_one(size, {of_nine})"),
-            format!("argument 1 of explain_one (\"age\") has the type Utf8; {wanted}"),
+            format!("argument 1 of explain_one (\"age\") has the type Utf8; {expected}"),
         ),
         (
             format!("explain('{path}', day, {of_nine})"),
-            format!("argument 2 of explain (\"f0\") has the type Date32; {wanted}"),
+            format!("argument 2 of explain (\"f0\") has the type Date32; {expected}"),
         ),
         ("explain(age, sex)".to_owned(), no_model.to_owned()),
         ("explain()".to_owned(), no_model.to_owned()),

@@ -37,7 +37,7 @@ pub(crate) async fn session(
 }
 
 /// Returns the result of a query, as one batch.
-pub(crate) async fn found(session: &SessionContext, query: &str) -> RecordBatch {
+pub(crate) async fn run_query(session: &SessionContext, query: &str) -> RecordBatch {
     let frame = session.sql(query).await.unwrap_or_else(|error| panic!("{query}: {error}"));
     let schema = Arc::new(frame.schema().as_arrow().clone());
     let batches = frame.collect().await.unwrap_or_else(|error| panic!("{query}: {error}"));

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use apportion_games::{Coalition, Game, Partition, QuotientGame};
 use apportion_samplers::permutation;
-use apportion_values::{LeastSquaresForm, MOST_PLAYERS, Semivalue, enumerate};
+use apportion_values::{LeastSquaresForm, MAX_PLAYERS, Semivalue, enumerate};
 
-use super::estimate::{Estimate, Gathered};
+use super::estimate::{CombinedParts, Estimate};
 use super::members::Members;
-use super::parts::{Part, least, seed_of_part, split};
+use super::parts::{Part, min_evaluations_of, seed_of_part, split};
 use crate::error::Result;
 use crate::run::Estimator;
 use crate::sampling::permutation_shap::PermutationShap;
@@ -84,8 +84,8 @@ impl Coalitional {
     }
 
     /// Returns the minimum number of evaluations in addition to v(∅) and v(N).
-    pub(super) fn least(&self, partition: &Partition) -> usize {
-        let apart = least(&self.parts(partition, false));
+    pub(super) fn min_evaluations(&self, partition: &Partition) -> usize {
+        let apart = min_evaluations_of(&self.parts(partition, false));
         if !self.is_of_orders() {
             return apart;
         }
@@ -98,7 +98,7 @@ impl Coalitional {
         &self,
         partition: &Partition,
         total: usize,
-        most_with_members: usize,
+        max_with_members: usize,
         seed: u64,
     ) -> Vec<Vec<usize>> {
         let groups = partition.len();
@@ -106,7 +106,7 @@ impl Coalitional {
         let (mut orders, mut spent) = (Vec::new(), 0);
         let mut unions: HashSet<Coalition> = HashSet::new();
         loop {
-            let has_members = orders.len() < most_with_members;
+            let has_members = orders.len() < max_with_members;
             if !has_members && unions.len() as f64 == Part::of_players(groups).capacity {
                 return orders;
             }
@@ -137,7 +137,7 @@ impl Coalitional {
             || table <= TABLE_OF_FEW * 2.0 * (groups - 1) as f64 && left >= LEFT_OF_FEW * unknowns as f64;
         let is_covered =
             self.needs_quotient(partition) && split(&parts, total)[0] as f64 == parts[0].capacity;
-        groups <= MOST_PLAYERS && (is_covered || is_worth_it)
+        groups <= MAX_PLAYERS && (is_covered || is_worth_it)
     }
 
     /// Returns the number of evaluations from which unions are always tabulated, or `None` if there are too
@@ -146,7 +146,7 @@ impl Coalitional {
         let groups = partition.len();
         let left = LEFT_PER_UNKNOWN * self.unknowns_of_members(partition) as f64;
         let table = Part::of_players(groups).capacity;
-        (groups <= MOST_PLAYERS).then(|| (table / TABLE_SHARE).max(table + left).ceil() as usize)
+        (groups <= MAX_PLAYERS).then(|| (table / TABLE_SHARE).max(table + left).ceil() as usize)
     }
 
     /// Returns the number of coefficients in all members' regressions, if the unions of groups are known.
@@ -209,7 +209,7 @@ impl Coalitional {
             Plan::Apart { .. } => None,
         };
         let outputs = game.outputs();
-        let mut gathered = Gathered::new(partition.players(), outputs);
+        let mut gathered = CombinedParts::new(partition.players(), outputs);
         if let Some(quotient) = &quotient {
             gathered.note(&quotient.diagnostics);
             let shares = self.within == LeastSquaresForm::SumConstrained;

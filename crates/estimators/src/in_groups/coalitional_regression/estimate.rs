@@ -19,7 +19,7 @@ use apportion_values::Semivalue;
 
 use crate::regression::kernel_banzhaf::KernelBanzhaf;
 use crate::regression::leverage_shap::LeverageShap;
-use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::report::{Diagnostics, ErrorDistribution, Explanation};
 use crate::run::Estimator;
 use crate::support::StandardErrors;
 
@@ -61,7 +61,7 @@ impl Estimate {
 }
 
 /// Values of all players, combined from independent parts whose variances add up.
-pub(super) struct Gathered {
+pub(super) struct CombinedParts {
     outputs: usize,
     values: Vec<f64>,
     variances: Option<Vec<f64>>,
@@ -71,7 +71,7 @@ pub(super) struct Gathered {
     diagnostics: Diagnostics,
 }
 
-impl Gathered {
+impl CombinedParts {
     pub(super) fn new(players: usize, outputs: usize) -> Self {
         let zeros = vec![0.0; players * outputs];
         Self {
@@ -94,11 +94,11 @@ impl Gathered {
         whole.rank = sum(whole.rank, part.rank);
         whole.unknowns = sum(whole.unknowns, part.unknowns);
         whole.permutations = sum(whole.permutations, part.permutations);
-        let degrees = |law: &ErrorLaw| law.degrees_of_freedom;
-        let laws = whole.error_law.iter().chain(&part.error_law).map(degrees);
-        whole.error_law = laws
-            .reduce(f64::min)
-            .map(|degrees_of_freedom| ErrorLaw { degrees_of_freedom, ..ErrorLaw::default() });
+        let degrees = |distribution: &ErrorDistribution| distribution.degrees_of_freedom;
+        let distributions = whole.error_distribution.iter().chain(&part.error_distribution).map(degrees);
+        whole.error_distribution = distributions.reduce(f64::min).map(|degrees_of_freedom| {
+            ErrorDistribution { degrees_of_freedom, ..ErrorDistribution::default() }
+        });
         whole.condition_number =
             whole.condition_number.into_iter().chain(part.condition_number).reduce(f64::max);
     }
@@ -139,8 +139,8 @@ impl Gathered {
                 .flat_map(|all| all.iter().skip(output).step_by(self.outputs).copied())
                 .collect();
             let trace: f64 = variances.iter().sum();
-            let law = part.diagnostics.error_law.as_ref();
-            match law.and_then(|law| law.directions.get(output)) {
+            let distribution = part.diagnostics.error_distribution.as_ref();
+            match distribution.and_then(|distribution| distribution.directions.get(output)) {
                 Some(directions) => *sum += of_part(&variances, trace * trace / directions),
                 // Exact values have no errors.
                 None if part.variances.is_some() && trace == 0.0 => {}
@@ -170,19 +170,19 @@ impl Gathered {
 
     pub(super) fn finish(self) -> Estimate {
         let mut diagnostics = self.diagnostics;
-        if let Some(law) = &mut diagnostics.error_law {
-            law.one_draw = self.unseen.iter().map(|square| square.sqrt()).collect();
+        if let Some(distribution) = &mut diagnostics.error_distribution {
+            distribution.one_draw = self.unseen.iter().map(|square| square.sqrt()).collect();
         }
-        match (&self.variances, &mut diagnostics.error_law, &self.square_traces) {
-            (None, law, _) => *law = None,
-            (Some(variances), Some(law), Some(square_traces)) => {
+        match (&self.variances, &mut diagnostics.error_distribution, &self.square_traces) {
+            (None, distribution, _) => *distribution = None,
+            (Some(variances), Some(distribution), Some(square_traces)) => {
                 let players = (variances.len() / self.outputs) as f64;
                 let of_output = |(output, square_trace): (usize, &f64)| {
                     let trace: f64 = variances.iter().skip(output).step_by(self.outputs).sum();
                     let directions = if trace > 0.0 { trace * trace / square_trace } else { 1.0 };
                     directions.clamp(1.0, players)
                 };
-                law.directions = square_traces.iter().enumerate().map(of_output).collect();
+                distribution.directions = square_traces.iter().enumerate().map(of_output).collect();
             }
             _ => {}
         }
@@ -225,12 +225,12 @@ mod tests {
     fn estimate(matrix: &[Vec<f64>]) -> Estimate {
         let variances: Vec<f64> = (0..matrix.len()).map(|i| matrix[i][i]).collect();
         let trace: f64 = variances.iter().sum();
-        let law = ErrorLaw {
+        let distribution = ErrorDistribution {
             degrees_of_freedom: 9.0,
             directions: vec![trace * trace / square_trace(matrix)],
-            ..ErrorLaw::default()
+            ..ErrorDistribution::default()
         };
-        let diagnostics = Diagnostics { error_law: Some(law), ..Diagnostics::default() };
+        let diagnostics = Diagnostics { error_distribution: Some(distribution), ..Diagnostics::default() };
         Estimate {
             values: vec![0.0; matrix.len()],
             variances: Some(variances),
@@ -243,7 +243,7 @@ mod tests {
     fn both(groups: &[Vec<usize>]) -> (f64, f64) {
         let n = groups.iter().map(Vec::len).sum();
         let of_groups = covariance(groups.len(), false, 1);
-        let mut gathered = Gathered::new(n, 1);
+        let mut gathered = CombinedParts::new(n, 1);
         let mut whole = vec![vec![0.0; n]; n];
         let quotient = estimate(&of_groups);
         gathered.note(&quotient.diagnostics);
@@ -264,8 +264,8 @@ mod tests {
             }
         }
         let trace: f64 = (0..n).map(|i| whole[i][i]).sum();
-        let law = gathered.finish().diagnostics.error_law.expect("a law of every part");
-        (law.directions[0], (trace * trace / square_trace(&whole)).clamp(1.0, n as f64))
+        let distribution = gathered.finish().diagnostics.error_distribution.expect("a law of every part");
+        (distribution.directions[0], (trace * trace / square_trace(&whole)).clamp(1.0, n as f64))
     }
 
     #[test]
@@ -273,8 +273,8 @@ mod tests {
         for (groups, size) in [(2, 2), (3, 4), (5, 3), (4, 1), (20, 7)] {
             let partition: Vec<Vec<usize>> =
                 (0..groups).map(|group| (0..size).map(|member| member * groups + group).collect()).collect();
-            let (got, wanted) = both(&partition);
-            assert!((got / wanted - 1.0).abs() < 1e-12, "{groups} of {size}: {got}, {wanted}");
+            let (got, expected) = both(&partition);
+            assert!((got / expected - 1.0).abs() < 1e-12, "{groups} of {size}: {got}, {expected}");
         }
     }
 
@@ -294,23 +294,26 @@ mod tests {
     fn a_part_that_does_not_tell_its_directions_leaves_them_untold() {
         let known = estimate(&covariance(2, true, 1));
         let mut unknown = estimate(&covariance(2, true, 2));
-        let law = ErrorLaw { degrees_of_freedom: 4.0, ..ErrorLaw::default() };
-        unknown.diagnostics.error_law = Some(law.clone());
-        let mut gathered = Gathered::new(4, 1);
+        let distribution = ErrorDistribution { degrees_of_freedom: 4.0, ..ErrorDistribution::default() };
+        unknown.diagnostics.error_distribution = Some(distribution.clone());
+        let mut gathered = CombinedParts::new(4, 1);
         for (part, members) in [(&known, [0, 1]), (&unknown, [2, 3])] {
             gathered.note(&part.diagnostics);
             gathered.add(part, &members);
         }
-        assert_eq!(gathered.finish().diagnostics.error_law, Some(ErrorLaw { one_draw: vec![0.0; 4], ..law }));
+        assert_eq!(
+            gathered.finish().diagnostics.error_distribution,
+            Some(ErrorDistribution { one_draw: vec![0.0; 4], ..distribution })
+        );
 
         // Exact parts contribute nothing.
-        let mut gathered = Gathered::new(4, 1);
+        let mut gathered = CombinedParts::new(4, 1);
         for (part, members) in [(&known, [0, 1]), (&Estimate::exact(vec![1.0, 2.0]), [2, 3])] {
             gathered.note(&part.diagnostics);
             gathered.add(part, &members);
         }
-        let law = gathered.finish().diagnostics.error_law.expect("a law of one part");
-        let of_known = known.diagnostics.error_law.expect("a law").directions;
-        assert!((law.directions[0] - of_known[0]).abs() < 1e-12);
+        let distribution = gathered.finish().diagnostics.error_distribution.expect("a law of one part");
+        let of_known = known.diagnostics.error_distribution.expect("a law").directions;
+        assert!((distribution.directions[0] - of_known[0]).abs() < 1e-12);
     }
 }

@@ -32,7 +32,7 @@ impl Coalitional {
         seed: u64,
         seed_of_members: impl Fn(&Members) -> u64,
     ) -> Result<Plan> {
-        let least = self.least(partition);
+        let least = self.min_evaluations(partition);
         let table = Part::of_players(partition.len()).capacity;
         let from = self.tabulates_from(partition, least);
         let before = |from: usize| from > least;

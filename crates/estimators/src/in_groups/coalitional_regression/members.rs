@@ -10,15 +10,17 @@
 use std::collections::HashSet;
 
 use apportion_games::{Coalitions, Game, Partition, QuotientGame};
-use apportion_samplers::{FirstUnits, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, TwoBlocks};
+use apportion_samplers::{
+    FirstUnits, FixedCounts, Order, Pairing, Sample, Sampler, SizeDistribution, TwoBlocks,
+};
 use apportion_solvers::{Certificate, Constraint, Design, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::estimate::Estimate;
 use super::parts::{Part, seed_of_part};
 use crate::error::Result;
-use crate::report::{Diagnostics, ErrorLaw, unseen};
-use crate::support::leverage_law;
+use crate::report::{Diagnostics, ErrorDistribution, unseen};
+use crate::support::leverage_distribution;
 use crate::support::{StandardErrors, certified};
 
 /// If v(Q_A) and v(Q_A ∪ S_j) are known, the other groups have columns only if there are at least this many
@@ -86,12 +88,12 @@ impl Members<'_> {
     fn sampler(&self, quotient_is_known: bool) -> Result<TwoBlocks> {
         let s = self.members();
         let of_members = match self.within {
-            LeastSquaresForm::Centred { p } if quotient_is_known => leverage_law(s, p, 1..=s - 1)?,
-            LeastSquaresForm::Centred { p } => leverage_law(s, p, 0..=s)?,
-            _ => SizeLaw::leverage(s)?,
+            LeastSquaresForm::Centred { p } if quotient_is_known => leverage_distribution(s, p, 1..=s - 1)?,
+            LeastSquaresForm::Centred { p } => leverage_distribution(s, p, 0..=s)?,
+            _ => SizeDistribution::leverage(s)?,
         };
-        let of_others = SizeLaw::custom(&self.between.size_law(self.partition.len()))?;
-        Ok(TwoBlocks { laws: [of_members, of_others], pairing: self.pairing(), order: self.order() })
+        let of_others = SizeDistribution::custom(&self.between.size_distribution(self.partition.len()))?;
+        Ok(TwoBlocks { distributions: [of_members, of_others], pairing: self.pairing(), order: self.order() })
     }
 
     fn order(&self) -> Order {
@@ -192,8 +194,8 @@ impl Members<'_> {
     /// Draws this many pairs of coalitions T by leverage. If samples grow, smaller samples are prefixes of
     /// larger ones.
     fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample> {
-        let (law, pairing) = (SizeLaw::leverage(self.members())?, Pairing::Paired);
-        let sampler = FixedCounts { law, pairing, order: self.order() };
+        let (distribution, pairing) = (SizeDistribution::leverage(self.members())?, Pairing::Paired);
+        let sampler = FixedCounts { distribution, pairing, order: self.order() };
         Ok(if self.grows {
             // Use separate streams, because strata of (T, A) grow, too.
             sampler.sample_in_order(2 * pairs, seed_of_part(seed, 0))?
@@ -268,13 +270,14 @@ impl Members<'_> {
             if shares { solution.certificate_of_deviations(0..s, free) } else { solution.certificate(free) }
         };
         let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
-        let mut error_law = certificate.as_ref().map(ErrorLaw::of_regression);
+        let mut error_distribution = certificate.as_ref().map(ErrorDistribution::of_regression);
         // With columns of other groups the directions are those of all coefficients, except for deviations.
         if !shares && columns.players() > s {
-            error_law = error_law.map(|law| ErrorLaw { directions: Vec::new(), ..law });
+            error_distribution = error_distribution
+                .map(|distribution| ErrorDistribution { directions: Vec::new(), ..distribution });
         }
         let mut diagnostics = Diagnostics {
-            error_law,
+            error_distribution,
             exact: rows.is_complete,
             rank: solution.rank(),
             unknowns: Some(unknowns),

@@ -262,8 +262,8 @@ impl Estimator for CoalitionalRegression {
         match self.task() {
             Some(Task::Players(regression)) => regression.minimum_budget(self.partition.players()),
             Some(Task::Quotient(regression)) => regression.minimum_budget(self.partition.len()),
-            Some(Task::TwoStep) => 2 + two_step::least_evaluations(&self.partition),
-            Some(Task::Coalitional(task)) => 2 + task.least(&self.partition),
+            Some(Task::TwoStep) => 2 + two_step::min_evaluations(&self.partition),
+            Some(Task::Coalitional(task)) => 2 + task.min_evaluations(&self.partition),
             None => 0,
         }
     }

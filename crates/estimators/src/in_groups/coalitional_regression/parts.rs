@@ -21,7 +21,7 @@ impl Part {
 }
 
 /// Returns the minimum total for [`split`]: one evaluation per unknown, rounded up to pairs.
-pub(super) fn least(parts: &[Part]) -> usize {
+pub(super) fn min_evaluations_of(parts: &[Part]) -> usize {
     let least: f64 = parts.iter().map(|part| part.capacity.min(part.unknowns as f64)).sum();
     (least as usize).next_multiple_of(2)
 }
@@ -107,20 +107,20 @@ mod tests {
         for (parts, at_least) in cases {
             let of_all = at_least.iter().sum::<usize>();
             // The reference result, computed pair by pair.
-            let mut wanted = at_least.clone();
+            let mut expected = at_least.clone();
             for total in of_all..of_all + 600 {
                 if total > of_all && total % 2 == 0 {
                     let next = (0..parts.len())
-                        .filter(|&index| (wanted[index] as f64) < parts[index].capacity)
-                        .map(|index| ((wanted[index] + 1) as f64 / parts[index].unknowns as f64, index))
+                        .filter(|&index| (expected[index] as f64) < parts[index].capacity)
+                        .map(|index| ((expected[index] + 1) as f64 / parts[index].unknowns as f64, index))
                         .min_by(|a, b| a.0.total_cmp(&b.0));
                     if let Some((_, index)) = next {
-                        wanted[index] += 2;
+                        expected[index] += 2;
                     }
                 }
-                assert_eq!(split_growing(&parts, &at_least, total), wanted, "{total} for {parts:?}");
+                assert_eq!(split_growing(&parts, &at_least, total), expected, "{total} for {parts:?}");
             }
-            let shares = split_growing(&parts, &vec![0; parts.len()], least(&parts));
+            let shares = split_growing(&parts, &vec![0; parts.len()], min_evaluations_of(&parts));
             for (&share, part) in shares.iter().zip(&parts) {
                 assert!(share as f64 >= part.capacity.min((part.unknowns - part.unknowns % 2) as f64));
             }
@@ -163,8 +163,8 @@ mod tests {
             vec![part(3, f64::INFINITY); 7],
             vec![part(20, f64::INFINITY), part(2, 2.0), part(2, 2.0), part(2, 4.0)],
         ] {
-            let shares = split(&parts, least(&parts));
-            assert_eq!(shares.iter().sum::<usize>(), least(&parts));
+            let shares = split(&parts, min_evaluations_of(&parts));
+            assert_eq!(shares.iter().sum::<usize>(), min_evaluations_of(&parts));
             for (&share, part) in shares.iter().zip(&parts) {
                 assert!(
                     share as f64 > part.capacity.min(part.unknowns as f64) - 2.0 && share >= 2,

@@ -2,8 +2,8 @@
 
 use apportion_games::{Game, Partition, QuotientGame, SubGame};
 
-use super::estimate::{Estimate, Gathered};
-use super::parts::{Part, least, seed_of_part, split, split_growing};
+use super::estimate::{CombinedParts, Estimate};
+use super::parts::{Part, min_evaluations_of, seed_of_part, split, split_growing};
 use crate::error::Result;
 use crate::regression::leverage_shap::LeverageShap;
 use crate::run::Estimator;
@@ -22,8 +22,8 @@ fn parts(partition: &Partition) -> Vec<Part> {
 
 /// Returns the minimum number of evaluations in addition to v(∅) and v(N): for the regressions, and v(S_j) of
 /// the large groups.
-pub(super) fn least_evaluations(partition: &Partition) -> usize {
-    least(&parts(partition)) + large_groups(partition).count()
+pub(super) fn min_evaluations(partition: &Partition) -> usize {
+    min_evaluations_of(&parts(partition)) + large_groups(partition).count()
 }
 
 /// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N); `game` caches
@@ -47,7 +47,7 @@ pub(super) fn estimate(
     let quotient =
         Estimate::from(regression.estimate_seen(&quotient_game, shares[0] + 2, seed_of_part(seed, 0))?);
 
-    let mut gathered = Gathered::new(partition.players(), game.outputs());
+    let mut gathered = CombinedParts::new(partition.players(), game.outputs());
     gathered.note(&quotient.diagnostics);
     let groups: Vec<(usize, &[usize])> = partition.groups().iter().map(Vec::as_slice).enumerate().collect();
     gathered.share(&quotient, &groups);

@@ -76,7 +76,7 @@ mod tests {
     fn elements_add_the_difference_of_neighbouring_coalitions_in_both_orders() {
         // The value is the square of the sum of the bits; bits 0, 2 and 5 are added in that order.
         let worth = |words: &[u64]| (words[0] as f64).powi(2);
-        for (antithetic, wanted) in [(false, [1.0, 24.0, 1344.0]), (true, [37.0, 148.0, 1184.0])] {
+        for (antithetic, expected) in [(false, [1.0, 24.0, 1344.0]), (true, [37.0, 148.0, 1184.0])] {
             let chain = Chain { length: 3, antithetic };
             let (bits, mut between) = ([0, 2, 5], Vec::new());
             chain.coalitions(
@@ -89,7 +89,7 @@ mod tests {
             chain.contributions(&[0.0], &[worth(&[37])], &between, |element, _, value| {
                 added[element] += value
             });
-            assert_eq!(added, wanted);
+            assert_eq!(added, expected);
         }
     }
 

@@ -16,10 +16,10 @@ use apportion_games::{Game, Purpose, stream};
 use apportion_samplers::permutation;
 use rand_chacha::ChaCha8Rng;
 
-use super::walk::{MOST_DRAWS, Walk};
+use super::walk::{MAX_DRAWS, Walk};
 use crate::error::{EstimatorError, Result};
 use crate::report::Influences;
-use crate::support::product_draws::{Asked, Moments, Plan, ProductDraws, Strata, averages};
+use crate::support::product_draws::{Moments, Plan, ProductDraws, ScenarioCoalitions, Strata, averages};
 
 /// The number of scenarios to process at once; this bounds the memory.
 const SCENARIOS_AT_ONCE: usize = 256;
@@ -28,10 +28,10 @@ const DRAW_BITS: u32 = 24;
 /// The stream number for the order of the scenarios, beyond those of permutations of players.
 const ORDER_UNIT: u64 = 1 << 47;
 /// The minimum number of degrees of freedom for standard errors, and for variances per scenario.
-const FEWEST_DEGREES: usize = 4;
+const MIN_DEGREES: usize = 4;
 
 /// Values, n × k, with their standard errors and the degrees of freedom of these.
-pub(super) struct Grown {
+pub(super) struct GrownEstimate {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
     /// The influences of the draws.
@@ -53,9 +53,9 @@ pub(super) fn average(
     draws: usize,
     width: usize,
     seed: u64,
-) -> Result<Grown> {
+) -> Result<GrownEstimate> {
     let (rounds, more) = (draws / scenarios, draws % scenarios);
-    if rounds >= 1 << DRAW_BITS || scenarios > MOST_DRAWS >> DRAW_BITS {
+    if rounds >= 1 << DRAW_BITS || scenarios > MAX_DRAWS >> DRAW_BITS {
         return Err(EstimatorError::Draws { actual: draws, min: 1, max: scenarios << DRAW_BITS });
     }
     let order = permutation(scenarios, seed, ORDER_UNIT);
@@ -64,7 +64,7 @@ pub(super) fn average(
         let with_one_more = more.saturating_sub(at * SCENARIOS_AT_ONCE).min(chosen.len());
         for (chosen, draws) in [(&chosen[..with_one_more], rounds + 1), (&chosen[with_one_more..], rounds)] {
             if draws > 0 && !chosen.is_empty() {
-                let draws_of = OfScenarios { walk, scenarios: chosen, seed };
+                let draws_of = ScenarioDraws { walk, scenarios: chosen, seed };
                 let strata = Strata::one(draws);
                 let plan = Plan { units: chosen.len(), strata, block: 1, width, weights: None };
                 averages(game, &draws_of, plan)?
@@ -77,14 +77,14 @@ pub(super) fn average(
 }
 
 /// The draws in some scenarios; each scenario is a unit of [`ProductDraws`].
-struct OfScenarios<'a, 'w> {
+struct ScenarioDraws<'a, 'w> {
     walk: &'a Walk<'w>,
     scenarios: &'a [usize],
     seed: u64,
 }
 
-impl ProductDraws for OfScenarios<'_, '_> {
-    type Drawn = Vec<usize>;
+impl ProductDraws for ScenarioDraws<'_, '_> {
+    type BlockState = Vec<usize>;
 
     fn rows_per_draw(&self, _: usize) -> usize {
         self.walk.rows_per_draw(0)
@@ -95,7 +95,13 @@ impl ProductDraws for OfScenarios<'_, '_> {
         stream(self.seed, Purpose::NestedPermutations, number)
     }
 
-    fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) -> Vec<usize> {
+    fn draw(
+        &self,
+        unit: usize,
+        draws: Range<usize>,
+        rng: &mut ChaCha8Rng,
+        asked: &mut ScenarioCoalitions,
+    ) -> Vec<usize> {
         let scenario = self.scenarios[unit];
         draws.flat_map(|_| self.walk.draw(0, scenario..scenario + 1, rng, asked)).collect()
     }
@@ -144,22 +150,22 @@ impl Sums {
         }
     }
 
-    fn finish(self, scenarios: usize, draws: usize) -> Grown {
+    fn finish(self, scenarios: usize, draws: usize) -> GrownEstimate {
         let (count, degrees) = (scenarios as f64, draws.saturating_sub(scenarios));
-        if draws < 2 * scenarios || degrees < FEWEST_DEGREES {
+        if draws < 2 * scenarios || degrees < MIN_DEGREES {
             let none = || (Vec::new(), Vec::new(), Influences::none(0));
             let (values, variances, influences) = self.all.map_or_else(none, |all| {
                 (all.mean().to_vec(), all.variances().collect::<Vec<f64>>(), all.influences())
             });
             let errors = || variances.into_iter().map(f64::sqrt).collect();
-            let std_errors = (draws > FEWEST_DEGREES).then(errors);
-            return Grown { values, std_errors, influences, degrees_of_freedom: draws as f64 - 1.0 };
+            let std_errors = (draws > MIN_DEGREES).then(errors);
+            return GrownEstimate { values, std_errors, influences, degrees_of_freedom: draws as f64 - 1.0 };
         }
         // Satterthwaite's degrees of freedom, which are fewer if few scenarios contribute most of the
         // variance.
         let total: f64 = self.variances.iter().sum();
         let effective = if self.spread > 0.0 { total * total / self.spread } else { f64::INFINITY };
-        Grown {
+        GrownEstimate {
             values: self.means.iter().map(|sum| sum / count).collect(),
             std_errors: Some(self.variances.iter().map(|sum| sum.sqrt() / count).collect()),
             influences: self.influences.scaled(count.recip()),
@@ -172,9 +178,9 @@ impl Sums {
 mod tests {
     use super::*;
 
-    fn finished(samples: &[&[f64]]) -> Grown {
+    fn finished(samples: &[&[f64]]) -> GrownEstimate {
         let mut sums = Sums::new(1);
-        samples.iter().for_each(|own| sums.add(&Moments::of(own, 1, None), own.len()));
+        samples.iter().for_each(|own| sums.add(&Moments::from_samples(own, 1, None), own.len()));
         sums.finish(samples.len(), samples.iter().map(|own| own.len()).sum())
     }
 
@@ -183,8 +189,8 @@ mod tests {
         let grown = finished(&[&[1.0, 3.0, 5.0], &[10.0, 14.0], &[0.0, 2.0], &[7.0, 7.0]]);
         assert!((grown.values[0] - (3.0 + 12.0 + 1.0 + 7.0) / 4.0).abs() < 1e-14);
         // Variances of the means: 4/3, 8/2, 2/2 and 0.
-        let wanted = f64::sqrt(4.0 / 3.0 + 4.0 + 1.0) / 4.0;
-        assert!((grown.std_errors.unwrap()[0] - wanted).abs() < 1e-14);
+        let expected = f64::sqrt(4.0 / 3.0 + 4.0 + 1.0) / 4.0;
+        assert!((grown.std_errors.unwrap()[0] - expected).abs() < 1e-14);
         // The variances have two, one and one degrees of freedom.
         let degrees = (4.0f64 / 3.0 + 4.0 + 1.0).powi(2) / (16.0 / 9.0 / 2.0 + 16.0 + 1.0);
         assert!((grown.degrees_of_freedom - degrees).abs() < 1e-13);

@@ -21,8 +21,8 @@ mod walk;
 use apportion_games::{Game, Hierarchy, Partition, QuotientGame};
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value, ValueError};
 
-use self::growing::Grown;
-use self::walk::{MOST_DRAWS, Path, Structure, Walk};
+use self::growing::GrownEstimate;
+use self::walk::{MAX_DRAWS, Path, Structure, Walk};
 use super::structured;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
@@ -158,13 +158,13 @@ impl NestedPermutation {
     /// let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
     /// let hierarchy = Hierarchy::from_parents(4, &parents)?;
     /// let game = SumOfUnanimity::unanimity(4, [0, 2, 3])?;
-    /// let explanation = NestedPermutation::over(hierarchy).estimate(&game, 40, 3)?;
+    /// let explanation = NestedPermutation::over_hierarchy(hierarchy).estimate(&game, 40, 3)?;
     /// for (got, wanted) in explanation.values.iter().zip([0.25, 0.0, 0.25, 0.5]) {
     ///     assert!((got - wanted).abs() < 1e-12);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn over(hierarchy: Hierarchy) -> Self {
+    pub fn over_hierarchy(hierarchy: Hierarchy) -> Self {
         Self {
             value: SolutionConcept::owen(),
             partition: None,
@@ -232,7 +232,7 @@ impl NestedPermutation {
         seed: u64,
     ) -> Result<PlayerEstimates, EstimatorError> {
         self.check(game)?;
-        check_draws(draws, 1, MOST_DRAWS)?;
+        check_draws(draws, 1, MAX_DRAWS)?;
         if game.scenarios() > 1 {
             return Ok(self.walk(game, draws, seed, None)?.0.into());
         }
@@ -265,7 +265,7 @@ impl NestedPermutation {
             let (rows, width) = (walk.rows_per_draw(0), game.players() * game.outputs());
             let scenario_evaluations = rows * draws;
             if grows {
-                let Grown { values, std_errors, influences, degrees_of_freedom } =
+                let GrownEstimate { values, std_errors, influences, degrees_of_freedom } =
                     growing::average(game, &walk, scenarios, draws, width, seed)?;
                 let shares = vec![(draws as f64).recip(); values.len()];
                 let one_draw = influences.one_draw(&values, &shares, game.outputs());
@@ -357,7 +357,7 @@ impl Estimator for NestedPermutation {
             return Ok(exact);
         }
         let draws = affordable_draws(self, game, budget, rows, 1)?;
-        check_draws(draws, 1, MOST_DRAWS)?;
+        check_draws(draws, 1, MAX_DRAWS)?;
         let orders = if self.antithetic { 2 * draws } else { draws };
         let mut degrees_of_freedom = 1.0;
         let mut explanation = explanation(self, game, seed, |known| {
@@ -368,8 +368,8 @@ impl Estimator for NestedPermutation {
         })?;
         explanation.diagnostics.permutations = Some(orders);
         // The correlation between the errors of players is unknown.
-        if let Some(law) = &mut explanation.diagnostics.error_law {
-            (law.degrees_of_freedom, law.is_paired) = (degrees_of_freedom, self.antithetic);
+        if let Some(distribution) = &mut explanation.diagnostics.error_distribution {
+            (distribution.degrees_of_freedom, distribution.is_paired) = (degrees_of_freedom, self.antithetic);
         }
         Ok(explanation)
     }
@@ -385,7 +385,8 @@ impl Estimator for NestedPermutation {
 
 fn of_value(value: &Value) -> Option<NestedPermutation> {
     if let Value::OverHierarchy(value, hierarchy) = value {
-        return (*value == CoalitionalValue::owen()).then(|| NestedPermutation::over(hierarchy.clone()));
+        return (*value == CoalitionalValue::owen())
+            .then(|| NestedPermutation::over_hierarchy(hierarchy.clone()));
     }
     let made = match value.groups() {
         Some(groups) => NestedPermutation::grouped(value.concept(), groups.clone()),

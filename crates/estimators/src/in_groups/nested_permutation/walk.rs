@@ -8,10 +8,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
 use crate::in_groups::nested_permutation::chain::Chain;
-use crate::support::product_draws::{Asked, ProductDraws, Scenarios, Strata};
+use crate::support::product_draws::{ProductDraws, ScenarioCoalitions, Scenarios, Strata};
 
 /// The maximum number of draws, limited by the numbering of random streams.
-pub(super) const MOST_DRAWS: usize = 1 << 48;
+pub(super) const MAX_DRAWS: usize = 1 << 48;
 
 /// The path of coalitions along an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Appends the coalitions of the chain through `players`, whose union is `full`.
-    fn push_players(&self, players: &[usize], full: &[u64], asked: &mut Asked) {
+    fn push_players(&self, players: &[usize], full: &[u64], asked: &mut ScenarioCoalitions) {
         let flip = |at: usize, words: &mut [u64]| words[players[at] / 64] ^= 1 << (players[at] % 64);
         self.chain(players.len()).coalitions(full, flip, |words| asked.push(words));
     }
@@ -186,7 +186,7 @@ impl Order {
 
 impl ProductDraws for Walk<'_> {
     /// The orders: for each draw the groups, then the players, group after group.
-    type Drawn = Vec<usize>;
+    type BlockState = Vec<usize>;
 
     fn rows_per_draw(&self, _: usize) -> usize {
         let ends = if self.ends.is_some() { 0 } else { 2 };
@@ -197,7 +197,13 @@ impl ProductDraws for Walk<'_> {
         stream(self.seed, Purpose::NestedPermutations, block as u64)
     }
 
-    fn draw(&self, _: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) -> Vec<usize> {
+    fn draw(
+        &self,
+        _: usize,
+        draws: Range<usize>,
+        rng: &mut ChaCha8Rng,
+        asked: &mut ScenarioCoalitions,
+    ) -> Vec<usize> {
         let all = self.structure.players();
         let mut orders = Vec::with_capacity(draws.len() * (self.structure.groups() + all));
         let mut order = Order::new(self.structure);
@@ -225,7 +231,7 @@ impl ProductDraws for Walk<'_> {
                 }
                 _ => self.push_players(players, full.words(), asked),
             }
-            asked.all_in(self.scenarios.of(draw, rng));
+            asked.all_in(self.scenarios.scenario(draw, rng));
         }
         orders
     }

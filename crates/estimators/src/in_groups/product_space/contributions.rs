@@ -8,10 +8,10 @@ use apportion_values::{CoalitionalValue, LinearValue, Semivalue};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
-use crate::support::product_draws::{Asked, ProductDraws, Scenarios};
+use crate::support::product_draws::{ProductDraws, ScenarioCoalitions, Scenarios};
 
 /// The distribution of the coalition that a player joins.
-pub(crate) enum Laws<'a> {
+pub(crate) enum CoalitionDistributions<'a> {
     /// `Q_A ∪ T`, with one distribution between groups and one within: Algorithm 3. For a semivalue, with all
     /// players in one group, this is Algorithm 1.
     Coalitional(JoinedCoalitions<'a>),
@@ -23,10 +23,12 @@ pub(crate) enum Laws<'a> {
     Linear(&'a LinearValue, Vec<Discrete>),
 }
 
-impl<'a> Laws<'a> {
+impl<'a> CoalitionDistributions<'a> {
     /// Returns the distributions of a semivalue, with all players in one group.
     pub(crate) fn semivalue(value: &Semivalue, whole: &'a Partition) -> Result<Self> {
-        Ok(Self::Coalitional(JoinedCoalitions::new(whole, &[1.0], |players| value.size_law(players))?))
+        Ok(Self::Coalitional(JoinedCoalitions::new(whole, &[1.0], |players| {
+            value.size_distribution(players)
+        })?))
     }
 
     /// Returns the distributions of a coalitional value.
@@ -35,8 +37,8 @@ impl<'a> Laws<'a> {
     }
 
     /// Returns the distributions of a coalitional value over a hierarchy.
-    pub(crate) fn over(value: &CoalitionalValue, hierarchy: &'a Hierarchy) -> Result<Self> {
-        let sizes = |level, members| value.at_level(level).size_law(members);
+    pub(crate) fn over_hierarchy(value: &CoalitionalValue, hierarchy: &'a Hierarchy) -> Result<Self> {
+        let sizes = |level, members| value.at_level(level).size_distribution(members);
         Ok(Self::OverHierarchy(JoinedOverHierarchy::new(hierarchy, sizes)?))
     }
 
@@ -47,14 +49,14 @@ impl<'a> Laws<'a> {
 
     /// Returns the distributions of a linear value for `players`.
     pub(crate) fn linear(value: &'a LinearValue, players: &[usize]) -> Result<Self> {
-        let law = |&player: &usize| Discrete::new(value.law(player).probabilities());
-        Ok(Self::Linear(value, players.iter().map(law).collect::<Result<_, _>>()?))
+        let distribution = |&player: &usize| Discrete::new(value.distribution(player).probabilities());
+        Ok(Self::Linear(value, players.iter().map(distribution).collect::<Result<_, _>>()?))
     }
 }
 
 fn joined<'a>(value: &CoalitionalValue, partition: &'a Partition) -> Result<JoinedCoalitions<'a>> {
-    let between = value.between.size_law(partition.len());
-    Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_law(members))?)
+    let between = value.between.size_distribution(partition.len());
+    Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_distribution(members))?)
 }
 
 /// Returns the number of scenario evaluations of one draw for `player` of a two-step value: `T`, `T ∪ i`,
@@ -70,7 +72,7 @@ fn is_alone(partition: &Partition, player: usize) -> bool {
 
 /// Independent draws for each of the given players.
 pub(crate) struct Contributions<'a> {
-    pub(crate) laws: Laws<'a>,
+    pub(crate) distributions: CoalitionDistributions<'a>,
     pub(crate) scenarios: Scenarios,
     pub(crate) players: &'a [usize],
     /// The number of players and outputs of the game.
@@ -83,12 +85,14 @@ pub(crate) struct Contributions<'a> {
 pub(crate) const BLOCK_BITS: u32 = 28;
 
 impl ProductDraws for Contributions<'_> {
-    type Drawn = ();
+    type BlockState = ();
 
     fn rows_per_draw(&self, unit: usize) -> usize {
-        match &self.laws {
-            Laws::TwoStep(_, partition) => two_step_rows(partition, self.players[unit]),
-            Laws::Coalitional(_) | Laws::OverHierarchy(_) | Laws::Linear(..) => 2,
+        match &self.distributions {
+            CoalitionDistributions::TwoStep(_, partition) => two_step_rows(partition, self.players[unit]),
+            CoalitionDistributions::Coalitional(_)
+            | CoalitionDistributions::OverHierarchy(_)
+            | CoalitionDistributions::Linear(..) => 2,
         }
     }
 
@@ -97,47 +101,47 @@ impl ProductDraws for Contributions<'_> {
         stream(self.seed, Purpose::ProductSpace, unit)
     }
 
-    fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) {
+    fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut ScenarioCoalitions) {
         let player = self.players[unit];
         let mut words = vec![0; words_for(self.game_players)];
-        match &self.laws {
-            Laws::Coalitional(law) => {
+        match &self.distributions {
+            CoalitionDistributions::Coalitional(distribution) => {
                 for draw in draws {
                     words.fill(0);
-                    law.draw_union(player, rng, &mut words);
-                    law.draw_members(player, rng, &mut words);
+                    distribution.draw_union(player, rng, &mut words);
+                    distribution.draw_members(player, rng, &mut words);
                     push_joined(asked, &mut words, player);
-                    asked.all_in(self.scenarios.of(draw, rng));
+                    asked.all_in(self.scenarios.scenario(draw, rng));
                 }
             }
-            Laws::OverHierarchy(law) => {
+            CoalitionDistributions::OverHierarchy(distribution) => {
                 for draw in draws {
                     words.fill(0);
-                    law.draw(player, rng, &mut words);
+                    distribution.draw(player, rng, &mut words);
                     push_joined(asked, &mut words, player);
-                    asked.all_in(self.scenarios.of(draw, rng));
+                    asked.all_in(self.scenarios.scenario(draw, rng));
                 }
             }
-            Laws::Linear(value, tables) => {
-                let coalitions = value.law(player).coalitions();
+            CoalitionDistributions::Linear(value, tables) => {
+                let coalitions = value.distribution(player).coalitions();
                 for draw in draws {
                     words.copy_from_slice(coalitions.row(tables[unit].draw(rng)).words());
                     push_joined(asked, &mut words, player);
-                    asked.all_in(self.scenarios.of(draw, rng));
+                    asked.all_in(self.scenarios.scenario(draw, rng));
                 }
             }
-            Laws::TwoStep(law, partition) => {
+            CoalitionDistributions::TwoStep(distribution, partition) => {
                 let members = partition.group(partition.group_of(player));
                 let group = Coalition::from_members(self.game_players, members.iter().copied());
                 let empty = vec![0; words.len()];
                 for draw in draws {
                     words.fill(0);
                     if members.len() > 1 {
-                        law.draw_members(player, rng, &mut words);
+                        distribution.draw_members(player, rng, &mut words);
                         push_joined(asked, &mut words, player);
                         words.fill(0);
                     }
-                    law.draw_union(player, rng, &mut words);
+                    distribution.draw_union(player, rng, &mut words);
                     asked.push(&words);
                     words.iter_mut().zip(group.view().words()).for_each(|(word, group)| *word |= group);
                     asked.push(&words);
@@ -145,18 +149,20 @@ impl ProductDraws for Contributions<'_> {
                         asked.push(group.view().words());
                         asked.push(&empty);
                     }
-                    asked.all_in(self.scenarios.of(draw, rng));
+                    asked.all_in(self.scenarios.scenario(draw, rng));
                 }
             }
         }
     }
 
     fn samples(&self, unit: usize, (): (), values: &[f64]) -> Vec<f64> {
-        let share = match &self.laws {
-            Laws::TwoStep(_, partition) => {
+        let share = match &self.distributions {
+            CoalitionDistributions::TwoStep(_, partition) => {
                 1.0 / partition.group(partition.group_of(self.players[unit])).len() as f64
             }
-            Laws::Coalitional(_) | Laws::OverHierarchy(_) | Laws::Linear(..) => 1.0,
+            CoalitionDistributions::Coalitional(_)
+            | CoalitionDistributions::OverHierarchy(_)
+            | CoalitionDistributions::Linear(..) => 1.0,
         };
         // T, T ∪ i; then Q_A, Q_A ∪ S_j, S_j and ∅ for a share of the group's contribution beyond its own
         // value.
@@ -174,7 +180,7 @@ impl ProductDraws for Contributions<'_> {
 }
 
 /// Appends the coalition of `words`, without and with `player`.
-fn push_joined(asked: &mut Asked, words: &mut [u64], player: usize) {
+fn push_joined(asked: &mut ScenarioCoalitions, words: &mut [u64], player: usize) {
     asked.push(words);
     words[player / 64] |= 1 << (player % 64);
     asked.push(words);

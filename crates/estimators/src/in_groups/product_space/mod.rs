@@ -18,11 +18,11 @@ use apportion_games::{Game, Hierarchy, Partition, QuotientGame};
 use apportion_samplers::SamplerError;
 use apportion_values::{CoalitionalValue, SolutionConcept, Value, ValueError};
 
-use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
+use self::contributions::{BLOCK_BITS, CoalitionDistributions, Contributions, two_step_rows};
 use super::structured;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
-use crate::report::{BoundedDraws, ErrorLaw, Explanation};
+use crate::report::{BoundedDraws, ErrorDistribution, Explanation};
 use crate::run::{Estimator, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
@@ -148,7 +148,7 @@ impl ProductSpace {
 
     /// Creates the estimator of a coalitional value over a hierarchy of groups: at every level some siblings
     /// join, according to the semivalue of the level.
-    pub fn over(value: CoalitionalValue, hierarchy: Hierarchy) -> Self {
+    pub fn over_hierarchy(value: CoalitionalValue, hierarchy: Hierarchy) -> Self {
         Self { hierarchy: Some(hierarchy), ..Self::new(value) }
     }
 
@@ -220,7 +220,7 @@ impl ProductSpace {
             return Err(EstimatorError::UnknownPlayer { player, players: count });
         }
         let (least, most) = match self.mode {
-            Mode::EmpiricalMarginal => (1, MOST_DRAWS),
+            Mode::EmpiricalMarginal => (1, MAX_DRAWS),
             Mode::TrueMarginal => (game.scenarios(), game.scenarios()),
         };
         check_draws(draws, least, most)?;
@@ -228,22 +228,38 @@ impl ProductSpace {
             Value::Quotient(semivalue, partition) => {
                 let quotient = QuotientGame::new(game, partition)?;
                 let whole = Partition::whole(partition.len());
-                self.sample(&quotient, Laws::semivalue(semivalue, &whole)?, players, draws, seed)
+                self.sample(
+                    &quotient,
+                    CoalitionDistributions::semivalue(semivalue, &whole)?,
+                    players,
+                    draws,
+                    seed,
+                )
             }
-            Value::Coalitional(value, partition) => {
-                self.sample(game, Laws::coalitional(value, partition)?, players, draws, seed)
-            }
-            Value::OverHierarchy(value, hierarchy) => {
-                self.sample(game, Laws::over(value, hierarchy)?, players, draws, seed)
-            }
+            Value::Coalitional(value, partition) => self.sample(
+                game,
+                CoalitionDistributions::coalitional(value, partition)?,
+                players,
+                draws,
+                seed,
+            ),
+            Value::OverHierarchy(value, hierarchy) => self.sample(
+                game,
+                CoalitionDistributions::over_hierarchy(value, hierarchy)?,
+                players,
+                draws,
+                seed,
+            ),
             Value::TwoStepShapley(partition) => {
-                self.sample(game, Laws::two_step(partition)?, players, draws, seed)
+                self.sample(game, CoalitionDistributions::two_step(partition)?, players, draws, seed)
             }
             Value::Semivalue(semivalue) => {
                 let whole = Partition::whole(game.players());
-                self.sample(game, Laws::semivalue(semivalue, &whole)?, players, draws, seed)
+                self.sample(game, CoalitionDistributions::semivalue(semivalue, &whole)?, players, draws, seed)
             }
-            Value::Linear(value) => self.sample(game, Laws::linear(value, players)?, players, draws, seed),
+            Value::Linear(value) => {
+                self.sample(game, CoalitionDistributions::linear(value, players)?, players, draws, seed)
+            }
             other => Err(ValueError::NoGraph { value: other.concept().to_string() }.into()),
         }
     }
@@ -257,17 +273,18 @@ impl ProductSpace {
     fn sample(
         &self,
         game: &dyn Game,
-        laws: Laws<'_>,
+        distributions: CoalitionDistributions<'_>,
         players: &[usize],
         draws: usize,
         seed: u64,
     ) -> Result<Estimates> {
         let (scenarios, weights) = match self.mode {
-            Mode::EmpiricalMarginal => (Scenarios::drawn(game)?, None),
+            Mode::EmpiricalMarginal => (Scenarios::independent(game)?, None),
             Mode::TrueMarginal => (Scenarios::Walked, game.scenario_weights()),
         };
         let (game_players, width) = (game.players(), game.outputs());
-        let contributions = Contributions { laws, scenarios, players, game_players, outputs: width, seed };
+        let contributions =
+            Contributions { distributions, scenarios, players, game_players, outputs: width, seed };
         let rows: usize = (0..players.len()).map(|unit| contributions.rows_per_draw(unit)).sum();
         let plan = Plan { units: players.len(), strata: Strata::one(draws), block: BLOCK, width, weights };
         Ok(Finished::all(averages(game, &contributions, plan)?, width, rows * draws))
@@ -280,14 +297,14 @@ impl ProductSpace {
         }
         let values = self.structured()?.check(game.players())?;
         // A stream number has enough bits for a million players.
-        if values > MOST_PLAYERS {
-            return Err(SamplerError::Players { actual: values, max: MOST_PLAYERS }.into());
+        if values > MAX_PLAYERS {
+            return Err(SamplerError::Players { actual: values, max: MAX_PLAYERS }.into());
         }
         Ok(values)
     }
 
     /// Returns the error distribution of means of this many draws; errors are independent among players.
-    fn error_law(&self, game: &dyn Game, std_errors: &[f64], draws: usize) -> ErrorLaw {
+    fn error_distribution(&self, game: &dyn Game, std_errors: &[f64], draws: usize) -> ErrorDistribution {
         let weights = match self.mode {
             Mode::TrueMarginal => game.scenario_weights(),
             Mode::EmpiricalMarginal => None,
@@ -299,9 +316,9 @@ impl ProductSpace {
         // The range of the game bounds its scenarios only if there is a single one.
         let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
         let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
-        ErrorLaw {
+        ErrorDistribution {
             bounded_draws,
-            ..ErrorLaw::of_independent_values(std_errors, game.outputs(), effective - 1.0)
+            ..ErrorDistribution::of_independent_values(std_errors, game.outputs(), effective - 1.0)
         }
     }
 
@@ -339,8 +356,8 @@ impl ProductSpace {
 const BLOCK: usize = 1024;
 
 /// The maximum number of draws per player, and of players, limited by the numbering of random streams.
-const MOST_DRAWS: usize = BLOCK << BLOCK_BITS;
-const MOST_PLAYERS: usize = 1 << (48 - BLOCK_BITS);
+const MAX_DRAWS: usize = BLOCK << BLOCK_BITS;
+const MAX_PLAYERS: usize = 1 << (48 - BLOCK_BITS);
 
 impl Estimator for ProductSpace {
     fn name(&self) -> &'static str {
@@ -388,9 +405,11 @@ impl Estimator for ProductSpace {
         let everyone: Vec<usize> = (0..count).collect();
         let mut explanation =
             explanation(self, game, seed, |_| self.of_players(game, &everyone, draws, seed))?;
-        if let (Some(law), Some(errors)) = (&mut explanation.diagnostics.error_law, &explanation.std_errors) {
-            let one_draw = std::mem::take(&mut law.one_draw);
-            *law = ErrorLaw { one_draw, ..self.error_law(game, errors, draws) };
+        if let (Some(distribution), Some(errors)) =
+            (&mut explanation.diagnostics.error_distribution, &explanation.std_errors)
+        {
+            let one_draw = std::mem::take(&mut distribution.one_draw);
+            *distribution = ErrorDistribution { one_draw, ..self.error_distribution(game, errors, draws) };
         }
         Ok(explanation)
     }
@@ -406,7 +425,7 @@ impl Estimator for ProductSpace {
 
 fn of_value(value: &Value) -> Option<ProductSpace> {
     if let Value::OverHierarchy(value, hierarchy) = value {
-        return Some(ProductSpace::over(value.clone(), hierarchy.clone()));
+        return Some(ProductSpace::over_hierarchy(value.clone(), hierarchy.clone()));
     }
     match value.groups() {
         _ if value.graph().is_some() => None,

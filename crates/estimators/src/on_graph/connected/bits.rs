@@ -39,7 +39,7 @@ impl Bits for Vec<u64> {
 ///
 /// On lines it is one block, on grids one block per row, so that a set moves in a few word operations.
 #[derive(Debug, Default)]
-pub(crate) struct Moves(Vec<Block>);
+pub(crate) struct PositionMap(Vec<Block>);
 
 #[derive(Debug)]
 struct Block {
@@ -49,7 +49,7 @@ struct Block {
     length: usize,
 }
 
-impl Moves {
+impl PositionMap {
     /// Creates the moves `from → to` for these pairs, both ascending.
     pub(crate) fn new(pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut blocks: Vec<Block> = Vec::new();
@@ -106,20 +106,20 @@ mod tests {
                         (from, to - 1)
                     })
                     .collect();
-                let moves = Moves::new(pairs.iter().copied());
+                let moves = PositionMap::new(pairs.iter().copied());
                 let members: Vec<usize> = (0..nodes).filter(|_| rng.random_bool(density)).collect();
                 let set = Coalition::from_members(nodes, members.iter().copied());
-                let wanted = Coalition::from_members(room, members.iter().map(|&member| pairs[member].1));
+                let expected = Coalition::from_members(room, members.iter().map(|&member| pairs[member].1));
                 let mut got = vec![0; room.div_ceil(64)];
                 moves.apply(set.view().words(), &mut got);
-                assert_eq!(got, wanted.view().words());
+                assert_eq!(got, expected.view().words());
             }
         }
     }
 
     #[test]
     fn what_has_no_move_is_left_behind() {
-        let moves = Moves::new([(1, 0), (3, 1), (4, 2)]);
+        let moves = PositionMap::new([(1, 0), (3, 1), (4, 2)]);
         let mut got = [0];
         moves.apply(&[0b10111], &mut got);
         assert_eq!(got, [0b101]);

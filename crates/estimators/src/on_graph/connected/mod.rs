@@ -37,20 +37,20 @@ use apportion_games::{Game, Graph, GraphShape, parallel};
 use apportion_values::{Coefficients, GraphValue, Outside};
 use hashbrown::HashMap;
 
-use super::found::Found;
+use super::exact_result::ExactResult;
 use super::moments::Moments;
 use crate::error::GraphError;
 use crate::error::Result;
 use bits::Bits;
 use shape::{Neighbourhood, Shape};
 use sums::Sums;
-use window::{Joined, Window};
+use window::{DistinctSets, Window};
 
 /// The number of pairs of a player and a coalition to process at once.
 const PAIRS: usize = 1 << 18;
 
 /// The lists may always contain this number of sets in total, regardless of the limit.
-const LEAST_KEPT: usize = 1 << 24;
+const MIN_TOTAL_SETS: usize = 1 << 24;
 
 /// If a neighbourhood has too many coalitions, they are counted up to at least this number, for the error
 /// message.
@@ -125,9 +125,9 @@ impl<'a> Plan<'a> {
         // common shape exceeds the limit in total.
         let mut sharing = vec![0usize; neighbourhoods.len()];
         shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
-        let most_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
+        let max_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
         if let Some((shape, &with_it)) = sharing.iter().enumerate().max_by_key(|&(_, &with_it)| with_it) {
-            let enough = limit.min((limit.saturating_mul(most_members) / with_it.max(1)).max(COUNTED));
+            let enough = limit.min((limit.saturating_mul(max_members) / with_it.max(1)).max(COUNTED));
             if neighbourhoods[shape].count(enough)?.is_none() {
                 return Err(too_many(shape, enough.saturating_add(1)));
             }
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
                 largest = largest.max((count, shape));
                 kept = kept.saturating_add(count);
             }
-            if kept > limit.saturating_mul(4).max(LEAST_KEPT) {
+            if kept > limit.saturating_mul(4).max(MIN_TOTAL_SETS) {
                 return Err(too_many(largest.1, largest.0));
             }
         }
@@ -211,7 +211,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     ///
     /// The errors of the game.
-    pub(crate) fn values(&self, game: &dyn Game) -> Result<Found> {
+    pub(crate) fn values(&self, game: &dyn Game) -> Result<ExactResult> {
         let mut sums = Sums::new(game, self.outside)?;
         with_bits!(self, add_to(&mut sums))?;
         sums.evaluate()?;
@@ -220,12 +220,13 @@ impl<'a> Plan<'a> {
             let coefficient = self.shape(player).everyone;
             values.iter_mut().zip(&everyone).for_each(|(value, gain)| *value += coefficient * gain);
         }
-        Ok(Found::new(sums.values, sums.evaluations))
+        Ok(ExactResult::new(sums.values, sums.evaluations))
     }
 
     fn add_to<B: Bits>(&self, sums: &mut Sums<'_>) -> Result<()> {
         for nodes in self.groups() {
-            let windows: Vec<Joined<B>> = parallel::map(nodes, |first| self.window::<B>(first).joined());
+            let windows: Vec<DistinctSets<B>> =
+                parallel::map(nodes, |first| self.window::<B>(first).joined());
             windows.iter().try_for_each(|window| sums.add(window))?;
         }
         Ok(())

@@ -4,9 +4,9 @@ use apportion_games::{Coalition, Coalitions, Game};
 use apportion_values::Outside;
 
 use super::bits::Bits;
-use super::window::Joined;
+use super::window::DistinctSets;
 use crate::error::Result;
-use crate::on_graph::found::BATCH;
+use crate::on_graph::exact_result::BATCH;
 use crate::run::Evaluations;
 
 /// The sums over all coalitions so far, except those waiting to be evaluated.
@@ -51,7 +51,7 @@ impl<'g> Sums<'g> {
     }
 
     /// Adds all sets of a window.
-    pub(crate) fn add<B: Bits>(&mut self, window: &Joined<B>) -> Result<()> {
+    pub(crate) fn add<B: Bits>(&mut self, window: &DistinctSets<B>) -> Result<()> {
         let mut words = self.everyone.view().words().to_vec();
         window.try_for_each(&mut words, |words, uses| {
             if self.outside == Outside::Present {

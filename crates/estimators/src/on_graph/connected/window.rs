@@ -1,6 +1,6 @@
 //! Sets with the same first member, merged from the lists of all players that need them.
 
-use super::bits::{Bits, Moves};
+use super::bits::{Bits, PositionMap};
 
 /// The sets with one first member from the lists of all players, with duplicates.
 pub(crate) struct Window<B> {
@@ -12,13 +12,13 @@ pub(crate) struct Window<B> {
 }
 
 /// The sets without duplicates.
-pub(crate) struct Joined<B> {
+pub(crate) struct DistinctSets<B> {
     sets: Vec<B>,
     /// For each set, the end index (exclusive) of its entries in `uses`.
     ends: Vec<usize>,
     uses: Vec<(u32, f64)>,
     /// The map from the room to the nodes of the graph.
-    moves: Moves,
+    moves: PositionMap,
 }
 
 impl<B: Bits> Window<B> {
@@ -37,7 +37,7 @@ impl<B: Bits> Window<B> {
         coefficients: &[f64],
     ) {
         let mut at = 0;
-        let moves = Moves::new(nodes.filter_map(|(own, node)| {
+        let moves = PositionMap::new(nodes.filter_map(|(own, node)| {
             at += self.room[at..].iter().position(|&other| other >= node)?;
             (self.room[at] == node).then_some((own, at))
         }));
@@ -58,7 +58,7 @@ impl<B: Bits> Window<B> {
     }
 
     /// Merges equal sets; the uses of each keep their order.
-    pub(crate) fn joined(self) -> Joined<B> {
+    pub(crate) fn joined(self) -> DistinctSets<B> {
         let mut order: Vec<(B, u32)> = self.sets.into_iter().zip(0..).collect();
         order.sort_unstable();
         let uses = order.iter().map(|&(_, at)| self.uses[at as usize]).collect();
@@ -71,12 +71,12 @@ impl<B: Bits> Window<B> {
             }
             ends.push(end);
         }
-        let moves = Moves::new(self.room.iter().copied().enumerate());
-        Joined { sets, ends, uses, moves }
+        let moves = PositionMap::new(self.room.iter().copied().enumerate());
+        DistinctSets { sets, ends, uses, moves }
     }
 }
 
-impl<B: Bits> Joined<B> {
+impl<B: Bits> DistinctSets<B> {
     /// Calls `each` with every set, written to `buffer` as words of the graph's nodes, and its uses.
     pub(crate) fn try_for_each<E>(
         &self,

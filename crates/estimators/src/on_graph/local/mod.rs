@@ -28,8 +28,8 @@ use std::sync::Arc;
 use apportion_games::{Coalitions, Game, Graph, parallel};
 use apportion_values::{Outside, Semivalue};
 
-use self::pieces::{MOST_NODES, Owner};
-use super::found::{BATCH, Found};
+use self::pieces::{MAX_NODES, Owner};
+use super::exact_result::{BATCH, ExactResult};
 use crate::error::GraphError;
 use crate::error::Result;
 use crate::run::Evaluations;
@@ -59,7 +59,7 @@ pub(super) fn local(
     order: usize,
     outside: Outside,
     limit: usize,
-) -> Result<Found> {
+) -> Result<ExactResult> {
     let players = game.players();
     graph.check_players(players)?;
     semivalue.check_players(players)?;
@@ -67,11 +67,11 @@ pub(super) fn local(
     check_count(&neighbourhoods, order, limit)?;
 
     let mut evaluations = Evaluations::begin(game)?;
-    let weights = Weights::of(&neighbourhoods, semivalue, outside);
+    let weights = Weights::for_neighbourhoods(&neighbourhoods, semivalue, outside);
     let mut values = vec![0.0; players * game.outputs()];
     let mut batch = Batch::new(players, outside);
     for node in 0..players {
-        let owner = Arc::new(Owner::of(&neighbourhoods, node));
+        let owner = Arc::new(Owner::for_node(&neighbourhoods, node));
         owner.visit(|mask, common| {
             batch.push(&owner, mask, common);
             match batch.is_full() {
@@ -81,7 +81,7 @@ pub(super) fn local(
         })?;
     }
     batch.settle(&mut evaluations, &weights, &mut values)?;
-    Ok(Found::new(values, evaluations))
+    Ok(ExactResult::new(values, evaluations))
 }
 
 /// Returns the number of distinct coalitions of the neighbourhoods of order `order`, including v(∅) and v(N).
@@ -102,7 +102,7 @@ pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize> 
     // Compute sizes first: neighbourhoods too large to enumerate may be too large to store.
     let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
     let (player, nodes) = largest(sizes.into_iter());
-    if nodes > MOST_NODES {
+    if nodes > MAX_NODES {
         return Err(
             GraphError::LocalCoalitions { order, player, nodes, coalitions: power(nodes), limit }.into()
         );
@@ -122,9 +122,9 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
     }
     let (player, nodes) = largest(neighbourhoods.iter().map(Vec::len));
     let mut coalitions = power(nodes);
-    if nodes <= MOST_NODES {
+    if nodes <= MAX_NODES {
         let mut steps = STEPS_BEYOND;
-        let count = |node| Owner::of(neighbourhoods, node).count(&mut steps);
+        let count = |node| Owner::for_node(neighbourhoods, node).count(&mut steps);
         let pieces: f64 = (0..neighbourhoods.len()).map_while(count).sum();
         coalitions = coalitions.max(pieces + beside(nodes, neighbourhoods.len()) as f64);
     }
@@ -134,14 +134,14 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
 /// Same as [`count`] for given neighbourhoods, or `None` for more than `limit`.
 pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Option<usize> {
     let (_, nodes) = largest(neighbourhoods.iter().map(Vec::len));
-    if nodes > MOST_NODES || 1usize.checked_shl(nodes as u32)? > limit {
+    if nodes > MAX_NODES || 1usize.checked_shl(nodes as u32)? > limit {
         return None;
     }
     let beside = beside(nodes, neighbourhoods.len());
     let (mut pieces, mut unbounded) = (0, usize::MAX);
     for node in 0..neighbourhoods.len() {
         // Below 2^63, like the pieces of all earlier nodes.
-        pieces += Owner::of(neighbourhoods, node).count(&mut unbounded)? as usize;
+        pieces += Owner::for_node(neighbourhoods, node).count(&mut unbounded)? as usize;
         if pieces > limit {
             return None;
         }
@@ -173,7 +173,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(neighbourhoods: &[Vec<usize>], semivalue: &Semivalue, outside: Outside) -> Self {
+    fn for_neighbourhoods(neighbourhoods: &[Vec<usize>], semivalue: &Semivalue, outside: Outside) -> Self {
         let largest = neighbourhoods.iter().map(Vec::len).max().unwrap_or(0);
         let mut by_nodes = vec![Vec::new(); largest + 1];
         for nodes in neighbourhoods.iter().map(Vec::len) {

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 
 /// The maximum number of nodes of a neighbourhood, so that its pieces fit into masks of 64 bits, one of which
 /// is never set.
-pub(super) const MOST_NODES: usize = 63;
+pub(super) const MAX_NODES: usize = 63;
 
 /// The bit that no mask contains.
-const NOWHERE: u32 = MOST_NODES as u32;
+const NOWHERE: u32 = MAX_NODES as u32;
 
 /// The maximum number of sets of earlier nodes to count together.
-const MOST_TOGETHER: usize = 1 << 12;
+const MAX_COMMON_SETS: usize = 1 << 12;
 
 /// A node, with the nodes that share pieces of its neighbourhood.
 pub(super) struct Owner {
@@ -43,8 +43,8 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Creates the owner `node`, whose neighbourhood has at most [`MOST_NODES`] nodes.
-    pub(super) fn of(neighbourhoods: &[Vec<usize>], node: usize) -> Self {
+    /// Creates the owner `node`, whose neighbourhood has at most [`MAX_NODES`] nodes.
+    pub(super) fn for_node(neighbourhoods: &[Vec<usize>], node: usize) -> Self {
         let around = &neighbourhoods[node];
         let mut candidates: Vec<usize> =
             around.iter().flat_map(|&near| neighbourhoods[near].iter().copied()).collect();
@@ -121,7 +121,7 @@ impl Owner {
         let mut branches = BTreeMap::from([(self.earlier.clone(), 1.0)]);
         for bit in 0..=self.nodes.len() {
             let mut next = BTreeMap::new();
-            let follows_singly = branches.len() > MOST_TOGETHER;
+            let follows_singly = branches.len() > MAX_COMMON_SETS;
             for (earlier, branches) in branches {
                 if follows_singly {
                     let mut common = vec![0; (self.nodes.len() - bit + 1) * self.words];
@@ -224,7 +224,7 @@ mod tests {
                 let around: Vec<_> =
                     (0..graph.nodes()).map(|node| graph.neighbourhood(node, order)).collect();
                 for node in 0..graph.nodes() {
-                    let owner = Owner::of(&around, node);
+                    let owner = Owner::for_node(&around, node);
                     let mut visited = 0.0;
                     let visit = |_: u64, _: &[u64]| {
                         visited += 1.0;

@@ -1,18 +1,18 @@
 //! Contributions of players to coalitions of their neighbourhoods.
 
 use apportion_games::{Coalitions, Game};
-use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
 use apportion_values::{Outside, Semivalue};
 
 use crate::error::Result;
-use crate::on_graph::found::BATCH;
+use crate::on_graph::exact_result::BATCH;
 use crate::report::{Influences, RunningMoments};
 
 /// The minimum number of draws per player for standard errors, as in Monte Carlo.
-const FEWEST_DRAWS: usize = 4;
+const MIN_DRAWS: usize = 4;
 
 /// The estimate for one player.
-pub(super) struct Own {
+pub(super) struct PlayerEstimate {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
     pub(super) degrees_of_freedom: f64,
@@ -54,7 +54,10 @@ impl Contributions {
     /// full.
     pub(super) fn draw(&mut self, game: &dyn Game, value: &Semivalue, draws: &Draws<'_>) -> Result<()> {
         let pairing = if draws.is_paired { Pairing::Paired } else { Pairing::Unpaired };
-        let sampler = WithReplacement { law: SizeLaw::custom(&value.size_law(draws.around.len()))?, pairing };
+        let sampler = WithReplacement {
+            distribution: SizeDistribution::custom(&value.size_distribution(draws.around.len()))?,
+            pairing,
+        };
         let sample = sampler.sample(draws.evaluations / 2, draws.seed)?.into_coalitions();
         let others: Vec<usize> = draws.around.iter().copied().filter(|&node| node != draws.player).collect();
         let mut beyond = vec![0; self.batch.words_per_row()];
@@ -104,16 +107,16 @@ impl Contributions {
     }
 
     /// Returns the minimum number of draws, among players that have any.
-    pub(super) fn fewest(&self) -> Option<usize> {
+    pub(super) fn min_draws(&self) -> Option<usize> {
         self.moments.iter().map(RunningMoments::count).filter(|&count| count > 0).min()
     }
 
     /// Returns the mean of the player's draws, with standard errors if there are enough draws.
-    pub(super) fn own(&self, player: usize) -> Own {
+    pub(super) fn own(&self, player: usize) -> PlayerEstimate {
         let moments = &self.moments[player];
         let count = moments.count() as f64;
-        let has_errors = moments.count() >= FEWEST_DRAWS;
-        Own {
+        let has_errors = moments.count() >= MIN_DRAWS;
+        PlayerEstimate {
             values: moments.mean().collect(),
             std_errors: has_errors.then(|| moments.standard_errors().collect()),
             degrees_of_freedom: count - 1.0,

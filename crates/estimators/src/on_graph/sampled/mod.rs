@@ -15,14 +15,14 @@ use apportion_games::{Cached, Game, Graph, Purpose, SubGame, stream};
 use apportion_values::{GraphForm, GraphValue, Outside, Semivalue, SolutionConcept, enumerate};
 use rand::Rng;
 
-use self::contributions::{Contributions, Own};
+use self::contributions::{Contributions, PlayerEstimate};
 use self::shares::Share;
 use super::local::{count_within, neighbourhoods};
 use super::whole::OnGraph;
 use crate::error::{EstimatorError, Result};
 use crate::regression::kernel_banzhaf::KernelBanzhaf;
 use crate::regression::leverage_shap::LeverageShap;
-use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences};
+use crate::report::{BoundedDraws, Diagnostics, ErrorDistribution, Explanation, Influences};
 use crate::run::{Estimator, Evaluations, check_budget};
 use crate::support::Draws;
 
@@ -136,7 +136,9 @@ impl LocalSampling {
             );
         }
         match value.form {
-            GraphForm::Local { order, outside } => Ok(Self::of(graph.into(), value, order, outside, method)),
+            GraphForm::Local { order, outside } => {
+                Ok(Self::from_parts(graph.into(), value, order, outside, method))
+            }
             _ => {
                 other("L-Shapley values and other semivalues in neighbourhoods", "`OnGraph`, which is exact")
             }
@@ -156,10 +158,16 @@ impl LocalSampling {
     }
 
     fn l_shapley(graph: Arc<Graph>, order: usize, method: LocalMethod) -> Self {
-        Self::of(graph, GraphValue::l_shapley(order), order, Outside::Absent, method)
+        Self::from_parts(graph, GraphValue::l_shapley(order), order, Outside::Absent, method)
     }
 
-    fn of(graph: Arc<Graph>, value: GraphValue, order: usize, outside: Outside, method: LocalMethod) -> Self {
+    fn from_parts(
+        graph: Arc<Graph>,
+        value: GraphValue,
+        order: usize,
+        outside: Outside,
+        method: LocalMethod,
+    ) -> Self {
         let around = Arc::new(neighbourhoods(&graph, order));
         Self { graph, value, outside, method, draws: Draws::FixedCounts, around }
     }
@@ -211,7 +219,7 @@ impl LocalSampling {
         player: usize,
         share: Share,
         seed: u64,
-    ) -> Result<Own> {
+    ) -> Result<PlayerEstimate> {
         let around = &self.around[player];
         let sub = SubGame::new(game, around)?;
         let sub = if self.outside == Outside::Present { sub.with_others_present() } else { sub };
@@ -220,7 +228,7 @@ impl LocalSampling {
         let own = |all: &[f64]| all[first..first + outputs].to_vec();
         if share.is_whole() {
             let values = own(&enumerate(&sub, self.local(around.len()))?.values);
-            return Ok(Own {
+            return Ok(PlayerEstimate {
                 values,
                 std_errors: Some(vec![0.0; outputs]),
                 degrees_of_freedom: f64::INFINITY,
@@ -230,11 +238,13 @@ impl LocalSampling {
         }
         let explanation = self.regression().estimate_seen(&sub, share.evaluations, own_seed(seed, player))?;
         let explanation = explanation.with_unseen();
-        let law = &explanation.diagnostics.error_law;
-        Ok(Own {
+        let distribution = &explanation.diagnostics.error_distribution;
+        Ok(PlayerEstimate {
             values: own(&explanation.values),
             std_errors: explanation.std_errors.as_deref().map(own),
-            degrees_of_freedom: law.as_ref().map_or(f64::INFINITY, |law| law.degrees_of_freedom),
+            degrees_of_freedom: distribution
+                .as_ref()
+                .map_or(f64::INFINITY, |distribution| distribution.degrees_of_freedom),
             influences: Influences::none(outputs),
             share: 0.0,
         })
@@ -250,7 +260,7 @@ fn own_seed(seed: u64, player: usize) -> u64 {
 fn is_symmetric(value: &Semivalue) -> bool {
     match value {
         Semivalue::Shapley | Semivalue::Banzhaf => true,
-        Semivalue::BetaShapley(law) => law.alpha() == law.beta(),
+        Semivalue::BetaShapley(distribution) => distribution.alpha() == distribution.beta(),
         _ => false,
     }
 }
@@ -281,7 +291,7 @@ impl Estimator for LocalSampling {
         self.value.check(game.players(), &self.graph)?;
         check_budget(self, game, budget)?;
         if count_within(&self.around, budget).is_some() {
-            let exact = OnGraph::new(Arc::clone(&self.graph), self.value.clone()).most_coalitions(budget);
+            let exact = OnGraph::new(Arc::clone(&self.graph), self.value.clone()).max_coalitions(budget);
             return Ok(Explanation { method: self.name().to_owned(), ..exact.values(game)? });
         }
         let (players, outputs) = (game.players(), game.outputs());
@@ -309,7 +319,7 @@ impl Estimator for LocalSampling {
             });
         }
         contributions.settle(&cached)?;
-        let fewest = contributions.fewest();
+        let fewest = contributions.min_draws();
         let mut degrees_of_freedom = fewest.map_or(f64::INFINITY, |fewest| fewest as f64 - 1.0);
         let mut values = Vec::with_capacity(players * outputs);
         let mut std_errors = Some(Vec::with_capacity(players * outputs));
@@ -325,14 +335,14 @@ impl Estimator for LocalSampling {
                 all
             });
         }
-        let error_law =
-            std_errors.as_ref().filter(|_| degrees_of_freedom.is_finite()).map(|errors| ErrorLaw {
+        let error_distribution =
+            std_errors.as_ref().filter(|_| degrees_of_freedom.is_finite()).map(|errors| ErrorDistribution {
                 bounded_draws: fewest.map(|draws| BoundedDraws { draws, span: 2.0 }),
                 one_draw: influences.one_draw(&values, &draw_shares, outputs),
-                ..ErrorLaw::of_independent_values(errors, outputs, degrees_of_freedom)
+                ..ErrorDistribution::of_independent_values(errors, outputs, degrees_of_freedom)
             });
         evaluations.count = cached.distinct();
-        let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        let diagnostics = Diagnostics { error_distribution, ..Diagnostics::default() };
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 

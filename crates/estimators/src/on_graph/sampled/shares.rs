@@ -1,6 +1,6 @@
 //! Division of a budget among players with separate neighbourhoods.
 
-use apportion_values::MOST_PLAYERS;
+use apportion_values::MAX_PLAYERS;
 
 /// The evaluations for one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl Share {
     /// Creates the share of a player whose neighbourhood has `nodes` players: at least `least` evaluations,
     /// or all coalitions.
     pub(super) fn new(least: usize, nodes: usize) -> Self {
-        let all = if nodes <= MOST_PLAYERS { 1 << nodes } else { usize::MAX };
+        let all = if nodes <= MAX_PLAYERS { 1 << nodes } else { usize::MAX };
         let least = least.min(all);
         Self { evaluations: least, least, all }
     }

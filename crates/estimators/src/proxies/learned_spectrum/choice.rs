@@ -1,15 +1,15 @@
 //! The choice of a prior and its strength, by leave-out residuals.
 
 use super::family::Family;
-use super::fit::{Fit, Linear, Wanted};
+use super::fit::{Fit, Linear, SpectrumTarget};
 use super::sampled::Sampled;
-use super::screens::Screened;
+use super::screens::ScreenResults;
 use crate::error::Result;
 
 /// The maximum number of pairs for comparing priors.
-const MOST_COMPARED: usize = 320;
+const MAX_COMPARED_PAIRS: usize = 320;
 /// The minimum number of pairs for comparing priors.
-const FEWEST_COMPARED: usize = 12;
+const MIN_COMPARED_PAIRS: usize = 12;
 
 /// Returns the squared residual of each pair, multiplied by 1 minus its inclusion probability, for one
 /// output. Infinite if a pair cannot be left out.
@@ -57,7 +57,7 @@ pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
 
 /// Returns whether single players are free or have a prior: with few pairs, the variant with the smaller
 /// residuals when used alone.
-pub(super) fn linear(sampled: &Sampled, wanted: Wanted<'_>) -> Result<Linear> {
+pub(super) fn linear(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Linear> {
     let columns = wanted.columns(sampled.players);
     let prior = Linear::Prior(3.0 / sampled.players as f64);
     if !can_be_free(sampled.len(), columns) {
@@ -90,14 +90,14 @@ fn unit(sampled: &Sampled, output: usize) -> f64 {
 pub(super) fn families(
     sampled: &Sampled,
     linear: Linear,
-    wanted: Wanted<'_>,
+    wanted: SpectrumTarget<'_>,
 ) -> Result<Vec<(Family, Option<f64>)>> {
-    let step = sampled.len().div_ceil(MOST_COMPARED);
+    let step = sampled.len().div_ceil(MAX_COMPARED_PAIRS);
     let compared: Vec<usize> = (0..sampled.len()).step_by(step).collect();
-    if compared.len() < FEWEST_COMPARED || sampled.players < 3 {
+    if compared.len() < MIN_COMPARED_PAIRS || sampled.players < 3 {
         return Ok(vec![(Family::ALL[0], None); sampled.outputs]);
     }
-    let folds = if compared.len() <= MOST_COMPARED / 2 { 4 } else { 2 };
+    let folds = if compared.len() <= MAX_COMPARED_PAIRS / 2 { 4 } else { 2 };
     let columns = wanted.columns(sampled.players);
     let mut left = vec![Vec::new(); Family::ALL.len() * sampled.outputs];
     for fold in 0..folds {
@@ -110,7 +110,7 @@ pub(super) fn families(
             Linear::Free if !can_be_free(known.len(), columns) => Linear::Prior(3.0 / sampled.players as f64),
             linear => linear,
         };
-        let screened = Screened::beyond_players(&known, linear, wanted)?;
+        let screened = ScreenResults::beyond_players(&known, linear, wanted)?;
         for (at, family) in Family::ALL.into_iter().enumerate() {
             let fit = Fit::new(&known, family.prior(sampled.players, &screened), linear, wanted)?;
             let strengths = strengths(&fit, &known);

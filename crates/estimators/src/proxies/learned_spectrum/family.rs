@@ -1,6 +1,6 @@
 //! Priors on the spectrum, built from the results of the screens.
 
-use super::screens::{MOST_TERMS, Screened};
+use super::screens::{MAX_TERMS, ScreenResults};
 use crate::surrogate::prior::{Prior, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
@@ -20,7 +20,7 @@ pub(super) enum Family {
 }
 
 /// The maximum number of players in explicit triples.
-const MOST_PLAYERS_OF_TRIPLES: usize = 32;
+const MAX_PLAYERS_OF_TRIPLES: usize = 32;
 
 impl Family {
     /// All families, in the order of preference if the data are inconclusive.
@@ -36,7 +36,7 @@ impl Family {
     }
 
     /// Returns the prior on odd products of several players.
-    pub(super) fn prior(self, players: usize, screened: &Screened) -> Prior {
+    pub(super) fn prior(self, players: usize, screened: &ScreenResults) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
         let spread = if found > 0.0 { found } else { 1.0 };
         let alike = |order: usize, share: f64| {
@@ -55,7 +55,7 @@ impl Family {
     }
 
     /// Returns the prior on even products of two and more players.
-    pub(super) fn even_prior(self, players: usize, screened: &Screened) -> Prior {
+    pub(super) fn even_prior(self, players: usize, screened: &ScreenResults) -> Prior {
         let found: f64 = screened.even.iter().map(|(_, square)| square).sum();
         let spread = if found > 0.0 { found } else { 1.0 };
         let alike = |order: usize, share: f64| {
@@ -74,7 +74,7 @@ impl Family {
     }
 
     /// Returns a prior of at most `most` explicit products.
-    pub(super) fn terms(players: usize, screened: &Screened, most: usize) -> Prior {
+    pub(super) fn terms(players: usize, screened: &ScreenResults, most: usize) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
         let mut terms = with_triples(players, screened, if found > 0.0 { found } else { 1.0 });
         terms.truncate(most);
@@ -84,7 +84,7 @@ impl Family {
 
 /// Returns the odd products of the screens and triples by heredity with total variance `spread`, by
 /// descending variance.
-fn with_triples(players: usize, screened: &Screened, spread: f64) -> Vec<(Product, f64)> {
+fn with_triples(players: usize, screened: &ScreenResults, spread: f64) -> Vec<(Product, f64)> {
     let mut triples = triples(players, screened);
     let sum: f64 = triples.iter().map(|(_, variance)| variance).sum();
     if sum > 0.0 {
@@ -93,11 +93,11 @@ fn with_triples(players: usize, screened: &Screened, spread: f64) -> Vec<(Produc
         triples.clear();
     }
     triples.extend(screened.odd.iter().copied());
-    strongest(merged(triples), MOST_TERMS)
+    strongest(merged(triples), MAX_TERMS)
 }
 
 /// Returns triples with the strength of their pairs: `√(q_ij q_jl) + √(q_ij q_il) + √(q_jl q_il)`.
-fn triples(players: usize, screened: &Screened) -> Vec<(Product, f64)> {
+fn triples(players: usize, screened: &ScreenResults) -> Vec<(Product, f64)> {
     // Restrict to the players of the strongest pairs, so that triples can be listed.
     let mut strengths = vec![0.0; players];
     for (product, square) in &screened.even {
@@ -105,7 +105,7 @@ fn triples(players: usize, screened: &Screened) -> Vec<(Product, f64)> {
     }
     let mut kept: Vec<usize> = (0..players).filter(|&player| strengths[player] > 0.0).collect();
     kept.sort_by(|&left, &right| strengths[right].total_cmp(&strengths[left]));
-    kept.truncate(MOST_PLAYERS_OF_TRIPLES);
+    kept.truncate(MAX_PLAYERS_OF_TRIPLES);
     kept.sort_unstable();
     let size = kept.len();
     let mut place = vec![usize::MAX; players];
@@ -132,7 +132,7 @@ fn triples(players: usize, screened: &Screened) -> Vec<(Product, f64)> {
                 let (a, b, c) = (roots[i * size + j], roots[i * size + l], roots[j * size + l]);
                 let strength = a * b + a * c + b * c;
                 if strength > 0.0 {
-                    triples.push((Product::of([kept[i], kept[j], kept[l]]), strength));
+                    triples.push((Product::from_players([kept[i], kept[j], kept[l]]), strength));
                 }
             }
         }

@@ -29,13 +29,13 @@ pub(super) enum Linear {
 
 /// The target functional of the spectrum: the weights of a semivalue, `φ_i = Σ_{T ∋ i} weight(|T|) β_T`.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct SpectrumTarget<'a> {
     /// Whether `Σ_T β_T = d(N)` is satisfied exactly.
     pub(super) is_constrained: bool,
     pub(super) weight: &'a dyn Fn(usize) -> f64,
 }
 
-impl Wanted<'_> {
+impl SpectrumTarget<'_> {
     /// Returns the number of free columns for this number of players.
     pub(super) fn columns(self, players: usize) -> usize {
         players - usize::from(self.is_constrained)
@@ -63,7 +63,12 @@ const NO_PRIOR: f64 = 1e9;
 
 impl Fit {
     /// Creates the regression of `sampled`, solved in the space of pairs.
-    pub(super) fn new(sampled: &Sampled, prior: Prior, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
+    pub(super) fn new(
+        sampled: &Sampled,
+        prior: Prior,
+        linear: Linear,
+        wanted: SpectrumTarget<'_>,
+    ) -> Result<Self> {
         let is_constrained = wanted.is_constrained;
         let (signs, mean_signs) = (sampled.signs.clone(), sampled.mean_signs.clone());
         let with_all = prior.with_all(&signs);
@@ -84,7 +89,7 @@ impl Fit {
         sampled: &Sampled,
         prior: Prior,
         linear: Linear,
-        wanted: Wanted<'_>,
+        wanted: SpectrumTarget<'_>,
     ) -> Result<Self> {
         let (signs, means) = (&sampled.signs, &sampled.mean_signs);
         let mean = |pair: usize| if wanted.is_constrained { means[pair] } else { 0.0 };
@@ -107,7 +112,11 @@ impl Fit {
     }
 
     /// Creates the regression on single players alone.
-    pub(super) fn without_prior(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
+    pub(super) fn without_prior(
+        sampled: &Sampled,
+        linear: Linear,
+        wanted: SpectrumTarget<'_>,
+    ) -> Result<Self> {
         Self::by_terms(sampled, Prior::default(), linear, wanted)
     }
 
@@ -115,7 +124,7 @@ impl Fit {
         sampled: &Sampled,
         (prior, with_all, variance): (Prior, Vec<f64>, f64),
         linear: Linear,
-        wanted: Wanted<'_>,
+        wanted: SpectrumTarget<'_>,
         covariance: PriorCovariance<'_>,
     ) -> Result<Self> {
         let is_constrained = wanted.is_constrained;
@@ -183,7 +192,7 @@ impl Fit {
     }
 
     /// Returns the values of all players, n × outputs, with the influences of the pairs.
-    pub(super) fn values(&self, strength: f64, wanted: Wanted<'_>) -> DualEstimate {
+    pub(super) fn values(&self, strength: f64, wanted: SpectrumTarget<'_>) -> DualEstimate {
         let (n, k) = (self.signs.players, self.signs.rows);
         let mut covariances = self.prior.with_each(&self.signs, wanted.weight);
         let single = (wanted.weight)(1);

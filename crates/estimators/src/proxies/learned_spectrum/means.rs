@@ -19,10 +19,10 @@ const DEPTH: usize = 10;
 /// The number of folds, each predicted by trees fitted to the others.
 const FOLDS: usize = 5;
 /// The minimum number of pairs for trees.
-const FEWEST_PAIRS: usize = 20;
+const MIN_PAIRS: usize = 20;
 /// The maximum of players × coalitions × outputs for trees; beyond that, trees of this depth take as long as
 /// everything else.
-const MOST_NUMBERS: usize = 50_000;
+const MAX_NUMBERS: usize = 50_000;
 
 /// The remainders of pairs after subtracting trees.
 pub(super) struct Remainders {
@@ -44,7 +44,7 @@ impl Remainders {
         seed: u64,
     ) -> Option<Self> {
         let (rows, outputs) = (sample.coalitions().len(), sampled.outputs);
-        if rows < 2 * FEWEST_PAIRS || sampled.players * rows * outputs > MOST_NUMBERS {
+        if rows < 2 * MIN_PAIRS || sampled.players * rows * outputs > MAX_NUMBERS {
             return None;
         }
         let folds = Folds::new(sample, FOLDS, seed);

@@ -33,7 +33,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`asked`] | the evaluations of the game |
+//! | [`evaluated_pairs`] | the evaluations of the game |
 //! | [`sampled`] | the evaluated pairs |
 //! | [`screens`] | boosted trees, and their Walsh spectrum |
 //! | [`family`] | priors built from it |
@@ -49,8 +49,8 @@
 //! ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent Covariance Matrix
 //! Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
 
-mod asked;
 mod choice;
+mod evaluated_pairs;
 mod family;
 mod fit;
 mod means;
@@ -59,26 +59,26 @@ mod sampled;
 mod screens;
 
 use apportion_games::{Cancellation, Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
-use apportion_samplers::{Pairing, SizeLaw};
+use apportion_samplers::{Pairing, SizeDistribution};
 use apportion_solvers::{DualEstimate, add_cross_products};
 use apportion_values::{
     InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
     enumerate_interactions,
 };
 
-use self::asked::Asked;
+use self::evaluated_pairs::EvaluatedPairs;
 use self::family::Family;
-use self::fit::{Fit, Linear, Wanted};
+use self::fit::{Fit, Linear, SpectrumTarget};
 use self::means::Remainders;
 use self::pairs::Pairs;
 use self::sampled::Sampled;
-use self::screens::Screened;
+use self::screens::ScreenResults;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
-use crate::report::{ErrorLaw, Explanation, many_in_own_units};
+use crate::report::{ErrorDistribution, Explanation, many_in_own_units};
 use crate::run::{Estimator, Evaluations, at_most_all, check_budget, settings, units};
 use crate::setters::setters;
-use crate::support::leverage_law;
+use crate::support::leverage_distribution;
 use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
 
 /// The learned spectrum, for Shapley and Banzhaf values: regression on pairs of coalitions with a prior on
@@ -160,19 +160,19 @@ impl Default for LearnedSpectrum {
 
 /// The maximum number of pairs for solving the regression in the space of pairs; beyond that it is solved in
 /// the space of products.
-const MOST_PAIRS: usize = 900;
+const MAX_PAIRS: usize = 900;
 /// The minimum degrees of freedom of the errors, even if the prior leaves few pairs free: the leave-one-out
 /// residual of a pair is not part of its own fit.
-const FEWEST_DEGREES: f64 = 5.0;
+const MIN_DEGREES: f64 = 5.0;
 /// The largest ratio of squared residuals on unseen parts of the sample to leave-one-out residuals that is
 /// explained by fewer pairs and different products. Beyond it, the variances are increased in proportion.
-const MOST_OF_PARTS: f64 = 2.0;
+const MAX_RESIDUAL_RATIO: f64 = 2.0;
 /// The factor from squared leave-one-out residuals to variances of errors if a prior is used: its screens
 /// have seen every pair, so residuals are too small. Without it, 95% intervals cover 90% for sums of 100
 /// unanimity games of 20 players at 20n.
 const OPTIMISM: f64 = 1.4;
 /// The maximum number of products in a regression solved in their space.
-const MOST_PRODUCTS: usize = 1000;
+const MAX_PRODUCTS: usize = 1000;
 
 impl LearnedSpectrum {
     /// Creates the estimator of Banzhaf values.
@@ -182,7 +182,7 @@ impl LearnedSpectrum {
 
     /// Creates the estimator of `value`, or `None` if it is not the Shapley or the Banzhaf value: only these
     /// are regressions on pairs of complementary coalitions.
-    pub fn of(value: Semivalue) -> Option<Self> {
+    pub fn for_value(value: Semivalue) -> Option<Self> {
         match value.simplified().least_squares()? {
             LeastSquaresForm::SumConstrained => Some(Self::default()),
             LeastSquaresForm::Centred { p: 0.5 } => Some(Self::banzhaf()),
@@ -198,10 +198,10 @@ impl LearnedSpectrum {
     /// Creates the estimator that supports this index of [pairs](Self::with_pairs), or `None` for orders
     /// other than 2, and for indices other than those of Shapley and Banzhaf, k-Shapley values, and faithful
     /// Shapley and k-additive Shapley indices.
-    pub fn of_index(index: &InteractionIndex, order: usize) -> Option<Self> {
+    pub fn for_index(index: &InteractionIndex, order: usize) -> Option<Self> {
         match index {
             _ if order != 2 => None,
-            InteractionIndex::Semivalue(value) => Self::of(value.clone()),
+            InteractionIndex::Semivalue(value) => Self::for_value(value.clone()),
             InteractionIndex::KShapley
             | InteractionIndex::FaithfulShapley
             | InteractionIndex::KAdditiveShapley => Some(Self::default()),
@@ -236,24 +236,27 @@ impl LearnedSpectrum {
         asks_halves: bool,
     ) -> Result<(Explanation, Sampled)> {
         let n = game.players();
-        let law = match self.form() {
-            LeastSquaresForm::Centred { p } => leverage_law(n, p, 1..=n - 1)?,
-            _ => SizeLaw::leverage(n)?,
+        let distribution = match self.form() {
+            LeastSquaresForm::Centred { p } => leverage_distribution(n, p, 1..=n - 1)?,
+            _ => SizeDistribution::leverage(n)?,
         };
-        let draw = |rows: usize| Ok(self.draws.sample(law.clone(), Pairing::Paired, rows, seed)?);
+        let draw = |rows: usize| Ok(self.draws.sample(distribution.clone(), Pairing::Paired, rows, seed)?);
         let weight = |order: usize| self.weight(order);
-        let wanted =
-            Wanted { is_constrained: self.form() == LeastSquaresForm::SumConstrained, weight: &weight };
+        let wanted = SpectrumTarget {
+            is_constrained: self.form() == LeastSquaresForm::SumConstrained,
+            weight: &weight,
+        };
         let sample = draw(budget - 2)?;
         let mut evaluations = Evaluations::begin(game)?;
-        let Asked { sample, values, is_halved } = match asks_halves && self.draws == Draws::FixedCounts {
-            true => {
-                let most = at_most_all(usize::MAX, n) - 2;
-                let more = |rows: usize| draw(rows.min(most));
-                Asked::in_halves(sample, &mut evaluations, more, (self.form(), wanted), seed)?
-            }
-            false => Asked::in_pairs(sample, &mut evaluations)?,
-        };
+        let EvaluatedPairs { sample, values, is_halved } =
+            match asks_halves && self.draws == Draws::FixedCounts {
+                true => {
+                    let most = at_most_all(usize::MAX, n) - 2;
+                    let more = |rows: usize| draw(rows.min(most));
+                    EvaluatedPairs::in_halves(sample, &mut evaluations, more, (self.form(), wanted), seed)?
+                }
+                false => EvaluatedPairs::in_pairs(sample, &mut evaluations)?,
+            };
         let mut sampled = Sampled::new(&sample, &values, &evaluations, self.form());
         if is_halved {
             // The derived values are random, too, so no pair counts as certain.
@@ -270,11 +273,11 @@ impl LearnedSpectrum {
             && answer.variances.iter().all(|variance| variance.is_finite())
         {
             explanation.std_errors = Some(answer.variances.into_iter().map(f64::sqrt).collect());
-            explanation.diagnostics.error_law = Some(ErrorLaw {
+            explanation.diagnostics.error_distribution = Some(ErrorDistribution {
                 degrees_of_freedom: answer.degrees_of_freedom,
                 directions: answer.directions,
                 draws_left: Some(answer.draws_left),
-                ..ErrorLaw::default()
+                ..ErrorDistribution::default()
             });
             explanation.note_design(&sample);
         }
@@ -292,7 +295,7 @@ impl LearnedSpectrum {
     ///
     /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two and more players that
     /// boosted trees find, and on all pairs and all products of four with equal variances; at most 1600 pairs
-    /// of coalitions are used. See [`of_index`](Self::of_index) for the supported indices. Standard errors
+    /// of coalitions are used. See [`for_index`](Self::for_index) for the supported indices. Standard errors
     /// are computed as for values, and are at least those of a regression of the residuals on the product of
     /// the two players alone; NaN if unknown. Those of single players add both parts. With a budget of `2^n`
     /// everything is exact.
@@ -325,7 +328,7 @@ impl LearnedSpectrum {
         budget: usize,
         seed: u64,
     ) -> Result<(Explanation, Interactions)> {
-        if Self::of_index(index, 2).is_none_or(|of_index| of_index.value != self.value) {
+        if Self::for_index(index, 2).is_none_or(|of_index| of_index.value != self.value) {
             return Err(EstimatorError::OtherIndex { method: self.name(), index: Box::new(index.clone()) });
         }
         check_budget(self, game, budget)?;
@@ -402,16 +405,16 @@ impl Estimator for LearnedSpectrum {
     }
 
     /// Returns the memory for regressions in the space of pairs of coalitions, or of products and players if
-    /// there are more pairs than `MOST_PAIRS`.
+    /// there are more pairs than `MAX_PAIRS`.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {
             return memory::product([at_most_all(usize::MAX, players), outputs, 16]);
         }
         let pairs = budget / 2;
-        let factors = MOST_PRODUCTS.min(pairs).saturating_add(players);
+        let factors = MAX_PRODUCTS.min(pairs).saturating_add(players);
         [
-            memory::product([8, pairs.min(MOST_PAIRS), pairs.min(MOST_PAIRS), 8]),
+            memory::product([8, pairs.min(MAX_PAIRS), pairs.min(MAX_PAIRS), 8]),
             memory::product([5, pairs, factors, 8]),
             memory::product([4, factors.min(pairs), factors.min(pairs), 8]),
             memory::product([4, players, players, 8]),
@@ -445,10 +448,10 @@ struct Answer {
 
 impl Answer {
     /// Computes the result from the sample, and from the remainders after subtracting trees.
-    fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: Wanted<'_>) -> Result<Self> {
+    fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: SpectrumTarget<'_>) -> Result<Self> {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let linear = choice::linear(sampled, wanted)?;
-        let screened = Screened::beyond_players(sampled, linear, wanted)?;
+        let screened = ScreenResults::beyond_players(sampled, linear, wanted)?;
         let families = choice::families(sampled, linear, wanted)?;
         let mut answer = Self {
             values: vec![0.0; n * outputs],
@@ -461,27 +464,31 @@ impl Answer {
         // With a free linear part, a strong noise already removes the prior.
         let alone = match linear {
             Linear::Free => None,
-            Linear::Prior(_) => Some(Judged::new(Fit::without_prior(sampled, linear, wanted)?, sampled)),
+            Linear::Prior(_) => {
+                Some(ValidatedFit::new(Fit::without_prior(sampled, linear, wanted)?, sampled))
+            }
         };
         // The lower bound on the errors if single players have a prior.
         let plain = match linear {
             Linear::Free => None,
-            Linear::Prior(_) => {
-                Fit::without_prior(sampled, Linear::Free, wanted).ok().map(|fit| Judged::new(fit, sampled))
-            }
+            Linear::Prior(_) => Fit::without_prior(sampled, Linear::Free, wanted)
+                .ok()
+                .map(|fit| ValidatedFit::new(fit, sampled)),
         };
-        let of_trees = remainders.map(|remainders| Judged::of(remainders, linear, wanted)).transpose()?;
+        let of_trees = remainders
+            .map(|remainders| ValidatedFit::from_remainders(remainders, linear, wanted))
+            .transpose()?;
         for family in Family::ALL {
             if families.iter().all(|(taken, _)| *taken != family) {
                 continue;
             }
-            let fit = if sampled.len() <= MOST_PAIRS {
+            let fit = if sampled.len() <= MAX_PAIRS {
                 Fit::new(sampled, family.prior(n, &screened), linear, wanted)?
             } else {
-                let most = MOST_PRODUCTS.min(sampled.len() * 4 / 5);
+                let most = MAX_PRODUCTS.min(sampled.len() * 4 / 5);
                 Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
             };
-            let fit = Judged::new(fit, sampled);
+            let fit = ValidatedFit::new(fit, sampled);
             for output in (0..outputs).filter(|&output| families[output].0 == family) {
                 let mut best = (&fit, family.name());
                 if let Some(alone) = &alone
@@ -498,7 +505,7 @@ impl Answer {
                 // With few pairs, any choice may fit by chance; parts of the sample held out from it reveal
                 // that.
                 let of_chance = match (families[output].1, best.0.total(output)) {
-                    (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
+                    (Some(unseen), left) if left > 0.0 => (unseen / (MAX_RESIDUAL_RATIO * left)).max(1.0),
                     _ => 1.0,
                 };
                 let taken = (best.0, best.1, of_chance.max(optimism));
@@ -513,17 +520,17 @@ impl Answer {
     fn add(
         &mut self,
         sampled: &Sampled,
-        (judged, name, factor): (&Judged, &str, f64),
-        plain: Option<&Judged>,
+        (judged, name, factor): (&ValidatedFit, &str, f64),
+        plain: Option<&ValidatedFit>,
         output: usize,
-        wanted: Wanted<'_>,
+        wanted: SpectrumTarget<'_>,
     ) {
         let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
         let (fit, strength) = (&judged.fit, judged.strengths[output]);
         let estimate = fit.values(strength, wanted);
         (0..n).map(|player| player * outputs + output).for_each(|at| self.values[at] = estimate.values[at]);
         let mut shares = judged.shares(sampled, &estimate, output, factor);
-        let mut degrees = fit.degrees_of_freedom(strength).max(FEWEST_DEGREES);
+        let mut degrees = fit.degrees_of_freedom(strength).max(MIN_DEGREES);
         if !fit.has_free_players() {
             match plain {
                 None => shares.fill(f64::INFINITY),
@@ -542,7 +549,7 @@ impl Answer {
         for (player, own) in shares.chunks_exact(pairs).enumerate() {
             self.variances[player * outputs + output] = sum_of_squares(own);
         }
-        let (of_shares, directions) = law_of(&shares, n, pairs);
+        let (of_shares, directions) = distribution_of(&shares, n, pairs);
         let degrees = degrees.min(of_shares).max(1.0);
         self.degrees_of_freedom = self.degrees_of_freedom.min(degrees);
         self.directions[output] = directions;
@@ -555,7 +562,7 @@ impl Answer {
 const ALONE: &str = "single players only";
 
 /// A regression, with the strength of its prior for each output and its leave-one-out residuals.
-struct Judged {
+struct ValidatedFit {
     fit: Fit,
     strengths: Vec<f64>,
     /// f_k r_k² w_k of each pair, for each output.
@@ -564,7 +571,7 @@ struct Judged {
     has_mean: bool,
 }
 
-impl Judged {
+impl ValidatedFit {
     fn new(fit: Fit, sampled: &Sampled) -> Self {
         let strengths = choice::strengths(&fit, sampled);
         let squares = Self::squares(&fit, &strengths, sampled);
@@ -573,7 +580,7 @@ impl Judged {
 
     /// Creates the regression of the remainders on single players alone, with residuals from trees that have
     /// not seen a pair.
-    fn of(remainders: &Remainders, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
+    fn from_remainders(remainders: &Remainders, linear: Linear, wanted: SpectrumTarget<'_>) -> Result<Self> {
         let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
         let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
         Ok(Self { fit, has_mean: true, ..unseen })
@@ -617,7 +624,7 @@ fn sum_of_squares(numbers: &[f64]) -> f64 {
 
 /// Returns the degrees of freedom of the total variance and the number of directions of the errors, from the
 /// shares c_k of pairs, players × pairs, as for regressions (`apportion_solvers::Certificate`).
-fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
+fn distribution_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let norms: Vec<f64> = (0..pairs)
         .map(|pair| {
             Cancellation::check();
@@ -642,9 +649,9 @@ fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
 
 fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
     match value {
-        Value::Semivalue(semivalue) => Some(Box::new(LearnedSpectrum::of(semivalue.clone())?)),
+        Value::Semivalue(semivalue) => Some(Box::new(LearnedSpectrum::for_value(semivalue.clone())?)),
         Value::Quotient(semivalue, groups) => {
-            Some(Box::new(LearnedSpectrum::of(semivalue.clone())?.grouped(groups.clone())))
+            Some(Box::new(LearnedSpectrum::for_value(semivalue.clone())?.grouped(groups.clone())))
         }
         _ => None,
     }

@@ -33,7 +33,7 @@ use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, a
 use super::choice;
 use super::family::Family;
 use super::sampled::Sampled;
-use super::screens::{MOST_TERMS, Screened};
+use super::screens::{MAX_TERMS, ScreenResults};
 use crate::error::Result;
 use crate::report::Explanation;
 use crate::surrogate::prior::{Prior, Signs, Smooth};
@@ -41,7 +41,7 @@ use crate::surrogate::product::{Product, merged, strongest};
 
 /// The maximum number of pairs of coalitions in the regression; if there are more, every second, third, … is
 /// used.
-const MOST_ROWS: usize = 1600;
+const MAX_ROWS: usize = 1600;
 /// The number of pairs of players to process at a time, which bounds the memory.
 const BLOCK: usize = 512;
 /// The factor from squared leave-one-out residuals to variances of errors. Larger than for values: the
@@ -70,7 +70,7 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Estimates the index with the weight `weight(q)` of a product of q players for each pair in it.
     pub(super) fn new(sampled: &Sampled, weight: &dyn Fn(usize) -> f64) -> Result<Self> {
-        let step = sampled.len().div_ceil(MOST_ROWS).max(1);
+        let step = sampled.len().div_ceil(MAX_ROWS).max(1);
         let some;
         let sampled = match step {
             1 => sampled,
@@ -80,14 +80,14 @@ impl Pairs {
             }
         };
         let (n, outputs) = (sampled.players, sampled.outputs);
-        let screened = Screened::new(sampled);
+        let screened = ScreenResults::new(sampled);
         let priors = Family::ALL.map(|family| family.even_prior(n, &screened));
         // Trees miss few relevant pairs among many players. If the game only has pairs, and the sample is
         // large enough, the equal-variance prior recovers them exactly.
         let correlated = (n > 1).then(|| correlated(sampled, &screened));
         let alike = (n > 1).then(|| Prior::all_alike(2, n));
         let fits = priors.into_iter().chain(correlated).chain(alike);
-        let fits = fits.map(|prior| Even::new(sampled, prior)).collect::<Result<Vec<_>>>()?;
+        let fits = fits.map(|prior| EvenRegression::new(sampled, prior)).collect::<Result<Vec<_>>>()?;
         let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
         let mut found = Self {
             values: vec![0.0; pairs.len() * outputs],
@@ -107,20 +107,20 @@ impl Pairs {
             // coalitions.
             let rows = sampled.len();
             let mut of_sums = vec![0.0; n * rows];
-            let mut least_of_sums = vec![0.0; n];
+            let mut min_of_sums = vec![0.0; n];
             found.has_not_varied[output] = best.has_not_varied(sampled, output);
             let spread = best.mean_square(sampled, output) * of_all_products(n, weight);
             for (at, block) in pairs.chunks(BLOCK).enumerate() {
-                let told = best.told(sampled, block, weight, output);
+                let told = best.indices(sampled, block, weight, output);
                 for (of_block, &(i, j)) in block.iter().enumerate() {
                     let place = (at * BLOCK + of_block) * outputs + output;
                     let influences = &told.influences[of_block * rows..][..rows];
                     found.values[place] = told.values[of_block * outputs + output];
-                    let least = weight(2).powi(2) * best.least_variance(sampled, [i, j], output);
+                    let least = weight(2).powi(2) * best.min_variance(sampled, [i, j], output);
                     let variance = best.variance(sampled, influences, output).max(least);
                     found.variances[place] = OPTIMISM * variance + spread;
                     for player in [i, j] {
-                        least_of_sums[player] += least;
+                        min_of_sums[player] += least;
                         of_sums[player * rows..][..rows]
                             .iter_mut()
                             .zip(influences)
@@ -129,7 +129,7 @@ impl Pairs {
                 }
             }
             for (player, influences) in of_sums.chunks_exact(rows.max(1)).enumerate() {
-                let variance = best.variance(sampled, influences, output).max(least_of_sums[player]);
+                let variance = best.variance(sampled, influences, output).max(min_of_sums[player]);
                 found.variances_of_sums[player * outputs + output] = OPTIMISM * variance + n as f64 * spread;
             }
         }
@@ -141,7 +141,12 @@ impl Pairs {
     pub(super) fn with_unseen(mut self, values: &Explanation) -> Self {
         let outputs = values.outputs();
         let (unseen, _) = values.unseen();
-        let draws = values.diagnostics.error_law.as_ref().and_then(|law| law.draws_left).unwrap_or(1.0);
+        let draws = values
+            .diagnostics
+            .error_distribution
+            .as_ref()
+            .and_then(|distribution| distribution.draws_left)
+            .unwrap_or(1.0);
         // The allowance is the same for all players, so use that of the first one.
         for (output, unseen) in unseen.iter().take(outputs).enumerate() {
             let own = values.values.iter().skip(output).step_by(outputs);
@@ -180,7 +185,7 @@ impl Pairs {
 /// Returns the even products of the screens, with the same total variance for pairs whose products of signs
 /// correlate with the even part by more than chance: `τ² ∝ c² − z² σ²` with the correlation c, its error σ,
 /// and `z² = 2 ln (n (n − 1)/2)`.
-fn correlated(sampled: &Sampled, screened: &Screened) -> Prior {
+fn correlated(sampled: &Sampled, screened: &ScreenResults) -> Prior {
     let (n, outputs, rows) = (sampled.players, sampled.outputs, sampled.len());
     let weight: f64 = sampled.weights.iter().sum();
     let chance = 2.0 * ((n * (n - 1)) as f64 / 2.0).ln();
@@ -205,11 +210,11 @@ fn correlated(sampled: &Sampled, screened: &Screened) -> Prior {
     let spread = if found > 0.0 { found } else { 1.0 };
     let total: f64 =
         (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pairs[i * n + j]).sum();
-    let of_pair = |(i, j): (usize, usize)| (Product::of([i, j]), pairs[i * n + j] / total * spread);
+    let of_pair = |(i, j): (usize, usize)| (Product::from_players([i, j]), pairs[i * n + j] / total * spread);
     let told = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| pairs[i * n + j] > 0.0);
     let terms = merged(screened.even.iter().copied().chain(told.map(of_pair)).collect());
     Prior {
-        terms: strongest(terms, MOST_TERMS),
+        terms: strongest(terms, MAX_TERMS),
         smooth: vec![Smooth::of_variance(2, 0.1 * spread, vec![1.0; n])],
     }
 }
@@ -230,7 +235,7 @@ fn of_all_products(n: usize, weight: &dyn Fn(usize) -> f64) -> f64 {
 }
 
 /// A regression of the even part, with the noise strength for each output.
-struct Even {
+struct EvenRegression {
     prior: Prior,
     ridge: DualRidge,
     strengths: Vec<f64>,
@@ -238,7 +243,7 @@ struct Even {
     squares: Vec<Vec<f64>>,
 }
 
-impl Even {
+impl EvenRegression {
     fn new(sampled: &Sampled, prior: Prior) -> Result<Self> {
         let (rows, outputs) = (sampled.len(), sampled.outputs);
         let mut gram = prior.cross(&sampled.signs, &sampled.signs);
@@ -272,7 +277,7 @@ impl Even {
     }
 
     /// Returns the index of each of the given pairs, for every output, with the influences of the rows.
-    fn told(
+    fn indices(
         &self,
         sampled: &Sampled,
         pairs: &[(usize, usize)],
@@ -291,7 +296,7 @@ impl Even {
 
     /// Returns the variance of β_ij in a regression of the residuals on the product of the two players alone.
     /// Infinite if no pair of coalitions separates them.
-    fn least_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
+    fn min_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
         let (mut squares, mut weights) = (0.0, 0.0);
         for (row, (square, weight)) in self.squares[output].iter().zip(&sampled.weights).enumerate() {
             let signs = sampled.signs.row(row);
@@ -344,8 +349,8 @@ mod tests {
                 let even =
                     (0_u32..1 << n).filter(|product| product & 3 == 3 && product.count_ones() % 2 == 0);
                 let sum: f64 = even.map(|product| weight(product.count_ones() as usize).powi(2)).sum();
-                let wanted = sum / f64::from(1_u32 << (n - 1));
-                assert!((of_all_products(n, weight) - wanted).abs() < 1e-12 * wanted, "{n}");
+                let expected = sum / f64::from(1_u32 << (n - 1));
+                assert!((of_all_products(n, weight) - expected).abs() < 1e-12 * expected, "{n}");
             }
         }
         // Large n must not underflow.

@@ -1,7 +1,7 @@
 //! Screens: boosted trees fitted to the evaluations, whose Walsh coefficients indicate relevant products of
 //! players.
 
-use super::fit::{Fit, Linear, Wanted};
+use super::fit::{Fit, Linear, SpectrumTarget};
 use super::sampled::Sampled;
 use crate::error::Result;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
@@ -16,20 +16,20 @@ const SCREENS: [Boosting; 3] = [
 ];
 
 /// The minimum number of pairs per free column for subtracting single players first.
-const FEWEST_PAIRS_EACH: usize = 2;
+const MIN_PAIRS_EACH: usize = 2;
 /// The maximum number of targets to screen.
-const MOST_SCREENED: usize = 4;
+const MAX_SCREENED_TARGETS: usize = 4;
 /// The maximum number of products to keep.
-pub(super) const MOST_TERMS: usize = 2500;
+pub(super) const MAX_TERMS: usize = 2500;
 
 /// The maximum of rows × players × trees for one screen, before it gets fewer trees ...
-const MOST_WORK: f64 = 2e8;
+const MAX_WORK: f64 = 2e8;
 /// ... but at least this many.
-const FEWEST_TREES: usize = 40;
+const MIN_TREES: usize = 40;
 
 /// The results of the screens, averaged over screens and outputs, in units of the variance of each output.
 #[derive(Debug, Clone)]
-pub(super) struct Screened {
+pub(super) struct ScreenResults {
     /// Products of an odd number of players, at least three, with their squared coefficients, in descending
     /// order.
     pub(super) odd: Vec<(Product, f64)>,
@@ -37,11 +37,15 @@ pub(super) struct Screened {
     pub(super) even: Vec<(Product, f64)>,
 }
 
-impl Screened {
+impl ScreenResults {
     /// Screens the pairs of `sampled` after subtracting the regression on single players, if these are free,
     /// so that splits are used for nonlinear terms. With few pairs, the regression would leave no residuals.
-    pub(super) fn beyond_players(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
-        if linear != Linear::Free || sampled.len() < FEWEST_PAIRS_EACH * wanted.columns(sampled.players) {
+    pub(super) fn beyond_players(
+        sampled: &Sampled,
+        linear: Linear,
+        wanted: SpectrumTarget<'_>,
+    ) -> Result<Self> {
+        if linear != Linear::Free || sampled.len() < MIN_PAIRS_EACH * wanted.columns(sampled.players) {
             return Ok(Self::new(sampled));
         }
         let fit = Fit::without_prior(sampled, linear, wanted)?;
@@ -54,7 +58,7 @@ impl Screened {
     /// can represent.
     pub(super) fn new(sampled: &Sampled) -> Self {
         let n = sampled.players;
-        if n > Product::MOST_PLAYERS {
+        if n > Product::MAX_PLAYERS {
             return Self { odd: Vec::new(), even: Vec::new() };
         }
         let ends = [1.0, -1.0].into_iter().flat_map(|sign| std::iter::repeat_n(sign, n));
@@ -81,7 +85,7 @@ impl Screened {
         }
         let strongest = |terms| {
             let found = merged(terms).into_iter().filter(|(_, square)| *square > 0.0).collect();
-            strongest(found, MOST_TERMS)
+            strongest(found, MAX_TERMS)
         };
         Self { odd: strongest(odd), even: strongest(even) }
     }
@@ -89,7 +93,7 @@ impl Screened {
 
 /// Uses fewer trees with a higher learning rate if rows times players is large.
 fn affordable(boosting: Boosting, work: f64) -> Boosting {
-    let trees = boosting.trees.min(((MOST_WORK / work) as usize).max(FEWEST_TREES));
+    let trees = boosting.trees.min(((MAX_WORK / work) as usize).max(MIN_TREES));
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
 }
 
@@ -102,7 +106,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
         (unit > 0.0).then(|| values.into_iter().map(|value| value / unit).collect::<Vec<f64>>())
     };
     let outputs: Vec<Vec<f64>> = (0..sampled.outputs).filter_map(in_units).collect();
-    if outputs.len() <= MOST_SCREENED {
+    if outputs.len() <= MAX_SCREENED_TARGETS {
         return outputs;
     }
     let share = 1.0 / (outputs.len() as f64).sqrt();
@@ -110,14 +114,15 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
         let mut sum = vec![0.0; outputs[0].len()];
         for (output, values) in outputs.iter().enumerate() {
             // Pseudorandom signs (SplitMix64's finalizer).
-            let mut word = ((output * MOST_SCREENED + at) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut word =
+                ((output * MAX_SCREENED_TARGETS + at) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let sign = if (word ^ (word >> 27)) & 1 == 1 { share } else { -share };
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
         }
         sum
     };
-    (0..MOST_SCREENED).map(sum).collect()
+    (0..MAX_SCREENED_TARGETS).map(sum).collect()
 }
 
 /// Returns v of S and S̄ of each pair, of N and of ∅.

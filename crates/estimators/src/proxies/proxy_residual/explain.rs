@@ -1,17 +1,17 @@
 //! The estimator R applied to the remainders of surrogates.
 
 use apportion_games::{Coalitions, Game};
-use apportion_samplers::{Pairing, Sample, SizeLaw};
+use apportion_samplers::{Pairing, Sample, SizeDistribution};
 use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, least_squares};
 use apportion_values::{LeastSquaresForm, Semivalue};
 
 use super::ProxyResidual;
 use crate::error::Result;
-use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::report::{Diagnostics, ErrorDistribution, Explanation};
 use crate::run::Evaluations;
-use crate::sampling::maximum_sample_reuse::{Adjustment, Reuse, SamplingLaw, SizeWeights};
-use crate::support::folds::{Crossed, Folds, cross_fit};
-use crate::support::leverage_law;
+use crate::sampling::maximum_sample_reuse::{Adjustment, Reuse, SamplingDistribution, SizeWeights};
+use crate::support::folds::{CrossFits, Folds, cross_fit};
+use crate::support::leverage_distribution;
 use crate::support::{StandardErrors, certified, draws_of_units, free_shares, sample_is_complete};
 use crate::surrogate::interface::FittedSurrogate;
 
@@ -60,7 +60,7 @@ struct Targets {
 }
 
 /// The result of R.
-struct Answered {
+struct ResidualEstimate {
     values: Vec<f64>,
     std_errors: Option<Vec<f64>>,
     diagnostics: Diagnostics,
@@ -156,31 +156,31 @@ impl Solver<'_> {
     }
 
     /// Applies R to numbers, with standard errors.
-    fn answer(&self, errors: StandardErrors, targets: &Targets) -> Result<Answered> {
+    fn answer(&self, errors: StandardErrors, targets: &Targets) -> Result<ResidualEstimate> {
         match self {
             Self::Regression { rows, unknowns, form } => {
                 let solution = rows.solve(*form, targets)?;
                 let is_determined = solution.rank() == Some(*unknowns);
                 let certificate = certified(errors, is_determined, || rows.certificate(&solution))?;
-                Ok(Answered {
+                Ok(ResidualEstimate {
                     values: solution.coefficients().to_vec(),
                     diagnostics: Diagnostics {
                         rank: solution.rank(),
                         unknowns: Some(*unknowns),
                         condition_number: Some(solution.condition_number()),
                         residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
-                        error_law: certificate.as_ref().map(ErrorLaw::of_regression),
+                        error_distribution: certificate.as_ref().map(ErrorDistribution::of_regression),
                         ..Diagnostics::default()
                     },
                     std_errors: certificate.map(|found| found.variances.into_iter().map(f64::sqrt).collect()),
                 })
             }
             Self::Reuse { sample, value } => {
-                let joined = value.size_law(sample.coalitions().players());
+                let joined = value.size_distribution(sample.coalitions().players());
                 let weights = SizeWeights::new(&joined, sample);
                 let reuse = Reuse { sample, weights, outputs: targets.full.len() };
                 let answer = reuse.answer(&targets.at_rows, &targets.full, Adjustment::Linear, errors)?;
-                Ok(Answered {
+                Ok(ResidualEstimate {
                     values: answer.values,
                     std_errors: answer.std_errors,
                     diagnostics: answer.diagnostics,
@@ -205,7 +205,8 @@ impl Solver<'_> {
             }
             Self::Reuse { sample, value } => {
                 let by_size =
-                    SizeWeights::new(&value.size_law(sample.coalitions().players()), sample).regression;
+                    SizeWeights::new(&value.size_distribution(sample.coalitions().players()), sample)
+                        .regression;
                 let sizes = sample.coalitions().sizes();
                 let weights: Vec<f64> = sizes.iter().map(|&size| by_size[size as usize]).collect();
                 let design = Design::new(sample.coalitions(), &weights)?.with_intercept();
@@ -236,18 +237,21 @@ impl ProxyResidual {
     pub(super) fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let n = game.players();
         let form = self.value.least_squares();
-        let (law, pairing) = match form {
+        let (distribution, pairing) = match form {
             Some(LeastSquaresForm::Centred { p }) => {
                 let is_even = p == 0.5;
-                (leverage_law(n, p, 1..=n - 1)?, if is_even { Pairing::Paired } else { Pairing::Unpaired })
+                (
+                    leverage_distribution(n, p, 1..=n - 1)?,
+                    if is_even { Pairing::Paired } else { Pairing::Unpaired },
+                )
             }
-            Some(_) => (SizeLaw::leverage(n)?, Pairing::Paired),
+            Some(_) => (SizeDistribution::leverage(n)?, Pairing::Paired),
             None => {
-                let weights = SamplingLaw::Specific.weights(&[self.value.size_law(n)], n);
-                (SizeLaw::custom(&weights)?, Pairing::Unpaired)
+                let weights = SamplingDistribution::Specific.weights(&[self.value.size_distribution(n)], n);
+                (SizeDistribution::custom(&weights)?, Pairing::Unpaired)
             }
         };
-        let sample = self.draws.sample(law, pairing, budget - 2, seed)?;
+        let sample = self.draws.sample(distribution, pairing, budget - 2, seed)?;
         let solver = match form {
             Some(form @ LeastSquaresForm::Centred { .. }) => {
                 Solver::Regression { rows: Rows::centred(&sample, form), unknowns: n, form }
@@ -296,7 +300,11 @@ impl ProxyResidual {
         let is_complete =
             sample_is_complete(&sample) && sample.multiplicities().is_none() && part != Part::Alone;
         let diagnostics = Diagnostics { exact: is_complete, ..judged.diagnostics };
-        if diagnostics.error_law.as_ref().is_some_and(|law| !law.one_draw.is_empty()) {
+        if diagnostics
+            .error_distribution
+            .as_ref()
+            .is_some_and(|distribution| !distribution.one_draw.is_empty())
+        {
             // Sample reuse has already recorded its design.
             return Ok(evaluations.explain(self, values, judged.std_errors, seed, diagnostics));
         }
@@ -315,7 +323,7 @@ impl ProxyResidual {
         gains: &[f64],
         total: f64,
         part: Part,
-    ) -> Result<Option<(Crossed, f64)>> {
+    ) -> Result<Option<(CrossFits, f64)>> {
         let n = sample.coalitions().players();
         if part == Part::None || sample.coalitions().len() < 4 * folds.count {
             return Ok(None);

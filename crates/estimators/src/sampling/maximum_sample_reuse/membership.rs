@@ -116,15 +116,15 @@ mod tests {
             let (holding, lacking) = sums(&batch, values.iter().copied());
             let deviations = squares(&batch, &values, &side(1), &side(0));
             for player in 0..players {
-                let mut wanted = [0.0; 2];
+                let mut expected = [0.0; 2];
                 let mut squares = 0.0;
                 for (row, coalition) in batch.iter().enumerate() {
                     let held = usize::from(coalition.contains(player));
-                    wanted[held] += values[row];
+                    expected[held] += values[row];
                     squares += weights[held][row]
                         * (factors[held][player] * (values[row] - means[held][player])).powi(2);
                 }
-                assert_eq!([lacking[player], holding[player]], wanted, "{player} of {players}");
+                assert_eq!([lacking[player], holding[player]], expected, "{player} of {players}");
                 assert_eq!(deviations[player], squares, "{player} of {players}");
             }
         }

@@ -37,16 +37,16 @@
 //! Monte Carlo estimators for Shapley values and probabilistic values*, 2025; in survey sampling this is the
 //! generalized regression estimator (Särndal, Swensson and Wretman, *Model assisted survey sampling*, 1992).
 
-mod law;
+mod distribution;
 mod membership;
 mod reuse;
 mod weights;
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, SizeLaw};
+use apportion_samplers::{Pairing, SizeDistribution};
 use apportion_values::{Semivalue, SolutionConcept, Value};
 
-pub use self::law::SamplingLaw;
+pub use self::distribution::SamplingDistribution;
 pub use self::reuse::Adjustment;
 pub(crate) use self::reuse::{Answer, Reuse};
 pub(crate) use self::weights::SizeWeights;
@@ -122,8 +122,9 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 pub struct MaximumSampleReuse {
     /// The value to estimate.
     pub value: Semivalue,
-    /// The size distribution of drawn coalitions; [`SamplingLaw::Specific`] by default.
-    pub law: SamplingLaw,
+    /// The size distribution of drawn coalitions; [`SamplingDistribution::Specific`] by default.
+    #[serde(rename = "law")]
+    pub distribution: SamplingDistribution,
     /// How coalitions are drawn, always unpaired; with replacement by default, [`Draws::FixedCounts`] for
     /// [`adjusted`](Self::adjusted).
     pub draws: Draws,
@@ -137,7 +138,7 @@ pub struct MaximumSampleReuse {
 
 setters!(MaximumSampleReuse {
     with_value => value: Semivalue,
-    with_law => law: SamplingLaw,
+    with_distribution => distribution: SamplingDistribution,
     with_draws => draws: Draws,
     with_adjustment => adjustment: Adjustment,
     with_standard_errors => standard_errors: StandardErrors,
@@ -149,7 +150,7 @@ impl MaximumSampleReuse {
     pub fn new(value: Semivalue) -> Self {
         Self {
             value,
-            law: SamplingLaw::default(),
+            distribution: SamplingDistribution::default(),
             draws: Draws::WithReplacement,
             adjustment: Adjustment::default(),
             standard_errors: StandardErrors::default(),
@@ -166,8 +167,8 @@ impl MaximumSampleReuse {
     /// Estimates several values from one sample: the game is evaluated once for all of them. The results are
     /// in the order of `values`; the `value` of the estimator is ignored.
     ///
-    /// [`SamplingLaw::Specific`] uses the distribution that minimizes the sum of all their variances. With
-    /// one value this is the same as [`estimate`](Estimator::estimate).
+    /// [`SamplingDistribution::Specific`] uses the distribution that minimizes the sum of all their
+    /// variances. With one value this is the same as [`estimate`](Estimator::estimate).
     ///
     /// # Errors
     ///
@@ -201,14 +202,15 @@ impl MaximumSampleReuse {
             return Ok(Vec::new());
         }
         let players = game.players();
-        let laws: Vec<Vec<f64>> = values.iter().map(|value| value.size_law(players)).collect();
-        let law = SizeLaw::custom(&self.law.weights(&laws, players))?;
-        let sample = self.draws.sample(law, Pairing::Unpaired, budget - 2, seed)?;
+        let distributions: Vec<Vec<f64>> =
+            values.iter().map(|value| value.size_distribution(players)).collect();
+        let distribution = SizeDistribution::custom(&self.distribution.weights(&distributions, players))?;
+        let sample = self.draws.sample(distribution, Pairing::Unpaired, budget - 2, seed)?;
         let mut evaluations = Evaluations::begin(game)?;
         let gains = evaluations.gains(sample.coalitions())?;
         let total = evaluations.total();
         let mut explanations = Vec::with_capacity(values.len());
-        for (value, joined) in values.iter().zip(&laws) {
+        for (value, joined) in values.iter().zip(&distributions) {
             let part =
                 Reuse { sample: &sample, weights: SizeWeights::new(joined, &sample), outputs: total.len() };
             let answer = part.answer(&gains, &total, self.adjustment, self.standard_errors)?;
@@ -224,8 +226,8 @@ impl Estimator for MaximumSampleReuse {
     fn name(&self) -> &'static str {
         use Adjustment::{Linear, None};
         use Draws::{Bernoulli, FixedCounts, Growing, GrowingBernoulli, WithReplacement};
-        use SamplingLaw::{OneSampleFitsAll, Specific};
-        match (self.law, self.adjustment, self.draws) {
+        use SamplingDistribution::{OneSampleFitsAll, Specific};
+        match (self.distribution, self.adjustment, self.draws) {
             (Specific, None, WithReplacement) => "msr",
             (Specific, None, FixedCounts | Growing) => "msr-without-replacement",
             (Specific, None, Bernoulli | GrowingBernoulli) => "msr-bernoulli",
@@ -265,13 +267,13 @@ impl Estimator for MaximumSampleReuse {
 
 fn boxed(
     value: &Value,
-    law: SamplingLaw,
+    distribution: SamplingDistribution,
     adjustment: Adjustment,
     draws: Draws,
 ) -> Option<Box<dyn Estimator>> {
     Some(Box::new(
         MaximumSampleReuse::new(semivalue(value)?)
-            .with_law(law)
+            .with_distribution(distribution)
             .with_adjustment(adjustment)
             .with_draws(draws),
     ))
@@ -280,38 +282,38 @@ fn boxed(
 specs! {
     MSR = "msr":
         "maximum sample reuse: all players estimated from the same coalitions, drawn with replacement",
-        |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement);
+        |value| boxed(value, SamplingDistribution::Specific, Adjustment::None, Draws::WithReplacement);
     MSR_WITHOUT_REPLACEMENT = "msr-without-replacement" variant: "maximum sample reuse without replacement",
-        |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts);
+        |value| boxed(value, SamplingDistribution::Specific, Adjustment::None, Draws::FixedCounts);
     MSR_BERNOULLI = "msr-bernoulli" variant:
         "maximum sample reuse with Bernoulli sampling, which meets the budget in expectation",
-        |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli);
+        |value| boxed(value, SamplingDistribution::Specific, Adjustment::None, Draws::Bernoulli);
     MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of the residuals of a linear model",
-        |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts);
+        |value| boxed(value, SamplingDistribution::Specific, Adjustment::Linear, Draws::FixedCounts);
     MSR_ADJUSTED_WITH_REPLACEMENT = "msr-adjusted-with-replacement" variant:
         "maximum sample reuse of the residuals of a linear model, with replacement",
-        |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement);
+        |value| boxed(value, SamplingDistribution::Specific, Adjustment::Linear, Draws::WithReplacement);
     MSR_ADJUSTED_BERNOULLI = "msr-adjusted-bernoulli" variant:
         "maximum sample reuse of the residuals of a linear model, with Bernoulli sampling",
-        |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli);
+        |value| boxed(value, SamplingDistribution::Specific, Adjustment::Linear, Draws::Bernoulli);
     ONE_SAMPLE_FITS_ALL = "one-sample-fits-all":
         "maximum sample reuse with one distribution of coalitions for all values",
-        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
+        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
     ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample \
         fits all, without replacement",
-        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
+        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
     ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant:
         "one sample fits all, with Bernoulli sampling",
-        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
+        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
     ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant:
         "one sample fits all, on the residuals of a linear model",
-        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
+        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
         "one sample fits all, on the residuals of a linear model, with replacement",
-        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
+        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
         "one sample fits all, on the residuals of a linear model, with Bernoulli sampling",
-        |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
+        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
 }
 
 #[cfg(test)]
@@ -324,9 +326,9 @@ mod tests {
         // All weight is on joining the empty coalition: φ_i = v(i) − v(∅), and only single players are drawn.
         let worth: Vec<f64> = (1..=10).map(f64::from).collect();
         let game = Additive::new(worth.clone()).unwrap();
-        let mut law = vec![0.0; 10];
-        law[0] = 1.0;
-        let estimator = MaximumSampleReuse::new(Semivalue::by_size_law(&law).unwrap());
+        let mut distribution = vec![0.0; 10];
+        distribution[0] = 1.0;
+        let estimator = MaximumSampleReuse::new(Semivalue::from_size_distribution(&distribution).unwrap());
         let got = estimator.estimate(&game, 11, 1).unwrap();
         assert!(got.evaluations < 11, "some player was drawn twice");
         let mut drawn = 0;

@@ -8,8 +8,8 @@ use apportion_solvers::{Constraint, Design, LeastSquares, least_squares};
 use super::membership::{self, Side};
 use super::weights::SizeWeights;
 use crate::error::Result;
-use crate::report::{Diagnostics, ErrorLaw, Influences};
-use crate::support::{LawOfDraws, StandardErrors, border_left};
+use crate::report::{Diagnostics, ErrorDistribution, Influences};
+use crate::support::{DrawDistribution, StandardErrors, border_left};
 
 /// Whether to subtract a linear model of the game first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -38,7 +38,7 @@ pub(crate) struct Answer {
 }
 
 /// The maximum number of rows for estimating the error distribution.
-const MOST_JUDGED: usize = 512;
+const MAX_JUDGED_ROWS: usize = 512;
 
 /// The contribution of one side of the players to the variances: k × n means, n factors, and a weight for
 /// each row.
@@ -49,7 +49,7 @@ struct Spread<'a> {
 }
 
 /// The minimum (effective) number of coalitions on each side of a player for standard errors.
-const FEWEST_DRAWS: f64 = 10.0;
+const MIN_DRAWS: f64 = 10.0;
 
 impl Reuse<'_> {
     /// Computes the estimate. `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
@@ -89,17 +89,17 @@ impl Reuse<'_> {
                 .unbent_residuals(fit, residuals)
                 .and_then(|residuals| self.judge(&residuals, &means, fit.rank()? + 1)),
         };
-        let (std_errors, law) = judged.unzip();
-        let error_law = law.map(|(law, influences)| {
+        let (std_errors, distribution) = judged.unzip();
+        let error_distribution = distribution.map(|(distribution, influences)| {
             // If nothing varied for a plain mean of the game, use v(N) − v(∅) as the size of a draw.
             let total = || total.iter().cycle().take(values.len()).copied().collect();
             let sizes = if fit.is_some() { values.clone() } else { total() };
-            let share = if self.weights.complete { 0.0 } else { law.degrees_of_freedom.recip() };
+            let share = if self.weights.complete { 0.0 } else { distribution.degrees_of_freedom.recip() };
             let one_draw = influences.one_draw(&sizes, &vec![share; values.len()], self.outputs);
-            ErrorLaw { one_draw, ..law }
+            ErrorDistribution { one_draw, ..distribution }
         });
         let diagnostics = Diagnostics {
-            error_law,
+            error_distribution,
             exact: self.weights.complete,
             rank: fit.as_ref().and_then(LeastSquares::rank),
             unknowns: fit.as_ref().map(|_| players),
@@ -168,7 +168,7 @@ impl Reuse<'_> {
         gains: &[f64],
         means: &Means,
         unknowns: usize,
-    ) -> Option<(Vec<f64>, (ErrorLaw, Influences))> {
+    ) -> Option<(Vec<f64>, (ErrorDistribution, Influences))> {
         // The variance contributed by a row with deviation 1, if the weights sum to 1.
         let variances = |by_size: &[f64]| -> Vec<f64> {
             let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
@@ -180,7 +180,7 @@ impl Reuse<'_> {
                 || sizes
                     .iter()
                     .zip(squares)
-                    .all(|(size, squares)| *size > 0.0 && size * size >= FEWEST_DRAWS * squares)
+                    .all(|(size, squares)| *size > 0.0 && size * size >= MIN_DRAWS * squares)
         };
         let enough = |sizes: &[f64], side: &[f64], held: bool, share: f64| {
             let (with, without) = membership::sums(self.coalitions(), side.iter().copied());
@@ -219,18 +219,23 @@ impl Reuse<'_> {
             Spread { means: &means.lacking, factors: &lacking_factors, weights: &lacking },
             Spread { means: &means.holding, factors: &holding_factors, weights: &holding },
         ];
-        Some((errors, self.law(gains, &sides, unknowns)))
+        Some((errors, self.distribution(gains, &sides, unknowns)))
     }
 
     /// Estimates the error distribution from the contributions of all rows, or of every few rows if there are
     /// many.
-    fn law(&self, gains: &[f64], sides: &[Spread<'_>; 2], unknowns: usize) -> (ErrorLaw, Influences) {
+    fn distribution(
+        &self,
+        gains: &[f64],
+        sides: &[Spread<'_>; 2],
+        unknowns: usize,
+    ) -> (ErrorDistribution, Influences) {
         let (players, rows) = (self.coalitions().players(), self.coalitions().len());
-        let step = rows.div_ceil(MOST_JUDGED);
+        let step = rows.div_ceil(MAX_JUDGED_ROWS);
         let is_open: Vec<bool> = self.rows(&self.weights.free).map(|free| free > 0.0).collect();
         let times: Vec<f64> = self.times().collect();
         let draws: f64 = times.iter().zip(&is_open).filter(|(_, open)| **open).map(|(times, _)| times).sum();
-        let mut law = LawOfDraws::new(players, self.outputs);
+        let mut distribution = DrawDistribution::new(players, self.outputs);
         let (mut added, mut judged) = (vec![0.0; players * self.outputs], 0.0);
         let mut influences = Influences::none(added.len());
         for (row, &times) in times.iter().enumerate().step_by(step).filter(|(row, _)| is_open[*row]) {
@@ -245,7 +250,7 @@ impl Reuse<'_> {
                     added[player * self.outputs + output] = if held { factor } else { -factor } * deviation;
                 }
             }
-            (0..times as usize).for_each(|_| law.add(&added));
+            (0..times as usize).for_each(|_| distribution.add(&added));
             let sums = influences.squares.iter_mut().zip(&mut influences.fourths);
             for ((squares, fourths), influence) in sums.zip(&added) {
                 *squares += times * influence.powi(2);
@@ -256,14 +261,14 @@ impl Reuse<'_> {
         // Extrapolate from the processed rows to all rows.
         let all = if judged > 0.0 { draws / judged } else { 0.0 };
         influences.squares.iter_mut().chain(&mut influences.fourths).for_each(|sum| *sum *= all);
-        let degrees = if judged > 0.0 { law.degrees_of_freedom() * draws / judged } else { 1.0 };
-        let law = ErrorLaw {
+        let degrees = if judged > 0.0 { distribution.degrees_of_freedom() * draws / judged } else { 1.0 };
+        let distribution = ErrorDistribution {
             degrees_of_freedom: degrees.min(draws - unknowns as f64).max(1.0),
-            directions: law.directions(players),
+            directions: distribution.directions(players),
             border_left: border_left(self.sample),
-            ..ErrorLaw::default()
+            ..ErrorDistribution::default()
         };
-        (law, influences)
+        (distribution, influences)
     }
 
     /// Returns the residuals corrected for leverage, `e_k / √(1 − h_k)`; `None` if some row is indispensable

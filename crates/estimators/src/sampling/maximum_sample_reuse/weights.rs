@@ -2,7 +2,7 @@
 
 use apportion_samplers::Sample;
 
-use super::law::squared_weight;
+use super::distribution::squared_weight;
 
 /// The weights of coalition sizes for one value.
 pub(crate) struct SizeWeights {
@@ -27,7 +27,9 @@ impl SizeWeights {
         let (players, strata) = (joined.len(), sample.strata());
         let n = players as f64;
         // Use weights relative to the largest one, so that squares do not underflow.
-        let per_row = |size: usize, law: f64, of: usize| law * (n / of as f64) / strata[size].expected;
+        let per_row = |size: usize, distribution: f64, of: usize| {
+            distribution * (n / of as f64) / strata[size].expected
+        };
         let of_sizes = |weight: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let is_drawn = |size: usize| size > 0 && size < players && strata[size].drawn > 0;
             (0..=players).map(|size| if is_drawn(size) { weight(size) } else { 0.0 }).collect()

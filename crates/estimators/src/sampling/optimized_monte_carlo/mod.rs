@@ -25,13 +25,13 @@ use self::orders::Pattern;
 use self::walks::{Ends, Walks};
 use crate::error::Result;
 use crate::registry::specs;
-use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, RunningMoments};
+use crate::report::{BoundedDraws, Diagnostics, ErrorDistribution, Explanation, RunningMoments};
 use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
 use crate::setters::setters;
 use crate::support::product_draws::{
-    Estimates, affordable_draws, exact_within, explanation, law_of_scenarios,
+    Estimates, affordable_draws, exact_within, explanation, scenario_distribution,
 };
-use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
+use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 
 /// How a draw evaluates a game that averages several scenarios (rows of a background, the references of the
 /// paper).
@@ -83,9 +83,9 @@ pub enum References {
 ///
 /// **Standard errors** are `sqrt(σ̂²/T)`, where σ̂² is the running variance of the draws; there are none for
 /// fewer than five draws. A player whose contributions are equal in all draws may have rare others, so one
-/// more draw of the typical size is added. The [`ErrorLaw`] has `T − 1` degrees of freedom, or fewer if few
-/// draws contribute most of the variance, and the directions of the draws' covariance, estimated with at most
-/// 16 random vectors.
+/// more draw of the typical size is added. The [`ErrorDistribution`] has `T − 1` degrees of freedom, or fewer
+/// if few draws contribute most of the variance, and the directions of the draws' covariance, estimated with
+/// at most 16 random vectors.
 ///
 /// **Comparison with [`PermutationShap`](crate::PermutationShap):** with antithetic orders both use the same
 /// orders and return the same estimate up to rounding. That method remembers all coalitions to count the
@@ -127,10 +127,10 @@ setters!(OptimizedMonteCarlo {
 
 /// The minimum number of draws for standard errors. With two draws, 1.96 standard errors cover the true value
 /// in 71% of the cases, and if both give the same contributions the standard error would be zero.
-const FEWEST_DRAWS: usize = 5;
+const MIN_DRAWS: usize = 5;
 
 /// The maximum number of draws, limited by the numbering of random streams.
-const MOST_DRAWS: usize = 1 << 48;
+const MAX_DRAWS: usize = 1 << 48;
 
 impl OptimizedMonteCarlo {
     fn pattern(&self, players: usize) -> Pattern {
@@ -145,13 +145,13 @@ impl OptimizedMonteCarlo {
         {
             return Ok(exact);
         }
-        let law = law_of_scenarios(game)?;
+        let distribution = scenario_distribution(game)?;
         let pattern = self.pattern(game.players());
-        let walks = Walks { game, pattern, ends: Ends::InScenarios(law), seed };
+        let walks = Walks { game, pattern, ends: Ends::InScenarios(distribution), seed };
         let rows = walks.rows_per_draw();
         let draws = affordable_draws(self, game, budget, rows, 1)?;
-        check_draws(draws, 1, MOST_DRAWS)?;
-        let (moments, law) = walks.run(draws)?;
+        check_draws(draws, 1, MAX_DRAWS)?;
+        let (moments, distribution) = walks.run(draws)?;
         let explanation = explanation(self, game, seed, |_| {
             Ok(Estimates {
                 values: moments.mean().collect(),
@@ -161,7 +161,7 @@ impl OptimizedMonteCarlo {
             })
         })?;
         // No bound on the draws: values in one scenario may be far outside the range of the average game.
-        let diagnostics = diagnostics(pattern, &moments, &law, game.players(), None);
+        let diagnostics = diagnostics(pattern, &moments, &distribution, game.players(), None);
         Ok(Explanation { diagnostics, ..explanation })
     }
 }
@@ -196,15 +196,15 @@ impl Estimator for OptimizedMonteCarlo {
         }
         let pattern = self.pattern(players);
         let draws = (budget - 2) / pattern.rows();
-        check_draws(draws, 1, MOST_DRAWS)?;
+        check_draws(draws, 1, MAX_DRAWS)?;
         let mut evaluations = Evaluations::begin(game)?;
         let ends = Ends::Known(evaluations.empty.clone(), evaluations.full.clone());
-        let (moments, law) = Walks { game, pattern, ends, seed }.run(draws)?;
+        let (moments, distribution) = Walks { game, pattern, ends, seed }.run(draws)?;
         evaluations.count += draws * pattern.rows();
         let bounded = BoundedDraws { draws, span: 2.0 };
         let distinct_coalitions = at_most_all(evaluations.count, players);
         // The sum over all players has no error, which removes one direction.
-        let diagnostics = diagnostics(pattern, &moments, &law, players - 1, Some(bounded));
+        let diagnostics = diagnostics(pattern, &moments, &distribution, players - 1, Some(bounded));
         let (values, errors) = (moments.mean().collect(), std_errors(&moments));
         let explanation = evaluations.explain(self, values, errors, seed, diagnostics);
         Ok(Explanation { distinct_coalitions, ..explanation })
@@ -217,32 +217,32 @@ impl Estimator for OptimizedMonteCarlo {
 }
 
 fn std_errors(moments: &RunningMoments) -> Option<Vec<f64>> {
-    (moments.count() >= FEWEST_DRAWS).then(|| moments.standard_errors().collect())
+    (moments.count() >= MIN_DRAWS).then(|| moments.standard_errors().collect())
 }
 
 /// Returns the error distribution of draws that vary in at most `rank` directions.
 fn diagnostics(
     pattern: Pattern,
     moments: &RunningMoments,
-    law: &LawOfDraws,
+    distribution: &DrawDistribution,
     rank: usize,
     bounded_draws: Option<BoundedDraws>,
 ) -> Diagnostics {
-    let error_law = (moments.count() >= FEWEST_DRAWS).then(|| {
+    let error_distribution = (moments.count() >= MIN_DRAWS).then(|| {
         let values: Vec<f64> = moments.mean().collect();
         let shares = vec![(moments.count() as f64).recip(); values.len()];
-        ErrorLaw {
-            degrees_of_freedom: law.degrees_of_freedom(),
-            directions: law.directions(rank),
+        ErrorDistribution {
+            degrees_of_freedom: distribution.degrees_of_freedom(),
+            directions: distribution.directions(rank),
             bounded_draws,
             one_draw: moments.influences().one_draw(&values, &shares, values.len() / pattern.players),
             is_paired: pattern.orders != Orders::Independent,
-            ..ErrorLaw::default()
+            ..ErrorDistribution::default()
         }
     });
     Diagnostics {
         permutations: Some(moments.count().saturating_mul(pattern.walks())),
-        error_law,
+        error_distribution,
         ..Diagnostics::default()
     }
 }

@@ -158,7 +158,7 @@ mod tests {
         [forwards, backwards].concat()
     }
 
-    fn asked(pattern: Pattern, order: &[usize]) -> Coalitions {
+    fn evaluated(pattern: Pattern, order: &[usize]) -> Coalitions {
         let (mut batch, mut joined) = (Coalitions::new(pattern.players), Coalition::empty(pattern.players));
         (0..pattern.steps()).for_each(|step| pattern.push(order, step, &mut joined, &mut batch));
         batch
@@ -177,7 +177,7 @@ mod tests {
                     .flat_map(|walk| (1..players).map(|count| walk[..count].to_vec()))
                     .map(|members| Coalition::from_members(players, members).view().words().to_vec())
                     .collect();
-                let rows = asked(pattern, &order);
+                let rows = evaluated(pattern, &order);
                 assert_eq!(rows.len(), pattern.rows());
                 assert_eq!(walks(orders, &order).len(), pattern.walks());
                 let got: BTreeSet<Vec<u64>> = rows.iter().map(|row| row.words().to_vec()).collect();
@@ -200,7 +200,7 @@ mod tests {
                 }
             }
             // The evaluated coalitions contain n of each size, and every player is in equally many of them.
-            let rows = asked(Pattern { orders: Orders::Balanced, players }, &order);
+            let rows = evaluated(Pattern { orders: Orders::Balanced, players }, &order);
             for size in 1..players {
                 let of_size = || rows.iter().filter(|row| row.size() == size);
                 assert_eq!(of_size().count(), players);

@@ -9,7 +9,7 @@ use apportion_samplers::{Discrete, permutation};
 use crate::error::Result;
 use crate::report::RunningMoments;
 use crate::sampling::optimized_monte_carlo::orders::Pattern;
-use crate::support::LawOfDraws;
+use crate::support::DrawDistribution;
 
 /// The values of ∅ and N for a draw.
 pub(crate) enum Ends {
@@ -51,7 +51,7 @@ impl Walks<'_> {
     /// Returns the moments of `draws` samples of n × k numbers, and their error distribution.
     ///
     /// Samples are added in the order of their numbers, for any number of threads.
-    pub(crate) fn run(&self, draws: usize) -> Result<(RunningMoments, LawOfDraws)> {
+    pub(crate) fn run(&self, draws: usize) -> Result<(RunningMoments, DrawDistribution)> {
         let (players, outputs) = (self.pattern.players, self.game.outputs());
         let mut samples = Samples::new(self.pattern, outputs, &self.ends);
         let all = self.rows_per_draw().saturating_mul(draws);
@@ -70,8 +70,12 @@ impl Walks<'_> {
             while draw < draws && (batch.is_empty() || batch.len() + 4 <= rows) {
                 if next == 0 {
                     order = Rc::new(permutation(players, self.seed, draw as u64));
-                    if let Ends::InScenarios(law) = &self.ends {
-                        scenario = law.draw(&mut stream(self.seed, Purpose::NestedPermutations, draw as u64));
+                    if let Ends::InScenarios(distribution) = &self.ends {
+                        scenario = distribution.draw(&mut stream(
+                            self.seed,
+                            Purpose::NestedPermutations,
+                            draw as u64,
+                        ));
                         batch.push_empty();
                         batch.push_full();
                     }
@@ -89,16 +93,16 @@ impl Walks<'_> {
                 }
             }
             values.resize(batch.len() * outputs, 0.0);
-            self.ask(&batch, &scenarios, &mut values)?;
+            self.evaluate(&batch, &scenarios, &mut values)?;
             let mut answers = &values[..];
             pieces.iter().for_each(|piece| answers = samples.absorb(piece, answers));
         }
-        Ok((samples.moments, samples.law))
+        Ok((samples.moments, samples.distribution))
     }
 
     /// Evaluates a batch. For the average game in one call, because the game may cache; in scenarios, which
     /// no game caches, in tasks for several threads.
-    fn ask(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<()> {
+    fn evaluate(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<()> {
         if matches!(self.ends, Ends::Known(..)) {
             return Ok(self.game.values(batch, values)?);
         }
@@ -127,7 +131,7 @@ struct Samples {
     gains: Vec<f64>,
     innovation: Vec<f64>,
     moments: RunningMoments,
-    law: LawOfDraws,
+    distribution: DrawDistribution,
 }
 
 impl Samples {
@@ -147,7 +151,7 @@ impl Samples {
             gains: vec![0.0; pattern.rows_per_step() * outputs],
             innovation: vec![0.0; width],
             moments: RunningMoments::new(width),
-            law: LawOfDraws::new(pattern.players, outputs),
+            distribution: DrawDistribution::new(pattern.players, outputs),
         }
     }
 
@@ -174,7 +178,7 @@ impl Samples {
             self.pattern.absorb_ends(&piece.order, &self.total, &mut self.sample);
             if self.moments.count() > 0 {
                 self.moments.innovation(&self.sample, &mut self.innovation);
-                self.law.add(&self.innovation);
+                self.distribution.add(&self.innovation);
             }
             self.moments.add(&self.sample);
         }

@@ -20,11 +20,13 @@ use apportion_games::{Coalitions, Game, Partition};
 use apportion_values::{Semivalue, SolutionConcept};
 
 pub use self::sample::Allocation;
-use self::sample::{Known, Sample};
+use self::sample::{KnownValues, Sample};
 use self::strata::{Sizes, Strata};
 use crate::error::Result;
 use crate::registry::{semivalue, specs};
-use crate::report::{Diagnostics, ErrorLaw, Explanation, Influences, RunningMoments, independent_directions};
+use crate::report::{
+    Diagnostics, ErrorDistribution, Explanation, Influences, RunningMoments, independent_directions,
+};
 use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
@@ -35,11 +37,12 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// φ̃_i = Σ_l P(l) μ̃_il,     μ̃_il = the mean of v(S ∪ i) − v(S) over the draws S of l others
 /// ```
 ///
-/// P(l) is the size distribution of the value ([`Semivalue::size_law`]), 1/n for Shapley. Differences of
-/// contributions between sizes add nothing to the variance. Players share only the coalitions of one player
-/// and of all players but one, which are evaluated once, at the beginning. With these the strata of sizes 0
-/// and n−1 are known, and draws of sizes 1 and n−2 take one evaluation, all others two. Strata of at most 64
-/// coalitions, and those of sizes 1 and n−2, are drawn without replacement until they are exhausted.
+/// P(l) is the size distribution of the value ([`Semivalue::size_distribution`]), 1/n for Shapley.
+/// Differences of contributions between sizes add nothing to the variance. Players share only the coalitions
+/// of one player and of all players but one, which are evaluated once, at the beginning. With these the
+/// strata of sizes 0 and n−1 are known, and draws of sizes 1 and n−2 take one evaluation, all others two.
+/// Strata of at most 64 coalitions, and those of sizes 1 and n−2, are drawn without replacement until they
+/// are exhausted.
 ///
 /// **Allocation.** [`Neyman`](Allocation::Neyman): four equal draws from each stratum, then as many
 /// evaluations for allocated draws as for equal ones, then both doubled, and so on. The draws of a stratum
@@ -114,7 +117,7 @@ impl StratifiedMonteCarlo {
 }
 
 /// The maximum number of draws, limited by the numbering of draws.
-const MOST_DRAWS: usize = 1 << 40;
+const MAX_DRAWS: usize = 1 << 40;
 
 /// The maximum number of players for which games are always enumerated: with four, drawing from every stratum
 /// takes more evaluations than there are coalitions.
@@ -138,7 +141,8 @@ impl Estimator for StratifiedMonteCarlo {
         // Weights by size may be defined for a different number of players; this is reported when the value
         // is estimated.
         let fits = players > 0 && self.value.check_players(players).is_ok();
-        let least = if fits { Sizes::new(self.value.size_law(players)).least() } else { 2 };
+        let least =
+            if fits { Sizes::new(self.value.size_distribution(players)).min_evaluations() } else { 2 };
         at_most_all(least, players)
     }
 
@@ -148,18 +152,18 @@ impl Estimator for StratifiedMonteCarlo {
         if let Some(explanation) = exact_if_affordable(self, game, budget, full_budget)? {
             return Ok(explanation);
         }
-        check_draws(budget / 2, 1, MOST_DRAWS)?;
-        let sizes = Sizes::new(self.value.size_law(players));
+        check_draws(budget / 2, 1, MAX_DRAWS)?;
+        let sizes = Sizes::new(self.value.size_distribution(players));
         let mut evaluations = Evaluations::begin(game)?;
-        let known = known(&mut evaluations, &sizes)?;
+        let known = known_values(&mut evaluations, &sizes)?;
         let whole = Partition::whole(players);
         let strata = Strata::new(sizes, &whole, seed)?;
         let sample = Sample::draw(game, &strata, &known, self.allocation, budget - evaluations.count)?;
         evaluations.count += sample.count;
-        let Estimates { values, std_errors, error_law, is_exact } =
+        let Estimates { values, std_errors, error_distribution, is_exact } =
             estimates(&strata, &sample, &known, &evaluations);
         let distinct_coalitions = at_most_all(evaluations.count, players);
-        let diagnostics = Diagnostics { exact: is_exact, error_law, ..Diagnostics::default() };
+        let diagnostics = Diagnostics { exact: is_exact, error_distribution, ..Diagnostics::default() };
         let explanation = evaluations.explain(self, values, std_errors, seed, diagnostics);
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
@@ -172,7 +176,7 @@ impl Estimator for StratifiedMonteCarlo {
 
 /// Evaluates the single players, and all players but one, if they are part of some contribution; otherwise
 /// returns zeros.
-fn known(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<Known> {
+fn known_values(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<KnownValues> {
     let (players, outputs) = (sizes.players, evaluations.game.outputs());
     let mut ask = |is_needed: bool, are_others: bool| -> Result<Vec<f64>> {
         let mut values = vec![0.0; players * outputs];
@@ -192,13 +196,13 @@ fn known(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<Known> {
     } else {
         ask(sizes.needs_all_but_one(), true)?
     };
-    Ok(Known { alone, all_others })
+    Ok(KnownValues { alone, all_others })
 }
 
 struct Estimates {
     values: Vec<f64>,
     std_errors: Option<Vec<f64>>,
-    error_law: Option<ErrorLaw>,
+    error_distribution: Option<ErrorDistribution>,
     is_exact: bool,
 }
 
@@ -215,17 +219,17 @@ struct Part<'s> {
 fn estimates(
     strata: &Strata<'_>,
     sample: &Sample<'_, '_>,
-    known: &Known,
+    known: &KnownValues,
     ends: &Evaluations<'_>,
 ) -> Estimates {
     let (players, outputs) = (strata.sizes.players, ends.empty.len());
-    let law = &strata.sizes.law;
+    let distribution = &strata.sizes.distribution;
     let mut values = vec![0.0; players * outputs];
     for (at, value) in values.iter_mut().enumerate() {
         let output = at % outputs;
         let last = ends.full[output] - known.all_others[at];
         let first = known.alone[at] - ends.empty[output];
-        *value = law[0] * first + law[players - 1] * last;
+        *value = distribution[0] * first + distribution[players - 1] * last;
     }
     // Squared standard errors, and the sum of their squares divided by their degrees of freedom.
     let (mut variances, mut spreads) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
@@ -259,7 +263,7 @@ fn estimates(
             }
         }
     }
-    let error_law = || ErrorLaw {
+    let error_distribution = || ErrorDistribution {
         degrees_of_freedom: variances
             .iter()
             .zip(&spreads)
@@ -273,10 +277,10 @@ fn estimates(
         one_draw: influences.one_draw(&values, &shares, outputs),
         // Single players, and all players but one, are known.
         border_left: Some(0.0),
-        ..ErrorLaw::default()
+        ..ErrorDistribution::default()
     };
     Estimates {
-        error_law: (has_errors && !is_exact).then(error_law),
+        error_distribution: (has_errors && !is_exact).then(error_distribution),
         std_errors: has_errors.then(|| variances.iter().map(|variance| variance.sqrt()).collect()),
         values,
         is_exact,

@@ -32,7 +32,7 @@ pub enum Allocation {
 
 /// Coalition values that are known before any draw: k numbers each, for a single player and for all other
 /// players.
-pub(crate) struct Known {
+pub(crate) struct KnownValues {
     pub(crate) alone: Vec<f64>,
     pub(crate) all_others: Vec<f64>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Side {
 pub(crate) struct Sample<'a, 'p> {
     game: &'a dyn Game,
     strata: &'a Strata<'p>,
-    known: &'a Known,
+    known: &'a KnownValues,
     /// The two sides of each stratum, stratum by stratum; equal allocation and small strata use the first
     /// only.
     pub(crate) sides: Vec<[Side; 2]>,
@@ -82,7 +82,7 @@ impl<'a, 'p> Sample<'a, 'p> {
     pub(crate) fn draw(
         game: &'a dyn Game,
         strata: &'a Strata<'p>,
-        known: &'a Known,
+        known: &'a KnownValues,
         allocation: Allocation,
         budget: usize,
     ) -> Result<Self> {

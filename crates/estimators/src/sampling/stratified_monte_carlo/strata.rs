@@ -9,7 +9,7 @@ use rand::Rng;
 pub(crate) struct Sizes {
     pub(crate) players: usize,
     /// P(l) for the sizes 0..n.
-    pub(crate) law: Vec<f64>,
+    pub(crate) distribution: Vec<f64>,
     /// The sizes in 1..=n−2 with positive weight; for sizes 0 and n−1 there is one coalition per player.
     pub(crate) inner: Vec<usize>,
 }
@@ -18,21 +18,21 @@ pub(crate) struct Sizes {
 const NO_WEIGHT: f64 = 1e-18;
 
 impl Sizes {
-    pub(crate) fn new(law: Vec<f64>) -> Self {
-        let players = law.len();
-        let inner = (1..players.saturating_sub(1)).filter(|&size| law[size] >= NO_WEIGHT).collect();
-        Self { players, law, inner }
+    pub(crate) fn new(distribution: Vec<f64>) -> Self {
+        let players = distribution.len();
+        let inner = (1..players.saturating_sub(1)).filter(|&size| distribution[size] >= NO_WEIGHT).collect();
+        Self { players, distribution, inner }
     }
 
     /// Returns whether the values of single players are part of some contribution.
     pub(crate) fn needs_singles(&self) -> bool {
-        self.law.iter().take(2).any(|&weight| weight >= NO_WEIGHT)
+        self.distribution.iter().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
     /// Returns whether the values of all players but one are part of some contribution, and are not those of
     /// single players.
     pub(crate) fn needs_all_but_one(&self) -> bool {
-        self.players > 2 && self.law.iter().rev().take(2).any(|&weight| weight >= NO_WEIGHT)
+        self.players > 2 && self.distribution.iter().rev().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
     /// Returns whether coalitions of `size` are evaluated in draws, rather than before.
@@ -47,14 +47,14 @@ impl Sizes {
     }
 
     /// Returns the number of evaluations before any draw, including ∅ and N.
-    pub(crate) fn known(&self) -> usize {
+    pub(crate) fn known_evaluations(&self) -> usize {
         2 + self.players * (usize::from(self.needs_singles()) + usize::from(self.needs_all_but_one()))
     }
 
     /// Returns the number of evaluations with one draw from every stratum.
-    pub(crate) fn least(&self) -> usize {
+    pub(crate) fn min_evaluations(&self) -> usize {
         let draws: usize = self.inner.iter().map(|&size| self.cost(size)).sum();
-        self.known().saturating_add(self.players.saturating_mul(draws))
+        self.known_evaluations().saturating_add(self.players.saturating_mul(draws))
     }
 }
 
@@ -109,7 +109,7 @@ impl<'p> Strata<'p> {
 
     /// Returns P(l).
     pub(crate) fn weight(&self, stratum: usize) -> f64 {
-        self.sizes.law[self.size(stratum)]
+        self.sizes.distribution[self.size(stratum)]
     }
 
     /// Returns the number of evaluations of a draw.
@@ -158,12 +158,15 @@ mod tests {
     #[test]
     fn the_least_budget_draws_once_from_every_stratum() {
         // 2 (n − 1)²: two for each of n (n − 1) contributions, minus the shared ones.
-        let least = |players| uniform(players).least();
+        let least = |players| uniform(players).min_evaluations();
         assert_eq!([2, 3, 4, 5, 10, 30].map(least), [4, 8, 18, 32, 162, 1682]);
         let early = Sizes::new(vec![0.5, 0.5, 0.0, 0.0, 0.0]);
-        assert_eq!((early.inner.clone(), early.known(), early.least()), (vec![1], 7, 12));
+        assert_eq!(
+            (early.inner.clone(), early.known_evaluations(), early.min_evaluations()),
+            (vec![1], 7, 12)
+        );
         let middle = Sizes::new(vec![0.0, 0.0, 1.0, 0.0, 0.0]);
-        assert_eq!((middle.known(), middle.least()), (2, 12));
+        assert_eq!((middle.known_evaluations(), middle.min_evaluations()), (2, 12));
     }
 
     #[test]

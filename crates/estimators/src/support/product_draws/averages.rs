@@ -13,7 +13,7 @@ use crate::error::Result;
 /// turns their values into independent samples of `width` numbers.
 pub(crate) trait ProductDraws: Sync {
     /// The part of a drawn block that is needed to compute the samples once the game is evaluated.
-    type Drawn;
+    type BlockState;
 
     /// Returns the number of coalitions per draw for `unit`.
     fn rows_per_draw(&self, unit: usize) -> usize;
@@ -22,19 +22,25 @@ pub(crate) trait ProductDraws: Sync {
     fn stream(&self, unit: usize, block: usize) -> ChaCha8Rng;
 
     /// Makes the draws with indices `draws`, by appending coalitions with their scenarios to `asked`.
-    fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) -> Self::Drawn;
+    fn draw(
+        &self,
+        unit: usize,
+        draws: Range<usize>,
+        rng: &mut ChaCha8Rng,
+        asked: &mut ScenarioCoalitions,
+    ) -> Self::BlockState;
 
     /// Returns the samples, one after the other, from the values of the coalitions.
-    fn samples(&self, unit: usize, drawn: Self::Drawn, values: &[f64]) -> Vec<f64>;
+    fn samples(&self, unit: usize, drawn: Self::BlockState, values: &[f64]) -> Vec<f64>;
 }
 
 /// Coalitions to evaluate, each in a scenario.
-pub(crate) struct Asked {
+pub(crate) struct ScenarioCoalitions {
     pub(crate) coalitions: Coalitions,
     pub(crate) scenarios: Vec<usize>,
 }
 
-impl Asked {
+impl ScenarioCoalitions {
     /// Appends the coalition with bits `words`.
     pub(crate) fn push(&mut self, words: &[u64]) {
         self.coalitions.push_words(words);
@@ -122,7 +128,7 @@ fn moments<D: ProductDraws>(
     blocks: impl Iterator<Item = (usize, usize)>,
 ) -> Result<Vec<Samples>> {
     let coalitions = Coalitions::with_capacity(game.players(), BATCH_ROWS);
-    let mut asked = Asked { coalitions, scenarios: Vec::with_capacity(BATCH_ROWS) };
+    let mut asked = ScenarioCoalitions { coalitions, scenarios: Vec::with_capacity(BATCH_ROWS) };
     let drawn: Vec<_> = blocks
         .map(|(unit, block)| {
             let (first, range) = (asked.scenarios.len(), plan.range(block));
@@ -138,11 +144,11 @@ fn moments<D: ProductDraws>(
         let samples = draws.samples(unit, drawn, &values[rows.start * outputs..rows.end * outputs]);
         let mut start = range.start;
         while start < range.end {
-            let stratum = plan.strata.of(start);
+            let stratum = plan.strata.stratum(start);
             let end = plan.strata.end(stratum).min(range.end);
             let own = &samples[(start - range.start) * plan.width..(end - range.start) * plan.width];
             let weights = plan.weights.map(|weights| &weights[start..end]);
-            moments.push(Samples { unit, stratum, moments: Moments::of(own, plan.width, weights) });
+            moments.push(Samples { unit, stratum, moments: Moments::from_samples(own, plan.width, weights) });
             start = end;
         }
     }

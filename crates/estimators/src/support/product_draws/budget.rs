@@ -4,7 +4,7 @@ use apportion_games::Game;
 
 use super::strata::Estimates;
 use crate::error::{EstimatorError, Result};
-use crate::report::{Diagnostics, ErrorLaw, Explanation};
+use crate::report::{Diagnostics, ErrorDistribution, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
 
 /// Returns the number of draws that a budget of M evaluations allows in addition to v(∅) and v(N), if each
@@ -12,7 +12,7 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 ///
 /// # Errors
 ///
-/// [`EstimatorError::Budget`] if this is less than `least_draws`.
+/// [`EstimatorError::Budget`] if this is less than `min_draws`.
 ///
 /// # Panics
 ///
@@ -22,10 +22,10 @@ pub(crate) fn affordable_draws(
     game: &dyn Game,
     budget: usize,
     rows: usize,
-    least_draws: usize,
+    min_draws: usize,
 ) -> Result<usize> {
     let scenarios = game.scenarios() as u128;
-    let least = 2 + (rows as u128 * least_draws as u128).div_ceil(scenarios);
+    let least = 2 + (rows as u128 * min_draws as u128).div_ceil(scenarios);
     if (budget as u128) < least {
         let enough = estimator.minimum_budget(game.players());
         return Err(EstimatorError::Budget {
@@ -56,11 +56,11 @@ pub(crate) fn explanation(
     let (evaluations, model_rows) =
         (ends.count + share(1), ends.model_rows() + share(game.rows_per_coalition()));
     // Methods that know more about the error distribution add it later.
-    let error_law = estimates
+    let error_distribution = estimates
         .std_errors
         .as_ref()
-        .map(|_| ErrorLaw { one_draw: estimates.one_draw, ..ErrorLaw::default() });
-    let diagnostics = Diagnostics { error_law, ..Diagnostics::default() };
+        .map(|_| ErrorDistribution { one_draw: estimates.one_draw, ..ErrorDistribution::default() });
+    let diagnostics = Diagnostics { error_distribution, ..Diagnostics::default() };
     let explanation = ends.explain(estimator, estimates.values, estimates.std_errors, seed, diagnostics);
     let distinct_coalitions = at_most_all(evaluations, game.players());
     Ok(Explanation { evaluations, distinct_coalitions, model_rows, ..explanation })

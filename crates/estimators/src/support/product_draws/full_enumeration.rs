@@ -6,7 +6,7 @@ use apportion_values::Value;
 use crate::error::Result;
 use crate::report::Explanation;
 use crate::run::Estimator;
-use crate::support::{MOST_REMEMBERED, exact_of};
+use crate::support::{MAX_CACHED_COALITIONS, exact_of};
 
 /// Returns the exact values if they require at most `budget` coalitions; each is evaluated once.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn exact_within(
     game: &dyn Game,
     budget: usize,
 ) -> Result<Option<Explanation>> {
-    let most = if value.concept().needs_partition() { budget.min(MOST_REMEMBERED) } else { budget };
+    let most = if value.concept().needs_partition() { budget.min(MAX_CACHED_COALITIONS) } else { budget };
     if value.coalitions(game.players()).is_none_or(|coalitions| coalitions > most) {
         return Ok(None);
     }

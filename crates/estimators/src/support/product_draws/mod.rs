@@ -15,10 +15,10 @@ mod moments;
 mod scenarios;
 mod strata;
 
-pub(crate) use averages::{Asked, Plan, ProductDraws, averages};
+pub(crate) use averages::{Plan, ProductDraws, ScenarioCoalitions, averages};
 pub(crate) use budget::{affordable_draws, explanation};
 pub(crate) use full_enumeration::exact_within;
 pub(crate) use moments::Moments;
-pub(crate) use scenarios::{Scenarios, law_of_scenarios};
+pub(crate) use scenarios::{Scenarios, scenario_distribution};
 pub use strata::PlayerEstimates;
 pub(crate) use strata::{Estimates, Finished, Strata};

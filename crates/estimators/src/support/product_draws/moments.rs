@@ -21,7 +21,7 @@ pub(crate) struct Moments {
 
 impl Moments {
     /// Returns the moments of `samples`, row-major; all weights are 1 if `weights` is `None`.
-    pub(crate) fn of(samples: &[f64], width: usize, weights: Option<&[f64]>) -> Self {
+    pub(crate) fn from_samples(samples: &[f64], width: usize, weights: Option<&[f64]>) -> Self {
         let rows = || samples.chunks_exact(width).enumerate();
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let mut sums = [0.0; 3];
@@ -126,7 +126,7 @@ mod tests {
     fn in_blocks(samples: &[f64], width: usize, weights: Option<&[f64]>, block: usize) -> Moments {
         let mut blocks = (0..samples.len() / width).step_by(block).map(|start| {
             let end = (start + block).min(samples.len() / width);
-            Moments::of(
+            Moments::from_samples(
                 &samples[start * width..end * width],
                 width,
                 weights.map(|weights| &weights[start..end]),
@@ -171,7 +171,8 @@ mod tests {
         for block in [1, 10, 64] {
             let merged = in_blocks(&samples, 1, Some(&weights), block);
             assert!((merged.mean()[0] - mean).abs() < 1e-11);
-            let ratio = merged.variances().zip(whole.variances()).map(|(got, wanted)| got / wanted).next();
+            let ratio =
+                merged.variances().zip(whole.variances()).map(|(got, expected)| got / expected).next();
             assert!((ratio.unwrap() - 1.0).abs() < 1e-9, "{ratio:?}");
         }
     }
@@ -181,7 +182,8 @@ mod tests {
         // Uniform samples of variance 1/3 with six very different weights: Var = Σ w² / 3.
         let weights = [0.5, 0.2, 0.1, 0.1, 0.05, 0.05].map(|weight| weight * 8.0);
         let squares = weights.iter().map(|w| (w / 8.0f64).powi(2)).sum::<f64>();
-        let estimate = |run: u64| Moments::of(&numbers(6, 100 + run), 1, Some(&weights)).variances().next();
+        let estimate =
+            |run: u64| Moments::from_samples(&numbers(6, 100 + run), 1, Some(&weights)).variances().next();
         let estimates: Vec<f64> = (0..20_000).filter_map(estimate).collect();
         let mean = estimates.iter().sum::<f64>() / 20_000.0;
         let deviation = (estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0).sqrt();

@@ -19,31 +19,33 @@ pub(crate) enum Scenarios {
 
 impl Scenarios {
     /// Creates scenarios drawn independently by the weights of `game`.
-    pub(crate) fn drawn(game: &dyn Game) -> Result<Self> {
-        Ok(Self::Drawn(law_of_scenarios(game)?))
+    pub(crate) fn independent(game: &dyn Game) -> Result<Self> {
+        Ok(Self::Drawn(scenario_distribution(game)?))
     }
 
     /// Creates scenarios drawn by the weights of `game`, each draw within its stratum.
     pub(crate) fn stratified(game: &dyn Game, strata: Strata) -> Result<Self> {
-        let law = match game.scenario_weights() {
+        let distribution = match game.scenario_weights() {
             Some(weights) => Stratified::new(weights)?,
             None => Stratified::uniform(game.scenarios())?,
         };
-        Ok(Self::Stratified(law, strata))
+        Ok(Self::Stratified(distribution, strata))
     }
 
     /// Returns the scenario of draw number `draw`.
-    pub(crate) fn of(&self, draw: usize, rng: &mut ChaCha8Rng) -> usize {
+    pub(crate) fn scenario(&self, draw: usize, rng: &mut ChaCha8Rng) -> usize {
         match self {
-            Self::Drawn(law) => law.draw(rng),
-            Self::Stratified(law, strata) => law.draw(strata.of(draw), strata.count, rng),
+            Self::Drawn(distribution) => distribution.draw(rng),
+            Self::Stratified(distribution, strata) => {
+                distribution.draw(strata.stratum(draw), strata.count, rng)
+            }
             Self::Walked => draw,
         }
     }
 }
 
 /// Returns the distribution of a scenario of `game`, by its weights.
-pub(crate) fn law_of_scenarios(game: &dyn Game) -> Result<Discrete> {
+pub(crate) fn scenario_distribution(game: &dyn Game) -> Result<Discrete> {
     Ok(match game.scenario_weights() {
         Some(weights) => Discrete::new(weights)?,
         None => Discrete::uniform(game.scenarios())?,

@@ -40,7 +40,7 @@ impl Strata {
     }
 
     /// Returns the stratum of draw number `draw`.
-    pub(crate) fn of(self, draw: usize) -> usize {
+    pub(crate) fn stratum(self, draw: usize) -> usize {
         let (each, more) = (self.draws / self.count, self.draws % self.count);
         if draw < more * (each + 1) { draw / (each + 1) } else { more + (draw - more * (each + 1)) / each }
     }
@@ -114,14 +114,14 @@ impl Stratified {
         self.close();
         let means = self.means.iter().map(|sum| sum / count).collect();
         let errors = || self.variances.iter().map(|sum| sum.sqrt() / count).collect();
-        let std_errors = (degrees >= FEWEST_DEGREES).then(errors);
+        let std_errors = (degrees >= MIN_DEGREES).then(errors);
         Finished { means, std_errors, influences: self.influences.scaled(count.recip()), share }
     }
 }
 
 /// The minimum number of degrees of freedom for standard errors; slightly less, because it is compared with a
 /// rounded quotient.
-const FEWEST_DEGREES: f64 = 4.0 - 1e-9;
+const MIN_DEGREES: f64 = 4.0 - 1e-9;
 
 /// A mean over strata.
 pub(crate) struct Finished {
@@ -181,8 +181,8 @@ mod tests {
             for count in 1..=draws {
                 let strata = Strata { count, draws };
                 let mut sizes = vec![0; count];
-                (0..draws).for_each(|draw| sizes[strata.of(draw)] += 1);
-                assert!((1..draws).all(|draw| strata.of(draw) >= strata.of(draw - 1)));
+                (0..draws).for_each(|draw| sizes[strata.stratum(draw)] += 1);
+                assert!((1..draws).all(|draw| strata.stratum(draw) >= strata.stratum(draw - 1)));
                 let mut end = 0;
                 for (stratum, size) in sizes.iter().enumerate() {
                     end += size;
@@ -205,7 +205,7 @@ mod tests {
         // Two strata of three and two samples, added in pieces.
         let samples = [1.0, 3.0, 5.0, 10.0, 14.0];
         let strata = Strata { count: 2, draws: 5 };
-        let of = |range: std::ops::Range<usize>| Moments::of(&samples[range], 1, None);
+        let of = |range: std::ops::Range<usize>| Moments::from_samples(&samples[range], 1, None);
         let mut stratified = Stratified::new(strata, of(0..2));
         stratified.add(0, of(2..3));
         stratified.add(1, of(3..4));
@@ -216,12 +216,12 @@ mod tests {
         assert_eq!((means, std_errors), (vec![7.5], None));
 
         let strata = Strata { count: 2, draws: 10 };
-        let twice = |range: std::ops::Range<usize>| Moments::of(&samples[range].repeat(2), 1, None);
+        let twice = |range: std::ops::Range<usize>| Moments::from_samples(&samples[range].repeat(2), 1, None);
         let mut stratified = Stratified::new(strata, twice(0..3));
         stratified.add(1, twice(3..5));
         let Finished { means, std_errors, .. } = stratified.finish();
         // Squared deviations 16 and 16 with five and three degrees of freedom.
-        let wanted = ((16.0 / 5.0 / 6.0 + 16.0 / 3.0 / 4.0) / 4.0f64).sqrt();
-        assert!((means[0] - 7.5).abs() < 1e-15 && (std_errors.unwrap()[0] - wanted).abs() < 1e-15);
+        let expected = ((16.0 / 5.0 / 6.0 + 16.0 / 3.0 / 4.0) / 4.0f64).sqrt();
+        assert!((means[0] - 7.5).abs() < 1e-15 && (std_errors.unwrap()[0] - expected).abs() < 1e-15);
     }
 }

@@ -4,7 +4,7 @@ use apportion_estimators::{
     Accounting, Allocation, Draws, Estimator, FullBudget, KernelBanzhaf, KernelShap, LearnedSpectrum,
     LeverageShap, MaximumSampleReuse, MonteCarlo, NestedPermutation, OddShap, OptimizedKernelShap,
     OptimizedMonteCarlo, Orders, Pairing, PermutationShap, ProductSpace, ProjectedGradient, ProxyResidual,
-    ProxyShap, References, RegressionMsr, SamplingLaw, StratifiedMonteCarlo, TreeSurrogate,
+    ProxyShap, References, RegressionMsr, SamplingDistribution, StratifiedMonteCarlo, TreeSurrogate,
 };
 use apportion_values::Semivalue;
 
@@ -34,7 +34,9 @@ pub(crate) fn all() -> Estimators {
         Box::new(MonteCarlo::new(Semivalue::Banzhaf)),
         Box::new(MonteCarlo::new(early.clone()).with_accounting(Accounting::Subsets)),
         Box::new(MaximumSampleReuse::new(Semivalue::Banzhaf)),
-        Box::new(MaximumSampleReuse::new(early.clone()).with_law(SamplingLaw::OneSampleFitsAll)),
+        Box::new(
+            MaximumSampleReuse::new(early.clone()).with_distribution(SamplingDistribution::OneSampleFitsAll),
+        ),
         Box::new(MaximumSampleReuse::adjusted(early)),
         Box::new(MaximumSampleReuse::adjusted(late.clone()).with_draws(Draws::Bernoulli)),
         Box::new(MaximumSampleReuse::adjusted(late).with_draws(Draws::WithReplacement)),
@@ -138,7 +140,7 @@ pub(crate) fn of_semivalue(value: &Semivalue) -> Estimators {
     vec![
         Box::new(MonteCarlo::new(value.clone())),
         Box::new(plain.clone()),
-        Box::new(plain.clone().with_law(SamplingLaw::OneSampleFitsAll)),
+        Box::new(plain.clone().with_distribution(SamplingDistribution::OneSampleFitsAll)),
         Box::new(plain.with_draws(Draws::FixedCounts)),
         Box::new(adjusted.clone().with_draws(Draws::WithReplacement)),
         Box::new(adjusted),

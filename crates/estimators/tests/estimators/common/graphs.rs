@@ -63,14 +63,14 @@ pub(crate) fn c_shapley(order: usize) -> impl Iterator<Item = GraphValue> {
 /// counts.
 pub(crate) fn check(graph: &Graph, game: &dyn Game, value: &GraphValue) {
     let what = format!("{value} on {graph:?}");
-    let wanted = value.enumerate(game, graph).unwrap();
+    let expected = value.enumerate(game, graph).unwrap();
     let estimator = OnGraph::new(graph.clone(), value.clone());
     let game = Once::new(game);
     let got = estimator.values(&game).unwrap();
-    assert_close(&got.values, &wanted.values, 1e-12, &what);
-    assert_eq!((&got.base, &got.prediction), (&wanted.base, &wanted.predictions));
-    assert_eq!(game.asked(), estimator.coalitions().unwrap(), "{what}");
-    assert_eq!((got.evaluations, got.distinct_coalitions), (game.asked(), game.asked()));
-    assert_eq!(got.model_rows, 3 * game.asked());
+    assert_close(&got.values, &expected.values, 1e-12, &what);
+    assert_eq!((&got.base, &got.prediction), (&expected.base, &expected.predictions));
+    assert_eq!(game.evaluations(), estimator.coalitions().unwrap(), "{what}");
+    assert_eq!((got.evaluations, got.distinct_coalitions), (game.evaluations(), game.evaluations()));
+    assert_eq!(got.model_rows, 3 * game.evaluations());
     assert!(got.diagnostics.exact && got.seed.is_none());
 }

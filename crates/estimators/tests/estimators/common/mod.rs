@@ -11,7 +11,9 @@ use apportion_games::{
     Background, Coalition, Coalitions, Game, GameError, Partition, Purpose, SumOfUnanimity, TabulatedGame,
     stream,
 };
-use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
+use apportion_samplers::{
+    Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeDistribution, WithReplacement,
+};
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -27,7 +29,7 @@ pub(crate) fn random_table(players: usize, outputs: usize, around: f64, seed: u6
 /// Returns this value in these groups, which are ignored for semivalues of players.
 pub(crate) fn in_groups(concept: &SolutionConcept, groups: &Partition) -> Value {
     let groups = concept.needs_partition().then(|| groups.clone());
-    Value::of(concept.clone(), groups, None).expect("a value without a graph")
+    Value::from_concept(concept.clone(), groups, None).expect("a value without a graph")
 }
 
 /// Returns groups of these sizes, with scattered members.
@@ -53,7 +55,7 @@ pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
         Semivalue::beta_shapley(1.0, 4.0),
         Semivalue::beta_shapley(16.0, 1.0),
         Semivalue::mixture(&[0.1, 0.7], &[0.5, 0.5]),
-        Semivalue::by_size_law(&by_size),
+        Semivalue::from_size_distribution(&by_size),
     ]
     .map(|value| value.expect("legal parameters"))
     .into()
@@ -224,14 +226,20 @@ pub(crate) const DRAWS: [Draws; 5] =
     [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
 
 /// Returns the draws of the samplers, with repetitions.
-pub(crate) fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, seed: u64) -> Sample {
+pub(crate) fn sample(
+    draws: Draws,
+    distribution: SizeDistribution,
+    pairing: Pairing,
+    rows: usize,
+    seed: u64,
+) -> Sample {
     let (fixed, nested) = (Order::Fixed, Order::Nested);
     match draws {
-        Draws::WithReplacement => WithReplacement { law, pairing }.sample(rows, seed),
-        Draws::FixedCounts => FixedCounts { law, pairing, order: fixed }.sample(rows, seed),
-        Draws::Bernoulli => Bernoulli { law, pairing, order: fixed }.sample(rows, seed),
-        Draws::Growing => FixedCounts { law, pairing, order: nested }.sample(rows, seed),
-        Draws::GrowingBernoulli => Bernoulli { law, pairing, order: nested }.sample(rows, seed),
+        Draws::WithReplacement => WithReplacement { distribution, pairing }.sample(rows, seed),
+        Draws::FixedCounts => FixedCounts { distribution, pairing, order: fixed }.sample(rows, seed),
+        Draws::Bernoulli => Bernoulli { distribution, pairing, order: fixed }.sample(rows, seed),
+        Draws::Growing => FixedCounts { distribution, pairing, order: nested }.sample(rows, seed),
+        Draws::GrowingBernoulli => Bernoulli { distribution, pairing, order: nested }.sample(rows, seed),
     }
     .expect("a legal budget")
 }
@@ -240,12 +248,12 @@ pub(crate) fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, 
 pub(crate) type Question = (Coalition, Option<usize>);
 
 /// A game that records its evaluations in order.
-pub(crate) struct Recorded<G> {
+pub(crate) struct RecordingGame<G> {
     pub(crate) game: G,
     asked: Mutex<Vec<Question>>,
 }
 
-impl<G: Game> Recorded<G> {
+impl<G: Game> RecordingGame<G> {
     pub(crate) fn new(game: G) -> Self {
         Self { game, asked: Mutex::default() }
     }
@@ -268,7 +276,7 @@ impl<G: Game> Recorded<G> {
     }
 }
 
-impl<G: Game> Game for Recorded<G> {
+impl<G: Game> Game for RecordingGame<G> {
     fn players(&self) -> usize {
         self.game.players()
     }
@@ -310,7 +318,7 @@ impl<G: Game> Once<G> {
         Self { game, asked: Mutex::default() }
     }
 
-    pub(crate) fn asked(&self) -> usize {
+    pub(crate) fn evaluations(&self) -> usize {
         self.asked.lock().expect("no test panics while it notes").len()
     }
 }

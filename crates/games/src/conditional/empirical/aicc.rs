@@ -6,20 +6,20 @@
 //! Akaike information criterion*, 1998; for empirical conditional distributions Aas, Jullum and Løland, 2021,
 //! section 3.3.
 
-use super::law::EmpiricalLaw;
+use super::distribution::EmpiricalDistribution;
 use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
-use crate::conditional::law::{ConditionalLaw, Sampling};
+use crate::conditional::distribution::{ConditionalDistribution, Sampling};
 use crate::error::GameError;
 use crate::model::{Model, Rows};
 use crate::shared::Shared;
 use crate::synthetic::SyntheticRows;
 
 /// Maximum number of rows, whose pairwise distances are stored per coalition: 32 MB per thread.
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
 /// The exponent of the smallest bandwidth of the grid, a power of ten.
-const LEAST: i32 = -2;
+const MIN_EXPONENT: i32 = -2;
 
 /// Number of bandwidths in the grid: five per power of ten, up to 100.
 const TRIED: usize = 21;
@@ -49,24 +49,24 @@ const NARROW: f64 = 1e-7;
 /// have at most 2000 rows.
 ///
 /// ```
-/// use apportion_games::{Coalitions, ConditionalGame, EmpiricalLaw, Game, Rows};
+/// use apportion_games::{Coalitions, ConditionalGame, EmpiricalDistribution, Game, Rows};
 ///
 /// let data: Vec<f64> = (-50..=50).flat_map(|i| [f64::from(i) / 10.0, f64::from(i * i) / 100.0]).collect();
 /// let model = |row: &[f64]| row[1];
-/// let law = EmpiricalLaw::fit(Rows::new(&data, 2))?.with_bandwidths_by_aicc(&model)?;
-/// let game = ConditionalGame::new(&model, &[-3.0, 9.0], &law)?;
+/// let distribution = EmpiricalDistribution::fit(Rows::new(&data, 2))?.with_bandwidths_by_aicc(&model)?;
+/// let game = ConditionalGame::new(&model, &[-3.0, 9.0], &distribution)?;
 /// let mut value = [0.0];
 /// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
 /// // The second feature is a function of the first, so the narrowest kernel is the best.
 /// assert!((value[0] - 9.0).abs() < 0.01);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
-pub struct AdaptedEmpiricalLaw<'a> {
-    law: EmpiricalLaw,
+pub struct AdaptedEmpiricalDistribution<'a> {
+    distribution: EmpiricalDistribution,
     model: Shared<'a, dyn Model + 'a>,
 }
 
-impl EmpiricalLaw {
+impl EmpiricalDistribution {
     /// Chooses the bandwidth for each explicand and coalition by the AICc of smoothing the predictions of
     /// `model`.
     ///
@@ -77,15 +77,15 @@ impl EmpiricalLaw {
     pub fn with_bandwidths_by_aicc<'a>(
         self,
         model: impl Into<Shared<'a, dyn Model + 'a>>,
-    ) -> Result<AdaptedEmpiricalLaw<'a>, GameError> {
+    ) -> Result<AdaptedEmpiricalDistribution<'a>, GameError> {
         let (model, rows) = (model.into(), self.data.rows());
         if let Some(wanted) = model.features().filter(|&features| features != rows.columns()) {
             let what = "a row of the empirical distribution".to_owned();
             return Err(GameError::Width { what, actual: rows.columns(), expected: wanted });
         }
-        if rows.len() > MOST_ROWS {
+        if rows.len() > MAX_ROWS {
             let what = format!(
-                "choosing the bandwidth by AICc compares all pairs of rows and supports at most {MOST_ROWS} \
+                "choosing the bandwidth by AICc compares all pairs of rows and supports at most {MAX_ROWS} \
                  rows, got {}; use fewer rows, or set a bandwidth",
                 rows.len()
             );
@@ -94,17 +94,17 @@ impl EmpiricalLaw {
         let total = self.data.total().round() as usize;
         if total < 4 {
             return Err(GameError::TooFewRows {
-                law: "choosing the bandwidth by AICc",
+                distribution: "choosing the bandwidth by AICc",
                 actual: total,
                 min: 4,
                 hint: "use more rows, or set a bandwidth",
             });
         }
-        Ok(AdaptedEmpiricalLaw { law: self, model })
+        Ok(AdaptedEmpiricalDistribution { distribution: self, model })
     }
 }
 
-impl AdaptedEmpiricalLaw<'_> {
+impl AdaptedEmpiricalDistribution<'_> {
     /// Returns the bandwidth of a coalition that is neither empty nor the grand coalition.
     ///
     /// # Errors
@@ -114,12 +114,12 @@ impl AdaptedEmpiricalLaw<'_> {
         let present: Vec<usize> = coalition.members().collect();
         let outputs = self.responses(explicand, &present, coalition)?;
         if outputs.is_empty() {
-            return Ok(self.law.bandwidth);
+            return Ok(self.distribution.bandwidth);
         }
         let smoother = Smoother {
-            distances: self.law.distances_of_pairs(&present),
-            counts: self.law.data.counts(),
-            total: self.law.data.total(),
+            distances: self.distribution.distances_of_pairs(&present),
+            counts: self.distribution.data.counts(),
+            total: self.distribution.data.total(),
             outputs,
         };
         Ok(smoother.best_bandwidth())
@@ -133,7 +133,7 @@ impl AdaptedEmpiricalLaw<'_> {
         present: &[usize],
         coalition: CoalitionView<'_>,
     ) -> Result<Vec<Vec<f64>>, GameError> {
-        let mut rows = self.law.data.rows().values().to_vec();
+        let mut rows = self.distribution.data.rows().values().to_vec();
         for row in rows.chunks_exact_mut(explicand.len()) {
             present.iter().for_each(|&feature| row[feature] = explicand[feature]);
         }
@@ -161,35 +161,37 @@ impl AdaptedEmpiricalLaw<'_> {
     }
 }
 
-impl std::fmt::Debug for AdaptedEmpiricalLaw<'_> {
+impl std::fmt::Debug for AdaptedEmpiricalDistribution<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AdaptedEmpiricalLaw").field("law", &self.law).finish_non_exhaustive()
+        f.debug_struct("AdaptedEmpiricalDistribution")
+            .field("distribution", &self.distribution)
+            .finish_non_exhaustive()
     }
 }
 
-impl ConditionalLaw for AdaptedEmpiricalLaw<'_> {
+impl ConditionalDistribution for AdaptedEmpiricalDistribution<'_> {
     fn columns(&self) -> usize {
-        self.law.columns()
+        self.distribution.columns()
     }
 
     fn draws(&self) -> usize {
-        self.law.draws()
+        self.distribution.draws()
     }
 
     fn sampling(&self) -> Sampling {
-        self.law.sampling()
+        self.distribution.sampling()
     }
 
-    fn given<'a>(
+    fn condition<'a>(
         &'a self,
         explicand: &'a [f64],
         coalition: CoalitionView<'_>,
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError> {
         let bandwidth = match coalition.size() {
-            0 => self.law.bandwidth,
+            0 => self.distribution.bandwidth,
             _ => self.bandwidth(explicand, coalition)?,
         };
-        Ok(self.law.given_with(bandwidth, explicand, coalition))
+        Ok(self.distribution.given_with(bandwidth, explicand, coalition))
     }
 }
 
@@ -241,7 +243,7 @@ impl Smoother<'_> {
 
     /// Returns the σ that minimizes the AICc.
     fn best_bandwidth(&self) -> f64 {
-        let tried = |index: usize| 10f64.powf(f64::from(LEAST) + index as f64 / 5.0);
+        let tried = |index: usize| 10f64.powf(f64::from(MIN_EXPONENT) + index as f64 / 5.0);
         let best =
             (0..TRIED).map(|index| (self.criterion(tried(index)), index)).min_by(|a, b| a.0.total_cmp(&b.0));
         let index = best.map_or(0, |(_, index)| index);

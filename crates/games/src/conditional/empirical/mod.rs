@@ -1,8 +1,8 @@
 //! The empirical distribution: rows of the data, weighted by their distance in the present features.
 
 mod aicc;
-mod kept;
-mod law;
+mod distribution;
+mod weighted_rows;
 
-pub use aicc::AdaptedEmpiricalLaw;
-pub use law::EmpiricalLaw;
+pub use aicc::AdaptedEmpiricalDistribution;
+pub use distribution::EmpiricalDistribution;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// The file stores only the indices of columns, so without a limit a small file could exhaust the memory.
-const MOST_COLUMNS: usize = 1 << 20;
+const MAX_COLUMNS: usize = 1 << 20;
 
 /// A numeric column.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +48,8 @@ pub(super) struct Features {
 impl Features {
     /// Adds a feature, or returns why it is invalid.
     pub(super) fn add(&mut self, Feature { kind, index, column, name }: Feature<'_>) -> Result<(), String> {
-        if column >= MOST_COLUMNS {
-            return Err(format!("column {column} exceeds the maximum of {MOST_COLUMNS} features"));
+        if column >= MAX_COLUMNS {
+            return Err(format!("column {column} exceeds the maximum of {MAX_COLUMNS} features"));
         }
         if self.named.insert(column, name.to_owned()).is_some() {
             return Err(format!("two features have the column {column}"));

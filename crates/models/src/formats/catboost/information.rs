@@ -123,19 +123,23 @@ fn classes_of(said: &Field<'_>) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn of(document: &str) -> Information {
+    fn parse(document: &str) -> Information {
         let document = json::read(document.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
         Information::of_document(&Field::root(&document)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
     fn release_and_loss_are_found_where_they_are() {
-        let known = of(r#"{"model_info": {"catboost_version_info": "Branch: tags/v1.2.10\nAuthor: x",
-            "params": {"loss_function": {"type": "Logloss", "params": {}}}}}"#);
+        let known = parse(
+            r#"{"model_info": {"catboost_version_info": "Branch: tags/v1.2.10\nAuthor: x",
+            "params": {"loss_function": {"type": "Logloss", "params": {}}}}}"#,
+        );
         assert_eq!((&*known.version, &*known.loss), ("1.2.10", "Logloss"));
         assert_eq!(known.link(), Some(Link::Logistic { steepness: 1.0 }));
-        let text = of(r#"{"model_info": {"catboost_version_info": "Summary: CatBoost release 0.26.1. [x]",
-            "params": "{\"loss_function\": {\"type\": \"Poisson\"}}"}}"#);
+        let text = parse(
+            r#"{"model_info": {"catboost_version_info": "Summary: CatBoost release 0.26.1. [x]",
+            "params": "{\"loss_function\": {\"type\": \"Poisson\"}}"}}"#,
+        );
         assert_eq!((&*text.version, &*text.loss), ("0.26.1", "Poisson"));
         assert_eq!(text.link(), Some(Link::Exponential));
         for nothing in [
@@ -144,7 +148,7 @@ mod tests {
             r#"{"model_info": {"params": "{", "catboost_version_info": 3}}"#,
             r#"{"model_info": {"params": {"loss_function": 1}, "catboost_version_info": "tags/v"}}"#,
         ] {
-            let unknown = of(nothing);
+            let unknown = parse(nothing);
             assert_eq!((&*unknown.version, &*unknown.loss), (UNKNOWN, UNKNOWN), "{nothing}");
             assert_eq!(unknown.link(), None);
         }

@@ -8,8 +8,8 @@
 //!
 //! Features have an index among all columns of a row (flat), and one among the numeric or the categorical
 //! features, which splits use. Categories are identified by hashes, so every string is a category.
-//! [`Words`](crate::Words) describes their codes. If there are categorical features, rows are compared in 64
-//! bits, because 32 bits cannot represent the codes.
+//! [`Categories`](crate::Categories) describes their codes. If there are categorical features, rows are
+//! compared in 64 bits, because 32 bits cannot represent the codes.
 //!
 //! | | |
 //! |---|---|

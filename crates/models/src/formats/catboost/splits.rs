@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::features::{Features, Number};
 use crate::ensemble::{
-    Category, Ensemble, EnsembleParts, JointTrees, Link, Origin, Rule, Split, Statistic, VectorTree, Width,
-    Words, at_most, category_hash,
+    Categories, Category, Ensemble, EnsembleParts, JointTrees, Link, Origin, Rule, Split, Statistic,
+    VectorTree, Width, at_most, category_hash,
 };
 use crate::error::ModelError;
 
@@ -62,7 +62,7 @@ pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Resu
 }
 
 /// How a statistic is evaluated.
-enum Place {
+enum StatisticSource {
     /// As a rule on a single feature.
     Rule(Arc<Statistic>),
     /// In an additional column, since the statistic depends on several features.
@@ -74,7 +74,7 @@ pub(super) struct Splits {
     features: Features,
     /// Whether rows are compared in 64 bits, which the codes of categories require.
     double: bool,
-    places: Vec<Place>,
+    places: Vec<StatisticSource>,
     joint: Vec<Statistic>,
     /// The columns and hashes that splits compare.
     known: Vec<(usize, u32)>,
@@ -107,11 +107,11 @@ impl Splits {
             let place = match *statistic.features() {
                 [feature] => {
                     splits.known.extend(statistic.categories().map(|hash| (feature as usize, hash)));
-                    Place::Rule(Arc::new(statistic))
+                    StatisticSource::Rule(Arc::new(statistic))
                 }
                 _ => {
                     splits.joint.push(statistic);
-                    Place::Column(splits.features.count + splits.joint.len() - 1)
+                    StatisticSource::Column(splits.features.count + splits.joint.len() - 1)
                 }
             };
             splits.places.push(place);
@@ -131,7 +131,9 @@ impl Splits {
     /// Returns whether a split depends on several features.
     pub(super) fn is_joint(&self, condition: Condition) -> bool {
         match condition {
-            Condition::Statistic { place, .. } => matches!(self.places.get(place), Some(Place::Column(_))),
+            Condition::Statistic { place, .. } => {
+                matches!(self.places.get(place), Some(StatisticSource::Column(_)))
+            }
             _ => false,
         }
     }
@@ -156,13 +158,13 @@ impl Splits {
             Condition::Exactly { column, hash } => Ok(ruled(column, Rule::Hashed(hash))),
             Condition::Statistic { place, border } => match self.places.get(place) {
                 None => Err(format!("statistic {place} out of range ({} statistics)", self.places.len())),
-                Some(Place::Rule(statistic)) => {
+                Some(StatisticSource::Rule(statistic)) => {
                     let column = statistic.features()[0] as usize;
                     let (statistic, border) = (statistic.clone(), f64::from(border));
                     Ok(ruled(column, Rule::Statistic { statistic, border }))
                 }
                 // A statistic that is NaN counts as not above the border.
-                Some(&Place::Column(column)) => Ok(Split {
+                Some(&StatisticSource::Column(column)) => Ok(Split {
                     feature: column as i64,
                     threshold: at_most(f64::from(border)),
                     default_left: true,
@@ -193,7 +195,7 @@ impl Splits {
         let mut grove = Grove { alone, joint, outputs };
         push(&self, &mut grove)?;
         let Grove { mut alone, joint, .. } = grove;
-        alone.set_words(self.words(texts));
+        alone.set_categories(self.categories(texts));
         alone.set_output_names(classes);
         if !joint.trees().is_empty() {
             alone.set_joint(JointTrees::new(features, self.joint, joint));
@@ -202,7 +204,7 @@ impl Splits {
     }
 
     /// Returns the categories of the categorical columns.
-    fn words(&self, texts: Vec<String>) -> Vec<Option<Words>> {
+    fn categories(&self, texts: Vec<String>) -> Vec<Option<Categories>> {
         let columns = self.features.category_columns();
         let Some(&last) = columns.last() else { return Vec::new() };
         // Long strings are not suitable for display, and could be repeated for many columns.
@@ -217,7 +219,7 @@ impl Splits {
             hashes.dedup();
             let known = hashes.iter().filter_map(|hash| texts.get(hash));
             let list = known.map(|text| Category::Text(text.clone())).collect();
-            words[column] = Some(Words::hashed(std::mem::take(hashes), list));
+            words[column] = Some(Categories::hashed(std::mem::take(hashes), list));
         }
         words
     }
@@ -285,11 +287,11 @@ mod tests {
                 let middle = (f64::from(neighbour) + f64::from(border)) / 2.0;
                 for x in [f64::from(neighbour), middle, middle.next_up(), middle.next_down()] {
                     if x.is_finite() {
-                        let wanted = x as f32 <= border;
-                        assert_eq!(x < threshold(border, true), wanted, "{x} and {border}");
+                        let expected = x as f32 <= border;
+                        assert_eq!(x < threshold(border, true), expected, "{x} and {border}");
                         assert_eq!(
                             f64::from(x as f32) < threshold(border, false),
-                            wanted,
+                            expected,
                             "{x} and {border}"
                         );
                     }

@@ -41,12 +41,12 @@ pub(super) enum Element {
 }
 
 /// A statistic as described in a file.
-pub(super) struct Stated {
+pub(super) struct StatisticDescription {
     pub(super) elements: Vec<Element>,
     pub(super) rate: Rate,
 }
 
-impl Stated {
+impl StatisticDescription {
     /// Combines the statistic with its counts, or returns why they do not match. `double` is whether rows are
     /// compared in 64 bits.
     pub(super) fn with(

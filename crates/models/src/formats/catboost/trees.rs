@@ -25,7 +25,7 @@
 use crate::ensemble::{Split, VectorTree};
 
 /// Maximum depth of trees in CatBoost. More splits would require more leaves than a file can contain.
-pub(super) const MOST_SPLITS: usize = 16;
+pub(super) const MAX_SPLITS: usize = 16;
 
 /// Builds a tree with these splits, and `outputs` values and a weight for each leaf.
 pub(super) fn oblivious(

@@ -11,9 +11,9 @@ pub(super) struct Memory {
 impl Memory {
     /// Creates the limit for a file with this number of bytes.
     pub(super) fn for_file(bytes: usize) -> Self {
-        const LEAST: usize = 1 << 26;
+        const MIN_LIMIT: usize = 1 << 26;
         const TIMES: usize = 8;
-        Self { left: bytes.saturating_mul(TIMES).max(LEAST) }
+        Self { left: bytes.saturating_mul(TIMES).max(MIN_LIMIT) }
     }
 
     /// Subtracts the memory of a value, other than a number in a list, and of its name if it is a member.

@@ -1,14 +1,14 @@
 //! The document in JSON and UBJ files, so that both are read by the same code.
 
+mod categories;
 pub(crate) mod json;
 mod memory;
 mod packed;
 pub(crate) mod ubj;
-mod words;
 
 use std::borrow::Cow;
 
-use self::packed::Packed;
+use self::packed::PackedNumbers;
 use crate::error::ModelError;
 
 /// A value of the document. Lists of numbers, which make up most of a model file, are stored as plain `f64`
@@ -20,7 +20,7 @@ pub(crate) enum Value<'a> {
     Number(f64),
     Text(String),
     Numbers(Vec<f64>),
-    Packed(Packed<'a>),
+    Packed(PackedNumbers<'a>),
     List(Vec<Value<'a>>),
     Object(Vec<(String, Value<'a>)>),
 }
@@ -33,7 +33,7 @@ pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"]
 pub(crate) const MAX_DEPTH: usize = 512;
 
 /// Maximum category. Larger integers are not distinct in `f32`.
-const MOST_CATEGORY: u32 = 16_777_215;
+const MAX_CATEGORY: u32 = 16_777_215;
 
 /// Appends an element to a list, which stays a list of plain numbers as long as all elements are numbers.
 pub(crate) fn push_element<'a>(list: &mut Value<'a>, element: Value<'a>) {
@@ -265,10 +265,9 @@ impl<'a> Field<'a> {
     /// Returns a list of categories.
     pub(crate) fn categories(&self) -> Result<Vec<u32>, ModelError> {
         let category = |number: i64| {
-            let known = u32::try_from(number).ok().filter(|&category| category <= MOST_CATEGORY);
-            known.ok_or_else(|| {
-                self.error(format!("invalid category {number}; expected 0 to {MOST_CATEGORY}"))
-            })
+            let known = u32::try_from(number).ok().filter(|&category| category <= MAX_CATEGORY);
+            known
+                .ok_or_else(|| self.error(format!("invalid category {number}; expected 0 to {MAX_CATEGORY}")))
         };
         self.integers()?.into_iter().map(category).collect()
     }

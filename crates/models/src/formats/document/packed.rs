@@ -29,13 +29,13 @@ pub(crate) fn decode(marker: u8, payload: &[u8]) -> f64 {
 /// A list of numbers that remains encoded, as in the file, which takes less memory than decoded numbers.
 /// Model files consist almost entirely of such lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Packed<'a> {
+pub(crate) struct PackedNumbers<'a> {
     marker: u8,
     size: usize,
     payload: &'a [u8],
 }
 
-impl<'a> Packed<'a> {
+impl<'a> PackedNumbers<'a> {
     /// Creates a list of numbers of `size` bytes each. The size must be that of the marker, and must divide
     /// the length of the payload.
     pub(crate) fn new(marker: u8, size: usize, payload: &'a [u8]) -> Self {

@@ -19,7 +19,7 @@
 //! stack.
 
 use super::memory::Memory;
-use super::packed::{Packed, decode, number_size};
+use super::packed::{PackedNumbers, decode, number_size};
 use super::{MAX_DEPTH, Value, push_element};
 use crate::error::ModelError;
 
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         if let (Some(element), Some(count)) = (head.element, head.count)
             && let Some(size) = number_size(element)
         {
-            return Ok(Value::Packed(Packed::new(element, size, self.take(count * size)?)));
+            return Ok(Value::Packed(PackedNumbers::new(element, size, self.take(count * size)?)));
         }
         let mut list = Value::Numbers(Vec::new());
         let mut read = 0;
@@ -243,7 +243,7 @@ mod tests {
             (b"[]", Value::Numbers(vec![])),
             (b"[Ni\x01NU\x02]", Value::Numbers(vec![1.0, 2.0])),
             (b"[#i\x02i\x01T", Value::List(vec![Value::Number(1.0), Value::Bool(true)])),
-            (b"[$I#i\x02\x00\x01\x00\x02", Value::Packed(Packed::new(b'I', 2, b"\x00\x01\x00\x02"))),
+            (b"[$I#i\x02\x00\x01\x00\x02", Value::Packed(PackedNumbers::new(b'I', 2, b"\x00\x01\x00\x02"))),
             (b"[$S#i\x02i\x01ai\x01b", Value::List(vec![Value::Text("a".into()), Value::Text("b".into())])),
             (b"[$[#i\x02i\x01]]", Value::List(vec![Value::Numbers(vec![1.0]), Value::Numbers(vec![])])),
             (b"{}", Value::Object(vec![])),

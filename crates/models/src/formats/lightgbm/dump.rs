@@ -1,8 +1,8 @@
 //! The JSON of `dump_model`: the same trees as in the text format, as nested objects.
 
 use super::tree::{Missing, comparison};
-use super::{objective, words};
-use crate::ensemble::{Categories, Ensemble, EnsembleParts, LinearLeaf, Origin, Rule, TreeParts, Width};
+use super::{categories, objective};
+use crate::ensemble::{CategorySet, Ensemble, EnsembleParts, LinearLeaf, Origin, Rule, TreeParts, Width};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -52,7 +52,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     let trees = trees.elements()?;
     let mut ensemble = Ensemble::new(parts, 0);
     if let Some(lists) = root.find("pandas_categorical")? {
-        ensemble.set_words(words::of_columns(&lists, &columns)?);
+        ensemble.set_categories(categories::of_columns(&lists, &columns)?);
     }
     if average {
         ensemble.set_averaged();
@@ -72,13 +72,13 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
 }
 
 /// Returns the values of a feature as described in the dump, which omits constant features.
-fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
-    let Some(infos) = root.find("feature_infos")? else { return Ok(words::Column::Unused) };
-    let Some(info) = infos.find(name)? else { return Ok(words::Column::Unused) };
+fn column(root: &Field<'_>, name: &str) -> Result<categories::Column, ModelError> {
+    let Some(infos) = root.find("feature_infos")? else { return Ok(categories::Column::Unused) };
+    let Some(info) = infos.find(name)? else { return Ok(categories::Column::Unused) };
     let (least, most) = (info.get("min_value")?.number()?, info.get("max_value")?.number()?);
     Ok(match info.get("values")?.is_empty_list() {
-        true => words::Column::Numbers(least, most),
-        false => words::Column::Categories(most),
+        true => categories::Column::Numbers(least, most),
+        false => categories::Column::Categories(most),
     })
 }
 
@@ -123,7 +123,7 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
                 }
             };
             parts.rules[number] = Some(Rule::Set {
-                members: Categories::new(members),
+                members: CategorySet::new(members),
                 members_go_left: true,
                 negative_fraction_is_zero: true,
             });

@@ -35,13 +35,13 @@
 //! The margin has no other terms: the mean that boosting starts from is included in the leaves of the first
 //! tree.
 
+mod categories;
 mod dump;
 mod header;
 mod objective;
 mod section;
 mod text;
 mod tree;
-mod words;
 
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;

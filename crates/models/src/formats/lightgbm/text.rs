@@ -2,7 +2,7 @@
 
 use super::header::{self, Header};
 use super::section::{Line, Section};
-use super::{tree, words};
+use super::{categories, tree};
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 use crate::formats::document::{Value, json};
@@ -35,8 +35,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let mut ensemble = Ensemble::new(parts, 0);
     if let Some((line, categories)) = categories {
         let words =
-            words::read(&categories, feature_infos).map_err(|error| damaged_categories(line, &error))?;
-        ensemble.set_words(words);
+            categories::read(&categories, feature_infos).map_err(|error| damaged_categories(line, &error))?;
+        ensemble.set_categories(words);
     }
     if average {
         ensemble.set_averaged();

@@ -1,7 +1,7 @@
 //! Conversion of the block of a tree to normal form.
 
 use super::section::Section;
-use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts, ZERO, at_most, at_most_infinity};
+use crate::ensemble::{CategorySet, LinearLeaf, Rule, TreeParts, ZERO, at_most, at_most_infinity};
 use crate::error::ModelError;
 
 /// Upper bound of categories, which LightGBM stores as signed 32-bit integers.
@@ -178,7 +178,7 @@ impl Sets {
             (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit)
         });
         Ok(Rule::Set {
-            members: Categories::new(members.collect()),
+            members: CategorySet::new(members.collect()),
             members_go_left: true,
             negative_fraction_is_zero: true,
         })

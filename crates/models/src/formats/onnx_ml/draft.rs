@@ -9,7 +9,7 @@ use crate::error::ModelError;
 
 /// Maximum number of nodes of an ensemble after trees with several outputs are split into one tree per
 /// output: about 3 GB.
-const MOST_NODES: usize = 1 << 27;
+const MAX_NODES: usize = 1 << 27;
 
 /// A tree under construction: its nodes, and the weights of its leaves.
 #[derive(Debug, Clone)]
@@ -138,10 +138,10 @@ impl Draft {
         // A file stores only nonzero weights, but each of the trees has all nodes, so N leaves could become
         // N² nodes.
         let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
-        if outputs.len() > 1 && nodes > MOST_NODES {
+        if outputs.len() > 1 && nodes > MAX_NODES {
             let problem = format!(
                 "its leaves contribute to {} outputs, and with one tree per output the model would have \
-                 {nodes} nodes, more than the maximum of {MOST_NODES}",
+                 {nodes} nodes, more than the maximum of {MAX_NODES}",
                 outputs.len()
             );
             return Err(ModelError::Tree { tree, problem });

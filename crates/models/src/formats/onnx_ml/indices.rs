@@ -96,7 +96,7 @@ fn members(attributes: Attributes<'_>, modes: &[Mode]) -> Result<Vec<Vec<f64>>, 
 
 /// A node found while traversing a tree.
 #[derive(Clone, Copy)]
-enum Place {
+enum VisitedNode {
     Split(usize),
     Leaf(usize),
 }
@@ -129,7 +129,7 @@ pub(super) fn read(
         let mut next = 1;
         for (at, &place) in places.iter().enumerate() {
             match place {
-                Place::Split(node) => {
+                VisitedNode::Split(node) => {
                     let decision = Decision {
                         mode: nodes.modes[node],
                         feature: nodes.features[node],
@@ -141,7 +141,7 @@ pub(super) fn read(
                     draft.split(at, splitter.split(&decision)?, next, next + 1);
                     next += 2;
                 }
-                Place::Leaf(leaf) => {
+                VisitedNode::Leaf(leaf) => {
                     let target = nodes.targets[leaf];
                     let output = usize::try_from(target).ok().filter(|&output| output < outputs);
                     let output = output.ok_or_else(|| {
@@ -165,13 +165,13 @@ pub(super) fn read(
 }
 
 /// Returns the nodes of the tree below `root`, level by level.
-fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Place>, String> {
+fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<VisitedNode>, String> {
     let mut enter = |number: i64| {
         let node = usize::try_from(number).ok().filter(|&node| node < reached.len());
         let node = node.ok_or_else(|| format!("node {number} out of range ({} nodes)", nodes.modes.len()))?;
         match std::mem::replace(&mut reached[node], true) {
             true => Err(format!("node {node} is reached twice, so the nodes do not form a tree")),
-            false => Ok(Place::Split(node)),
+            false => Ok(VisitedNode::Split(node)),
         }
     };
     let leaf = |number: i64| {
@@ -182,14 +182,14 @@ fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Plac
     let mut next = 0;
     while let Some(&place) = places.get(next) {
         next += 1;
-        let Place::Split(node) = place else { continue };
+        let VisitedNode::Split(node) = place else { continue };
         let [holds, fails] = [0, 1].map(|way| (nodes.ways[way].0[node], nodes.ways[way].1[node]));
         if next == 1 && holds == fails && holds.1 {
             // A tree with a single leaf is stored as a split with that leaf on both sides.
-            return Ok(vec![Place::Leaf(leaf(holds.0)?)]);
+            return Ok(vec![VisitedNode::Leaf(leaf(holds.0)?)]);
         }
         for (number, is_leaf) in [holds, fails] {
-            places.push(if is_leaf { Place::Leaf(leaf(number)?) } else { enter(number)? });
+            places.push(if is_leaf { VisitedNode::Leaf(leaf(number)?) } else { enter(number)? });
         }
     }
     Ok(places)

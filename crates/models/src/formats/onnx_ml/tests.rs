@@ -192,8 +192,8 @@ fn nodes_send_values_where_their_tests_say() {
             let nodes = vec![ensemble("TreeEnsembleRegressor", attributes)];
             let ensemble = read(&model(nodes, vec![input("X", FLOAT, None)], 1)).unwrap();
             let way = |&value| if holds(mode, value, number.into(), flags[0] == 1) { 1.0 } else { -1.0 };
-            let wanted: Vec<f64> = values.iter().map(way).collect();
-            assert_eq!(predict(&ensemble, &values), wanted, "{mode} {number} {flags:?}");
+            let expected: Vec<f64> = values.iter().map(way).collect();
+            assert_eq!(predict(&ensemble, &values), expected, "{mode} {number} {flags:?}");
         }
     }
 }
@@ -259,21 +259,21 @@ fn random_trees_with_any_numbering_predict_as_their_lists_say() {
         let ensemble = read(&model).unwrap();
         for _ in 0..50 {
             let x = random.row(features);
-            let mut wanted: Vec<f64> = base.iter().map(|&number| number.into()).collect();
+            let mut expected: Vec<f64> = base.iter().map(|&number| number.into()).collect();
             for tree in 0..trees {
                 let mut at = -5 + 3 * (tree % 40);
                 loop {
                     let row = rows.iter().find(|row| (row.0, row.1) == (7 * tree - 3, at)).unwrap();
                     if row.2 == 6 {
                         let share = |weight: &f32| f64::from(*weight) / trees as f64;
-                        wanted.iter_mut().zip(&row.7).for_each(|(sum, weight)| *sum += share(weight));
+                        expected.iter_mut().zip(&row.7).for_each(|(sum, weight)| *sum += share(weight));
                         break;
                     }
                     let goes = holds(MODES[row.2], x[row.3 as usize], row.4.into(), row.6 == 1);
                     at = row.5[usize::from(!goes)];
                 }
             }
-            assert_close(&predict(&ensemble, &x), &wanted, 1e-12, "random trees");
+            assert_close(&predict(&ensemble, &x), &expected, 1e-12, "random trees");
         }
     }
 }
@@ -383,10 +383,10 @@ fn the_newest_operator_is_read() {
     let ensemble = read(&newest_model(newest())).unwrap();
     assert_eq!(ensemble.output_count(), 2);
     let rows = [2.5, 0.0, 2.0, 0.5, 2.0, -1.0, NAN, NAN];
-    let wanted = [1.0, 40.0, 2.0, 40.0, 16.0, 12.0, 2.0, 40.0];
-    assert_eq!(predict(&ensemble, &rows), wanted);
+    let expected = [1.0, 40.0, 2.0, 40.0, 16.0, 12.0, 2.0, 40.0];
+    assert_eq!(predict(&ensemble, &rows), expected);
     let average = read(&newest_model(with(newest(), integer("aggregate_function", 0)))).unwrap();
-    assert_close(&predict(&average, &rows), &wanted.map(|sum| sum / 3.0), 1e-14, "average");
+    assert_close(&predict(&average, &rows), &expected.map(|sum| sum / 3.0), 1e-14, "average");
 }
 
 #[test]

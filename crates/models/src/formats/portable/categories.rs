@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use crate::ensemble::{Category, UnknownWord, Words};
+use crate::ensemble::{Categories, Category, UnknownCategory};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
 /// Reads the member `categories`. Returns one element per feature, up to the last that has categories.
-pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
+pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categories>>, ModelError> {
     let Some(field) = root.find("categories")? else { return Ok(Vec::new()) };
-    let mut words: Vec<Option<Words>> = Vec::new();
+    let mut words: Vec<Option<Categories>> = Vec::new();
     for field in field.elements()? {
         field.check_members(&["feature", "values", "unknown"])?;
         let feature_field = field.get("feature")?;
@@ -22,9 +22,9 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
         }
         let unknown = field.get("unknown")?;
         let unknown = match unknown.text()? {
-            "missing" => UnknownWord::Missing,
-            "refused" => UnknownWord::Refused,
-            "no category" => UnknownWord::NoCategory,
+            "missing" => UnknownCategory::Missing,
+            "refused" => UnknownCategory::Refused,
+            "no category" => UnknownCategory::NoCategory,
             other => {
                 return Err(unknown
                     .error(format!("expected \"missing\", \"refused\" or \"no category\", got {other:?}")));
@@ -35,7 +35,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
         if let Some(twice) = first_twice(&list) {
             return Err(values.error(format!("duplicate category {twice}")));
         }
-        if words[feature].replace(Words::new(list, unknown)).is_some() {
+        if words[feature].replace(Categories::new(list, unknown)).is_some() {
             return Err(feature_field.error(format!("feature {feature} has two lists of categories")));
         }
     }

@@ -88,11 +88,11 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
         origin: origin(&root)?,
     };
     let words = categories::read(&root, features)?;
-    let operator = Operator::of(&root)?;
+    let operator = Operator::read(&root)?;
     let trees = root.get("trees")?.elements()?;
     let counts = trees.iter().map(|tree| tree.get("left")?.number_count());
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
-    ensemble.set_words(words);
+    ensemble.set_categories(words);
     ensemble.set_output_names(names_of(&root, "output_names", ensemble.output_count(), "outputs")?);
     if let Some(field) = root.find("class_names")? {
         if ensemble.output_count() != 1 {
@@ -122,7 +122,7 @@ enum Operator {
 }
 
 impl Operator {
-    fn of(object: &Field<'_>) -> Result<Option<Self>, ModelError> {
+    fn read(object: &Field<'_>) -> Result<Option<Self>, ModelError> {
         let Some(field) = object.find("operator")? else { return Ok(None) };
         match field.text()? {
             "<" => Ok(Some(Self::Less)),
@@ -243,7 +243,7 @@ fn push_tree(
     let left = tree.get("left")?.integers()?;
     let count = left.len();
     let operator =
-        Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("missing field \"operator\""))?;
+        Operator::read(tree)?.or(operator).ok_or_else(|| tree.error("missing field \"operator\""))?;
     let default_left = match tree.find("default_left")? {
         Some(field) => field.flags_of(count)?,
         None => vec![false; count],

@@ -1,6 +1,6 @@
 //! Splits with rules, and leaves that are linear models, in the portable format.
 
-use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts};
+use crate::ensemble::{CategorySet, LinearLeaf, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -73,7 +73,7 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
     if let Some(list) = field.find("categories")? {
         field.check_members(&["node", "categories", "side", "negative_fraction_is_zero"])?;
         let rule = Rule::Set {
-            members: Categories::new(list.categories()?),
+            members: CategorySet::new(list.categories()?),
             members_go_left: members_go_left()?,
             negative_fraction_is_zero: field
                 .find("negative_fraction_is_zero")?

@@ -4,7 +4,7 @@ use crate::error::ModelError;
 use crate::formats::document::Field;
 
 /// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
-const MOST_OUTPUTS: usize = 1 << 20;
+const MAX_OUTPUTS: usize = 1 << 20;
 
 /// The outputs of a model, which are numbered `target · classes + class`.
 pub(super) struct Outputs {
@@ -30,9 +30,9 @@ impl Outputs {
         }
         let classes = counts.iter().copied().max().and_then(|classes| usize::try_from(classes).ok());
         let classes = classes
-            .filter(|classes| classes.checked_mul(targets).is_some_and(|outputs| outputs <= MOST_OUTPUTS));
+            .filter(|classes| classes.checked_mul(targets).is_some_and(|outputs| outputs <= MAX_OUTPUTS));
         let Some(classes) = classes else {
-            return Err(classes_field.error(format!("more than {MOST_OUTPUTS} outputs")));
+            return Err(classes_field.error(format!("more than {MAX_OUTPUTS} outputs")));
         };
         let shape = root.get("leaf_vector_shape")?;
         let wanted = [targets as i64, classes as i64];

@@ -16,7 +16,7 @@
 
 use std::collections::HashMap;
 
-use crate::ensemble::{Categories, Rule, Split, VectorTree, at_most, at_most_infinity};
+use crate::ensemble::{CategorySet, Rule, Split, VectorTree, at_most, at_most_infinity};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -153,7 +153,7 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
         }
         "categorical_test_node" => {
             let rule = Rule::Set {
-                members: Categories::new(node.get("category_list")?.categories()?),
+                members: CategorySet::new(node.get("category_list")?.categories()?),
                 members_go_left: !node.get("category_list_right_child")?.flag()?,
                 negative_fraction_is_zero: false,
             };

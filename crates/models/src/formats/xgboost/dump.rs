@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreeParts, Width};
+use crate::ensemble::{CategorySet, Ensemble, EnsembleParts, Origin, Rule, TreeParts, Width};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -119,7 +119,7 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
             Ok(threshold) => parts.number[number] = f64::from(threshold as f32),
             Err(_) => {
                 parts.rules[number] = Some(Rule::Set {
-                    members: Categories::new(condition.categories()?),
+                    members: CategorySet::new(condition.categories()?),
                     members_go_left: true,
                     negative_fraction_is_zero: false,
                 });

@@ -1,12 +1,12 @@
 //! Models saved by XGBoost, as JSON or UBJ.
 
+mod categories;
 mod dump;
 mod linear;
 mod objective;
 mod schema;
 mod trees;
 mod version;
-mod words;
 
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;

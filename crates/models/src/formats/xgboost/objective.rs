@@ -17,7 +17,7 @@ pub(crate) fn outputs_link(objective: &str, outputs: usize, version: Version) ->
         }
         "binary:hinge" => ensemble::Link::Step,
         "reg:quantileerror" if outputs > 1 && version >= Version([3, 4, 0]) => ensemble::Link::Sorted,
-        other => Link::of(other, 1).map(|_| ensemble::Link::Identity)?,
+        other => Link::from_objective(other, 1).map(|_| ensemble::Link::Identity)?,
     })
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Link {
 impl Link {
     /// Returns the link of an objective by name. `None` if it is not known or, as for several expectiles, not
     /// one of these.
-    pub(crate) fn of(objective: &str, outputs: usize) -> Option<Self> {
+    pub(crate) fn from_objective(objective: &str, outputs: usize) -> Option<Self> {
         Some(match objective {
             "reg:squarederror" | "reg:linear" | "reg:squaredlogerror" | "reg:pseudohubererror" => {
                 Self::Identity
@@ -58,9 +58,9 @@ impl Link {
             Self::Logit => {
                 // Since 3.1, training data may have a single class, and the probability is kept away from 0
                 // and 1 by this amount.
-                const LEAST: f32 = 1e-6;
+                const MIN_PROBABILITY: f32 = 1e-6;
                 let probability = if version >= Version([3, 1, 0]) && (0.0..=1.0).contains(&base_score) {
-                    base_score.clamp(f64::from(LEAST), f64::from(1.0 - LEAST))
+                    base_score.clamp(f64::from(MIN_PROBABILITY), f64::from(1.0 - MIN_PROBABILITY))
                 } else {
                     base_score
                 };

@@ -2,7 +2,7 @@
 
 use super::objective::{Link, outputs_link};
 use super::version::Version;
-use super::{linear, trees, words};
+use super::{categories, linear, trees};
 use crate::ensemble::{Ensemble, EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
@@ -41,7 +41,7 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
     if let Some(best) = best_round_count(&learner)? {
         ensemble.set_best_round_count(best);
     }
-    if let Some(note) = words::note(&ensemble, version) {
+    if let Some(note) = categories::note(&ensemble, version) {
         ensemble.add_note(note);
     }
     Ok(ensemble)
@@ -66,9 +66,9 @@ fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ense
             });
         }
     };
-    let words = words::read(&model, parts.features)?;
+    let words = categories::read(&model, parts.features)?;
     let mut ensemble = trees::read(&model, weights, parts)?;
-    ensemble.set_words(words);
+    ensemble.set_categories(words);
     Ok(ensemble)
 }
 
@@ -116,7 +116,7 @@ fn base_margins(
     outputs: usize,
     version: Version,
 ) -> Result<Vec<f64>, ModelError> {
-    let link = Link::of(objective, outputs).ok_or_else(|| ModelError::Unsupported {
+    let link = Link::from_objective(objective, outputs).ok_or_else(|| ModelError::Unsupported {
         what: format!("the objective {objective:?} with {outputs} outputs"),
         help: "its base score cannot be converted to a margin; expected a built-in objective of XGBoost \
                3.2",

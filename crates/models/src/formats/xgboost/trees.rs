@@ -1,6 +1,6 @@
 //! The trees of a model document.
 
-use crate::ensemble::{Categories, Ensemble, EnsembleParts, Rule, TreeParts};
+use crate::ensemble::{CategorySet, Ensemble, EnsembleParts, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -194,7 +194,7 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
         }
         // Negative, huge and unknown categories go left.
         sets[node] = Some(Rule::Set {
-            members: Categories::new(segment.to_vec()),
+            members: CategorySet::new(segment.to_vec()),
             members_go_left: false,
             negative_fraction_is_zero: false,
         });

@@ -2,7 +2,7 @@
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options};
-use crate::report::page::{Card, Of, Page};
+use crate::report::page::{Card, FigureData, Page};
 
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     if page.explained.rows() < 2 {
@@ -14,7 +14,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
          above by a condition (e.g. age >= 40) or by dragging over a scatter plot.",
     );
     page.each_output(|page, output| {
-        page.figure(Kind::Cohorts, Card { output, ..Card::default() }, Of::Kept, Options::default())?;
+        page.figure(Kind::Cohorts, Card { output, ..Card::default() }, FigureData::Kept, Options::default())?;
         Ok(())
     })
 }

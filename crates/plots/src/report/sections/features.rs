@@ -2,7 +2,7 @@
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options};
-use crate::report::page::{Card, Of, Page, SCATTERS};
+use crate::report::page::{Card, FigureData, Page, SCATTERS};
 
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     if !page.explained.has_inputs() {
@@ -24,7 +24,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
         for player in players {
             let options = Options { player: Some(player), ..Options::default() };
             let card = Card { output, player: Some(player), row: None };
-            page.figure(Kind::Scatter, card, Of::Drawn, options)?;
+            page.figure(Kind::Scatter, card, FigureData::Drawn, options)?;
         }
         Ok(())
     })

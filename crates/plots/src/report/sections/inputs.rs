@@ -10,9 +10,9 @@ const WIDTH: f64 = 300.0;
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 90.0;
 /// Maximum number of bars for numbers.
-const MOST_BINS: usize = 24;
+const MAX_BINS: usize = 24;
 /// Maximum number of categories with separate bars.
-const MOST_WORDS: usize = 5;
+const MAX_CATEGORIES: usize = 5;
 const LINE: f64 = 18.0;
 
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
@@ -75,15 +75,15 @@ fn numbers(scene: &mut Scene, inputs: &InputSummary) -> String {
     if spread.count == 0 {
         return String::new();
     }
-    let scale = Scale::new((spread.least, spread.greatest), (16.0, WIDTH - 16.0));
+    let scale = Scale::new((spread.min, spread.max), (16.0, WIDTH - 16.0));
     let bars: Vec<(f64, f64, u64)> = match &inputs.counts {
         Some(counts) => counts
             .iter()
             .map(|&(input, count)| (scale.place(input) - 3.0, scale.place(input) + 3.0, count))
             .collect(),
         None => {
-            let density = spread.density.in_bins(MOST_BINS);
-            let place = |at: f64| scale.place(at.clamp(spread.least, spread.greatest));
+            let density = spread.density.in_bins(MAX_BINS);
+            let place = |at: f64| scale.place(at.clamp(spread.min, spread.max));
             density.bins().map(|(from, to, count)| (place(from), place(to) - 0.5, count)).collect()
         }
     };
@@ -101,8 +101,8 @@ fn numbers(scene: &mut Scene, inputs: &InputSummary) -> String {
     scene.height = bottom + 26.0;
     format!(
         "From {} to {}, mean {}, standard deviation {}.",
-        digits(spread.least, 4),
-        digits(spread.greatest, 4),
+        digits(spread.min, 4),
+        digits(spread.max, 4),
         digits(spread.mean, 4),
         digits(spread.deviation(), 3)
     )
@@ -114,7 +114,7 @@ fn words(scene: &mut Scene, explained: &Explained, feature: usize, counts: &[(f6
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let most = counts.first().map_or(1, |&(_, count)| count).max(1) as f64;
     let room = 110.0;
-    for (line, &(code, count)) in counts.iter().take(MOST_WORDS).enumerate() {
+    for (line, &(code, count)) in counts.iter().take(MAX_CATEGORIES).enumerate() {
         let y = TOP + (line as f64 + 0.5) * LINE;
         let word = shortened(&word(explained, feature, code), room - 12.0, SMALL);
         scene.small((room, y), word, Anchor::End);
@@ -123,15 +123,15 @@ fn words(scene: &mut Scene, explained: &Explained, feature: usize, counts: &[(f6
         scene.rectangle((room + 6.0, y - 6.0), (length.max(1.0), 12.0), Paint::Series(0), mark);
         scene.small((room + 11.0 + length, y), count.to_string(), Anchor::Start);
     }
-    scene.height = TOP + counts.len().min(MOST_WORDS) as f64 * LINE + 8.0;
-    match counts.len().saturating_sub(MOST_WORDS) {
+    scene.height = TOP + counts.len().min(MAX_CATEGORIES) as f64 * LINE + 8.0;
+    match counts.len().saturating_sub(MAX_CATEGORIES) {
         0 => format!("{}.", counted(counts.len() as u64, "distinct value")),
         more => format!("{}, {more} of them not shown.", counted(counts.len() as u64, "distinct value")),
     }
 }
 
 fn word(explained: &Explained, feature: usize, code: f64) -> String {
-    explained.heading.word(feature, code).map_or_else(|| digits(code, 5), |word| shown(word).into_owned())
+    explained.heading.category(feature, code).map_or_else(|| digits(code, 5), |word| shown(word).into_owned())
 }
 
 fn table(explained: &Explained, feature: usize, inputs: &InputSummary) -> Table {
@@ -153,7 +153,7 @@ fn table(explained: &Explained, feature: usize, inputs: &InputSummary) -> Table 
         }
         None => {
             let mut table = Table::new(["from", "to", "rows"]);
-            for (from, to, count) in inputs.spread.density.in_bins(MOST_BINS).bins() {
+            for (from, to, count) in inputs.spread.density.in_bins(MAX_BINS).bins() {
                 table.push([from.into(), to.into(), (count as f64).into()]);
             }
             table.push(["missing".into(), "".into(), (inputs.missing as f64).into()]);

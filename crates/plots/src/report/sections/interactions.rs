@@ -3,30 +3,30 @@
 use crate::error::PlotError;
 use crate::figures::{Kind, Options, strongest_partner};
 use crate::report::html::counted;
-use crate::report::page::{Card, Of, Page, SCATTERS};
+use crate::report::page::{Card, FigureData, Page, SCATTERS};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table, digits};
 
 /// Maximum number of features whose partners are listed.
-const MOST_PLAYERS: usize = 20;
+const MAX_PLAYERS: usize = 20;
 
 /// Minimum number of rows. With fewer, parts have too few rows to fit lines.
-const LEAST_ROWS: usize = 30;
+const MIN_ROWS: usize = 30;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match page.given.pairs {
-        Some(_) => known(page),
+        Some(_) => section(page),
         None => guessed(page),
     }
 }
 
 /// Writes the computed interactions, as a matrix and as a network.
-fn known(page: &mut Page<'_>) -> Result<(), PlotError> {
+fn section(page: &mut Page<'_>) -> Result<(), PlotError> {
     let rows = page.given.pairs.map_or(0, |pairs| pairs.summary.rows);
     page.html
         .paragraph(&format!("Interaction indices of all pairs of features for {}.", counted(rows, "row")));
     page.each_output(|page, output| {
         for kind in [Kind::Interactions, Kind::Network] {
-            page.figure(kind, Card { output, ..Card::default() }, Of::Pairs, Options::default())?;
+            page.figure(kind, Card { output, ..Card::default() }, FigureData::Pairs, Options::default())?;
         }
         Ok(())
     })
@@ -40,7 +40,7 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
              report</code> as a second <code>--in</code>.</p>",
     );
     let rows = page.drawn.rows();
-    if !page.explained.has_inputs() || page.explained.players() < 2 || rows < LEAST_ROWS {
+    if !page.explained.has_inputs() || page.explained.players() < 2 || rows < MIN_ROWS {
         return Ok(());
     }
     page.html.paragraph(
@@ -55,7 +55,7 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
         let (explained, output) = (&page.drawn, page.outputs[place]);
         let mut lines = Table::new(["feature", "strongest partner", "% of variance"]);
         // For many features and rows, finding partners takes long.
-        let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MOST_PLAYERS };
+        let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MAX_PLAYERS };
         for player in page.explained.by_importance(output).into_iter().take(most) {
             if let Some(partner) = strongest_partner(explained, player, output) {
                 let name = |player: usize| Cell::Text(explained.heading.players[player].clone());

@@ -1,16 +1,16 @@
 //! The sections of the report, with a module for each.
 
-mod again;
-mod asked;
 mod cite;
 mod cohorts;
+mod configuration;
 mod features;
+mod glossary;
 mod importance;
 mod inputs;
 mod interactions;
 mod quality;
+mod reproduce;
 mod rows;
-mod words;
 
 use super::page::Page;
 use crate::error::PlotError;
@@ -25,7 +25,7 @@ struct Section {
 }
 
 const SECTIONS: [Section; 11] = [
-    Section { id: "asked", title: "Configuration", is_of_rows: false, write: asked::write },
+    Section { id: "asked", title: "Configuration", is_of_rows: false, write: configuration::write },
     Section { id: "quality", title: "Accuracy", is_of_rows: false, write: quality::write },
     Section { id: "importance", title: "Feature importance", is_of_rows: true, write: importance::write },
     Section { id: "features", title: "Dependence plots", is_of_rows: true, write: features::write },
@@ -33,9 +33,9 @@ const SECTIONS: [Section; 11] = [
     Section { id: "rows", title: "Individual predictions", is_of_rows: true, write: rows::write },
     Section { id: "cohorts", title: "Cohorts", is_of_rows: true, write: cohorts::write },
     Section { id: "inputs", title: "Input distributions", is_of_rows: true, write: inputs::write },
-    Section { id: "words", title: "Glossary", is_of_rows: false, write: words::write },
+    Section { id: "words", title: "Glossary", is_of_rows: false, write: glossary::write },
     Section { id: "cite", title: "Citation", is_of_rows: false, write: cite::write },
-    Section { id: "again", title: "Reproduce this report", is_of_rows: false, write: again::write },
+    Section { id: "again", title: "Reproduce this report", is_of_rows: false, write: reproduce::write },
 ];
 
 /// Returns the sections of a page, which may have nothing to draw.

@@ -4,7 +4,7 @@ use crate::error::PlotError;
 use crate::explained::Explained;
 use crate::figures::{Kind, Options};
 use crate::report::html::counted;
-use crate::report::page::{Card, Of, Page};
+use crate::report::page::{Card, FigureData, Page};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table, digits};
 
@@ -28,9 +28,9 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
             },
         ));
     }
-    let (least, greatest, sum) = summary.evaluations;
+    let (min, max, sum) = summary.evaluations;
     if sum > 0 {
-        let each = if least == greatest { format!("{least}") } else { format!("{least} to {greatest}") };
+        let each = if min == max { format!("{min}") } else { format!("{min} to {max}") };
         terms.push(("evaluations", format!("{each} per row, {sum} in total")));
     }
     if let Some(seconds) = page.given.seconds {
@@ -41,7 +41,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     if !summary.certificates.is_empty() {
         certificates(page);
         page.html.raw("<div class=\"cards\">");
-        page.figure(Kind::Convergence, Card::default(), Of::Drawn, Options::default())?;
+        page.figure(Kind::Convergence, Card::default(), FigureData::Drawn, Options::default())?;
         page.html.raw("</div>");
     }
     Ok(())
@@ -76,7 +76,7 @@ fn additivity(explained: &Explained) -> String {
         .summary
         .predictions
         .iter()
-        .map(|spread| spread.least.abs().max(spread.greatest.abs()))
+        .map(|spread| spread.min.abs().max(spread.max.abs()))
         .fold(0.0, f64::max);
     match (explained.heading.is_efficient, gap > 1e-6 * size.max(f64::MIN_POSITIVE)) {
         (false, _) => format!(

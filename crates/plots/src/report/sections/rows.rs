@@ -4,12 +4,12 @@ use crate::error::PlotError;
 use crate::explained::shown;
 use crate::figures::{Kind, Options};
 use crate::report::html::named;
-use crate::report::page::{Card, Of, Page, WIDTH};
+use crate::report::page::{Card, FigureData, Page, WIDTH};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table};
 
 /// Maximum number of features in the table of rows.
-const MOST_PLAYERS: usize = 8;
+const MAX_PLAYERS: usize = 8;
 
 const RULES: &str = "The rows with the largest and the smallest prediction; the typical row, whose values \
                      are closest to the medians; and the row farthest from the medians. Distances are \
@@ -23,14 +23,14 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     }
     page.each_output(|page, output| {
         let card = Card { output, ..Card::default() };
-        page.figure(Kind::Text, card, Of::Kept, Options::default())?;
-        page.figure(Kind::Image, card, Of::Kept, Options::default())?;
+        page.figure(Kind::Text, card, FigureData::Kept, Options::default())?;
+        page.figure(Kind::Image, card, FigureData::Kept, Options::default())?;
         for place in 0..page.choices[output].len() {
             let choice = page.choices[output][place].clone();
             let number = page.explained.kept.rows[choice.row];
             let options = Options {
                 width: WIDTH,
-                most_players: Some(12),
+                max_players: Some(12),
                 row: Some(number),
                 output: page.outputs[output],
                 ..Options::default()
@@ -46,7 +46,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.html.raw("<h3>All rows</h3>");
     page.each_output(|page, output| {
         for kind in [Kind::Heatmap, Kind::Decision] {
-            page.figure(kind, Card { output, ..Card::default() }, Of::Drawn, Options::default())?;
+            page.figure(kind, Card { output, ..Card::default() }, FigureData::Drawn, Options::default())?;
         }
         Ok(())
     })?;
@@ -70,7 +70,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
 /// Returns a table of rows with their predictions and the values of the most important features.
 fn rows(page: &Page<'_>, output: usize) -> Table {
     let explained = page.explained;
-    let players: Vec<usize> = explained.by_importance(output).into_iter().take(MOST_PLAYERS).collect();
+    let players: Vec<usize> = explained.by_importance(output).into_iter().take(MAX_PLAYERS).collect();
     let mut columns = vec!["row".to_owned(), "prediction".to_owned()];
     columns.extend(players.iter().map(|&player| named(&explained.heading.players[player])));
     let lines = page.data.rows.iter().take(100).map(|&row| {

@@ -1,6 +1,8 @@
 //! Synthetic results.
 
-use apportion_plots::{Batch, Certified, Explained, Form, Gathering, Heading, Kind, Look, Medium, Member};
+use apportion_plots::{
+    Batch, Certified, Explained, Form, Gathering, Heading, InterimCheck, Kind, Medium, Member,
+};
 
 /// Results from which every kind of figure can be drawn.
 #[derive(Debug, Clone)]
@@ -20,9 +22,9 @@ pub(crate) struct Results {
     pub(crate) base: f64,
     pub(crate) is_efficient: bool,
     /// The interim checks of each row.
-    pub(crate) looks: Vec<(u64, Option<f64>)>,
+    pub(crate) interim_checks: Vec<(u64, Option<f64>)>,
     pub(crate) text: String,
-    pub(crate) most_rows: usize,
+    pub(crate) max_rows: usize,
 }
 
 /// Returns a pseudorandom number from −1 to 1, which is the same for the same position.
@@ -35,7 +37,7 @@ pub(crate) fn number(at: usize) -> f64 {
 
 impl Results {
     /// Creates results for players with these names, with numbers from −1 to 1.
-    pub(crate) fn of(names: &[&str], rows: usize, outputs: usize) -> Self {
+    pub(crate) fn new(names: &[&str], rows: usize, outputs: usize) -> Self {
         let players = names.len();
         Self {
             names: names.iter().map(|&name| name.to_owned()).collect(),
@@ -51,9 +53,9 @@ impl Results {
             words: Vec::new(),
             base: 0.5,
             is_efficient: true,
-            looks: vec![(64, Some(3.0)), (128, Some(1.5)), (256, Some(0.9))],
+            interim_checks: vec![(64, Some(3.0)), (128, Some(1.5)), (256, Some(0.9))],
             text: "The words that are the players come here, one by one.".to_owned(),
-            most_rows: usize::MAX,
+            max_rows: usize::MAX,
         }
     }
 
@@ -73,7 +75,7 @@ impl Results {
 
     fn heading(&self, kind: Kind) -> Heading {
         let players = self.names.len();
-        let mut heading = Heading::of_features(&self.names);
+        let mut heading = Heading::for_features(&self.names);
         heading.outputs.clone_from(&self.outputs);
         heading.is_efficient = self.is_efficient;
         if let Some(words) = heading.categories.first_mut() {
@@ -118,7 +120,7 @@ impl Results {
         let (players, outputs) = (self.names.len(), self.outputs.len());
         let heading = self.heading(kind);
         let are_pairs = heading.interactions.is_some();
-        let mut gathering = Gathering::new(heading).unwrap().most_rows(self.most_rows);
+        let mut gathering = Gathering::new(heading).unwrap().max_rows(self.max_rows);
         for row in 0..self.rows {
             let width = players * outputs;
             let values = &self.values[row * width..(row + 1) * width];
@@ -151,10 +153,10 @@ impl Results {
             error_bounds: vec![0.1],
             tolerances: vec![0.2],
             half_widths: Vec::new(),
-            looks: self
-                .looks
+            interim_checks: self
+                .interim_checks
                 .iter()
-                .map(|&(evaluations, error)| Look { evaluations, spent: 0.01, error })
+                .map(|&(evaluations, error)| InterimCheck { evaluations, spent: 0.01, error })
                 .collect(),
             says: "All is within 0.1.".to_owned(),
         }

@@ -22,8 +22,8 @@ use super::moment::Moment;
 use crate::allowance::Allowance;
 use crate::error::{Result, RowsError};
 use crate::guard::guarded;
-use crate::table::{Read, Receive};
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
+use crate::table::{Read, RowReceiver};
 
 use batch::{Batch, damaged};
 use flatbuffer::Table;
@@ -33,12 +33,16 @@ use schema::{Field, Kind};
 pub use write::{ArrowColumn, ArrowKind, ArrowWriter};
 
 /// Reads a file by the footer, batch by batch.
-pub(crate) fn read_file(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
-    guarded("Arrow file", || read_contents(&file, wanted, receive))
+pub(crate) fn read_file(
+    file: Content,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
+) -> Result<Read> {
+    guarded("Arrow file", || read_contents(&file, options, receive))
 }
 
-fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
-    let allowance = Allowance::new(wanted.unpacked_limit);
+fn read_contents(file: &Content, options: &RowOptions<'_>, receive: &mut RowReceiver<'_>) -> Result<Read> {
+    let allowance = Allowance::new(options.unpacked_limit);
     allowance.read(file.len());
     let end = file.end((MAGIC.len() + 4) as u64)?;
     let (_, length) =
@@ -48,7 +52,7 @@ fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>)
     let contents = file.slice(start..end)?.ok_or_else(damaged)?;
     let footer = Table::root(&contents).ok_or_else(damaged)?;
     let schema = footer.table(1).ok_or_else(damaged)?;
-    let mut table = Columns::new(&schema, footer.i16(0), contents.len(), wanted)?;
+    let mut table = Columns::new(&schema, footer.i16(0), contents.len(), options)?;
     // A block is the position of a message, and the lengths of its metadata and its body.
     for blocks in [2, 3] {
         for block in footer.numbers(blocks, 3).ok_or_else(damaged)?.chunks_exact(3) {
@@ -68,21 +72,25 @@ fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>)
 /// Reads a stream batch by batch. Memory use does not grow with the number of batches.
 pub(crate) fn read_stream(
     bytes: &mut dyn BufRead,
-    wanted: &Wanted<'_>,
-    receive: &mut Receive<'_>,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
 ) -> Result<Read> {
     // The decompressor of zstd may panic for corrupt data.
-    guarded("Arrow data", || read_messages(bytes, wanted, receive))
+    guarded("Arrow data", || read_messages(bytes, options, receive))
 }
 
-fn read_messages(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
-    let allowance = Allowance::new(wanted.unpacked_limit);
+fn read_messages(
+    bytes: &mut dyn BufRead,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
+) -> Result<Read> {
+    let allowance = Allowance::new(options.unpacked_limit);
     let first = Message::read(bytes)?.ok_or_else(damaged)?;
     allowance.read(first.bytes());
     let root = first.root()?;
     let schema = root.table(2).filter(|_| root.u8(1) == SCHEMA);
     let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data does not begin with a schema"))?;
-    let mut table = Columns::new(&schema, root.i16(0), first.head.len(), wanted)?;
+    let mut table = Columns::new(&schema, root.i16(0), first.head.len(), options)?;
     while let Some(message) = Message::read(bytes)? {
         allowance.read(message.bytes());
         if !table.message(&message, &allowance, receive)? {
@@ -181,7 +189,7 @@ enum Value {
 }
 
 impl Value {
-    fn of(cell: Cell<'_>) -> Self {
+    fn from_cell(cell: Cell<'_>) -> Self {
         match cell {
             Cell::Missing => Self::Missing,
             Cell::Float(value) => Self::Float(value),
@@ -210,9 +218,9 @@ impl Value {
 
 impl<'w> Columns<'w> {
     /// Creates the columns of a schema. `message` is the length of the schema's message in bytes.
-    fn new(schema: &Table<'_>, version: i16, message: usize, wanted: &Wanted<'w>) -> Result<Self> {
+    fn new(schema: &Table<'_>, version: i16, message: usize, options: &RowOptions<'w>) -> Result<Self> {
         let fields = schema::fields(schema, version, message)?;
-        let lanes = Lanes::new(fields.iter().map(|field| field.name.clone()).collect(), wanted)?;
+        let lanes = Lanes::new(fields.iter().map(|field| field.name.clone()).collect(), options)?;
         for (lane, &column) in lanes.columns().iter().enumerate() {
             match fields[column].kind {
                 Kind::Other { what, .. } => return Err(lanes.refusal(lane, what)),
@@ -230,7 +238,7 @@ impl<'w> Columns<'w> {
         &mut self,
         message: &Message,
         allowance: &Allowance,
-        receive: &mut Receive<'_>,
+        receive: &mut RowReceiver<'_>,
     ) -> Result<bool> {
         let root = message.root()?;
         let described = root.table(2).ok_or_else(damaged)?;
@@ -273,7 +281,7 @@ impl<'w> Columns<'w> {
             dictionary.clear();
         }
         batch.cells(kind, &batch.only_column(), &mut |cell| {
-            dictionary.push(Value::of(cell));
+            dictionary.push(Value::from_cell(cell));
             Ok(())
         })
     }
@@ -338,8 +346,8 @@ mod tests {
     fn refusal(columns: Vec<Fields>, kind: u8, described: Fields) -> String {
         let schema = vec![(1, Put::Tables(columns))];
         let bytes = [write::message(SCHEMA, schema, 0), write::message(kind, described, 0)].concat();
-        let wanted = Wanted { unpacked_limit: Some(u64::MAX), ..Wanted::default() };
-        let read = read_stream(&mut &bytes[..], &wanted, &mut |_| true);
+        let options = RowOptions { unpacked_limit: Some(u64::MAX), ..RowOptions::default() };
+        let read = read_stream(&mut &bytes[..], &options, &mut |_| true);
         read.err().expect("more rows than there are").to_string()
     }
 

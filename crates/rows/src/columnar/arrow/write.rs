@@ -193,9 +193,9 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
 /// let mut writer = ArrowWriter::stream(Vec::new(), fields, &[])?;
 /// writer.write(&[ArrowColumn::float64([41.0, f64::NAN]), ArrowColumn::text([Some("ann"), Some("bob")])])?;
 /// let bytes = writer.finish()?;
-/// # use apportion_rows::{Source, Wanted};
-/// # let wanted = Wanted { id: Some("who"), ..Wanted::default() };
-/// # let table = Source::stream("rows", &bytes[..]).read(&wanted).unwrap();
+/// # use apportion_rows::{Source, RowOptions};
+/// # let options = RowOptions { id: Some("who"), ..RowOptions::default() };
+/// # let table = Source::stream("rows", &bytes[..]).read(&options).unwrap();
 /// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
 /// # Ok::<(), std::io::Error>(())
 /// ```

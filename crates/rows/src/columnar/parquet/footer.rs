@@ -3,7 +3,7 @@
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::pages::damaged;
-use super::thrift::{Kind, kept, walk};
+use super::thrift::{Kind, excerpt, walk};
 use crate::columnar::Content;
 use crate::error::{Result, RowsError};
 
@@ -23,7 +23,7 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     // The decoder identifies fields by their number alone, ignoring their type, and consumes no bytes for the
     // booleans of lists that it skips: a short file can make it count to two billion, any number of times. So
     // it only gets the fields that it needs, each with its type.
-    let footer = kept(&footer, field).ok_or_else(damaged)?;
+    let footer = excerpt(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
         .map_err(|error| RowsError::damaged(format!("the Parquet file is corrupt: {error}")))
@@ -110,9 +110,9 @@ mod tests {
         // byte; and a struct.
         let more = [&plain[..plain.len() - 1], &[0xf9, 0x31, 0x59, 0xf1, 0xff, 0x1c, 0x16, 0x02, 0x00, 0x00]]
             .concat();
-        assert_eq!(kept(&more, field), kept(&plain, field));
-        assert!(kept(&plain, field).is_some());
+        assert_eq!(excerpt(&more, field), excerpt(&plain, field));
+        assert!(excerpt(&plain, field).is_some());
         // A text as the version; the decoder would continue within the text.
-        assert_eq!(kept(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
+        assert_eq!(excerpt(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
     }
 }

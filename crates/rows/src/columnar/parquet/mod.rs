@@ -24,8 +24,8 @@ use crate::allowance::Allowance;
 use crate::error::{Result, RowsError};
 use crate::guard::guarded;
 use crate::npy::half;
-use crate::table::{Read, Receive};
-use crate::wanted::Wanted;
+use crate::row_options::RowOptions;
+use crate::table::{Read, RowReceiver};
 
 use pages::{Pages, damaged};
 pub use write::{ParquetColumn, ParquetKind, ParquetWriter};
@@ -34,23 +34,23 @@ pub use write::{ParquetColumn, ParquetKind, ParquetWriter};
 const BLOCK: usize = 1 << 15;
 
 /// Reads a file in blocks of rows, with a few pages of each column in memory.
-pub(crate) fn read(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
-    let allowance = Allowance::new(wanted.unpacked_limit);
+pub(crate) fn read(file: Content, options: &RowOptions<'_>, receive: &mut RowReceiver<'_>) -> Result<Read> {
+    let allowance = Allowance::new(options.unpacked_limit);
     allowance.read(file.len());
     // The decoders check most of a file, but panic for some corrupt files.
-    guarded("Parquet file", || read_groups(&file, &allowance, wanted, receive))
+    guarded("Parquet file", || read_groups(&file, &allowance, options, receive))
 }
 
 fn read_groups(
     file: &Content,
     allowance: &Allowance,
-    wanted: &Wanted<'_>,
-    receive: &mut Receive<'_>,
+    options: &RowOptions<'_>,
+    receive: &mut RowReceiver<'_>,
 ) -> Result<Read> {
     let contents = footer::read(file)?;
     let schema = contents.file_metadata().schema_descr();
     let header = schema.root_schema().get_fields().iter().map(|field| field.name().to_owned()).collect();
-    let mut lanes = Lanes::new(header, wanted)?;
+    let mut lanes = Lanes::new(header, options)?;
     let leaves = leaves(&contents, &lanes)?;
     let rows_at_a_time = (BLOCK / leaves.len().max(1)).max(1);
     for group in contents.row_groups() {

@@ -35,7 +35,7 @@ pub(super) enum Kind {
 ///
 /// A reader that identifies these fields by number reads the result correctly, whatever the other fields
 /// were.
-pub(super) fn kept(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
+pub(super) fn excerpt(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
     let walk = Walk { bytes, at: 0, path: Vec::new(), visit: &mut |_, _| {} };
     let mut excerpt = Excerpt { walk, keep, kept: Vec::new() };
     excerpt.structure()?;
@@ -56,10 +56,10 @@ impl Excerpt<'_> {
             self.walk.path.push(number);
             match (self.keep)(&self.walk.path) {
                 None => self.walk.value(kind, false)?,
-                Some(wanted) => {
+                Some(options) => {
                     self.head(last, number, kind);
                     last = number;
-                    self.value(wanted, kind)?;
+                    self.value(options, kind)?;
                 }
             }
             self.walk.path.pop();
@@ -68,9 +68,9 @@ impl Excerpt<'_> {
         Some(())
     }
 
-    fn value(&mut self, wanted: Kind, kind: u8) -> Option<()> {
+    fn value(&mut self, options: Kind, kind: u8) -> Option<()> {
         let start = self.walk.at;
-        match (wanted, kind) {
+        match (options, kind) {
             (Kind::Boolean, 1 | 2) => {}
             (Kind::Byte, 3) | (Kind::Integer, 4..=6) | (Kind::Text, 8) => self.walk.value(kind, false)?,
             (Kind::Structure, 12) => return self.structure(),
@@ -256,9 +256,9 @@ mod tests {
     use super::*;
 
     /// The path and the value.
-    type Told = (Vec<i16>, i64);
+    type FieldValue = (Vec<i16>, i64);
 
-    fn told(bytes: &[u8]) -> Option<(usize, Vec<Told>)> {
+    fn field_values(bytes: &[u8]) -> Option<(usize, Vec<FieldValue>)> {
         let mut told = Vec::new();
         let length = walk(bytes, &mut |path, value| told.push((path.to_vec(), value)))?;
         Some((length, told))
@@ -275,7 +275,7 @@ mod tests {
             0x19, 0x1c, 0x15, 0x06, 0x00, // 7: a list of one struct with 1: 3
             0x00, 0xff,
         ];
-        let wanted = [
+        let options = [
             (vec![1], -2),
             (vec![2], 1),
             (vec![4], 2),
@@ -286,9 +286,9 @@ mod tests {
             (vec![7], 1),
             (vec![7, 1], 3),
         ];
-        assert_eq!(told(&bytes).unwrap(), (bytes.len() - 1, wanted.to_vec()));
+        assert_eq!(field_values(&bytes).unwrap(), (bytes.len() - 1, options.to_vec()));
         for end in 0..bytes.len() - 1 {
-            assert_eq!(told(&bytes[..end]), None, "cut at {end}");
+            assert_eq!(field_values(&bytes[..end]), None, "cut at {end}");
         }
     }
 
@@ -315,21 +315,21 @@ mod tests {
             0x08, 0xd8, 0x04, 1, b'b', // 300: a text
             0x00, 0xff,
         ];
-        let wanted = [
+        let options = [
             0x15, 0x03, 0x11, 0x13, 0xff, 0x18, 1, b'a', 0x1c, 0x00, 0x19, 0x25, 0x02, 0x04, 0x19, 0xfc, 2,
             0x15, 0x06, 0x00, 0x00, 0x08, 0xd8, 0x04, 1, b'b', 0x00,
         ];
-        assert_eq!(kept(&bytes, keep).unwrap(), wanted);
-        assert_eq!(kept(&wanted, keep).unwrap(), wanted);
+        assert_eq!(excerpt(&bytes, keep).unwrap(), options);
+        assert_eq!(excerpt(&options, keep).unwrap(), options);
         for end in 0..bytes.len() - 1 {
-            assert_eq!(kept(&bytes[..end], keep), None, "cut at {end}");
+            assert_eq!(excerpt(&bytes[..end], keep), None, "cut at {end}");
         }
         // A text instead of a number, texts instead of numbers, one struct instead of a list, a list longer
         // than the bytes.
         for bytes in
             [&[0x18, 1, b'a', 0x00][..], &[0x69, 0x18, 1, b'a', 0x00], &[0x7c, 0x00, 0x00], &[0x79, 0xfc, 99]]
         {
-            assert_eq!(kept(bytes, keep), None, "{bytes:?}");
+            assert_eq!(excerpt(bytes, keep), None, "{bytes:?}");
         }
     }
 
@@ -338,16 +338,16 @@ mod tests {
         let keep = |_: &[i16]| Some(Kind::Text);
         // The fields −2, 32767 and 1, each with its full number, and empty texts.
         let fields = [0x08, 0x03, 0x00, 0x08, 0xfe, 0xff, 0x03, 0x00, 0x08, 0x02, 0x00, 0x00];
-        assert_eq!(kept(&fields, keep), Some(fields.to_vec()));
+        assert_eq!(excerpt(&fields, keep), Some(fields.to_vec()));
         // A difference that leads beyond 32767.
-        assert_eq!(kept(&[0x08, 0xfe, 0xff, 0x03, 0x00, 0x18, 0x00, 0x00], keep), None);
+        assert_eq!(excerpt(&[0x08, 0xfe, 0xff, 0x03, 0x00, 0x18, 0x00, 0x00], keep), None);
     }
 
     #[test]
     fn lists_longer_than_the_file_and_endless_depths_are_refused() {
-        assert_eq!(told(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0x0f, 0x02, 0x00]), None);
-        assert_eq!(told(&[0x1c; 5000]), None);
-        assert_eq!(told(&[0x19; 5000]), None);
-        assert_eq!(told(&[0x19, 0x19, 0x19, 0x19]), None);
+        assert_eq!(field_values(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0x0f, 0x02, 0x00]), None);
+        assert_eq!(field_values(&[0x1c; 5000]), None);
+        assert_eq!(field_values(&[0x19; 5000]), None);
+        assert_eq!(field_values(&[0x19, 0x19, 0x19, 0x19]), None);
     }
 }

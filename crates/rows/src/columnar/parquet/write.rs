@@ -47,9 +47,9 @@ pub enum ParquetKind {
 /// let names = vec![Some("ann".to_owned()), None];
 /// writer.write(&[ParquetColumn::Float64(vec![41.0, f64::NAN]), ParquetColumn::Text(names)])?;
 /// let bytes = writer.finish()?;
-/// # use apportion_rows::{Source, Wanted};
-/// # let wanted = Wanted { id: Some("who"), ..Wanted::default() };
-/// # let table = Source::stream("rows", &bytes[..]).read(&wanted).unwrap();
+/// # use apportion_rows::{Source, RowOptions};
+/// # let options = RowOptions { id: Some("who"), ..RowOptions::default() };
+/// # let table = Source::stream("rows", &bytes[..]).read(&options).unwrap();
 /// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
 /// # Ok::<(), std::io::Error>(())
 /// ```

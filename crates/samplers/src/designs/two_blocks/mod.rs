@@ -20,7 +20,7 @@ use crate::error::SamplerError;
 use crate::size::choose::{choose, ln_choose, populations};
 use crate::size::combinadic::unrank;
 use crate::size::pairing::Pairing;
-use crate::size::size_law::SizeLaw;
+use crate::size::size_distribution::SizeDistribution;
 use crate::size::water_filling::water_fill;
 
 /// Draws coalitions of two blocks of players without replacement, stratified by the numbers of members in
@@ -48,11 +48,11 @@ use crate::size::water_filling::water_fill;
 /// other groups and of members of the same group.
 ///
 /// ```
-/// use apportion_samplers::{Order, Pairing, SizeLaw, TwoBlocks};
+/// use apportion_samplers::{Order, Pairing, SizeDistribution, TwoBlocks};
 ///
 /// // Proper coalitions of 20 members, combined with any coalition of 5 groups; uniform sizes.
 /// let sampler = TwoBlocks {
-///     laws: [SizeLaw::leverage(20)?, SizeLaw::custom(&[1.0; 6])?],
+///     distributions: [SizeDistribution::leverage(20)?, SizeDistribution::custom(&[1.0; 6])?],
 ///     pairing: Pairing::Paired,
 ///     order: Order::Fixed,
 /// };
@@ -69,7 +69,7 @@ use crate::size::water_filling::water_fill;
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoBlocks {
     /// The size distributions within the first and the second block.
-    pub laws: [SizeLaw; 2],
+    pub distributions: [SizeDistribution; 2],
     /// Whether complements are included together.
     pub pairing: Pairing,
     /// Whether samples grow.
@@ -176,9 +176,9 @@ impl TwoBlocks {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::TooManyRows`] above [`most_rows`](crate::most_rows).
+    /// [`SamplerError::TooManyRows`] above [`max_rows`](crate::max_rows).
     pub fn sample(&self, rows: usize, seed: u64) -> Result<TwoBlockSample, SamplerError> {
-        let blocks @ [n_1, n_2] = [self.laws[0].players(), self.laws[1].players()];
+        let blocks @ [n_1, n_2] = [self.distributions[0].players(), self.distributions[1].players()];
         if self.order == Order::Nested {
             return self.sample_after(&FirstUnits::none(n_1 + n_2), rows, seed);
         }
@@ -213,22 +213,22 @@ impl TwoBlocks {
     /// Returns g_1(t) g_2(a), or for pairs its mean with that of the complements; 0 if the stratum is never
     /// drawn.
     pub(crate) fn weight(&self, t: usize, a: usize) -> f64 {
-        let [first, second] = &self.laws;
+        let [first, second] = &self.distributions;
         let (n_1, n_2) = (first.players(), second.players());
         if (t, a) == (0, 0) || (t, a) == (n_1, n_2) {
             return 0.0;
         }
-        let law = |t: usize, a: usize| first.probability(t) * second.probability(a);
+        let distribution = |t: usize, a: usize| first.probability(t) * second.probability(a);
         match self.pairing {
-            Pairing::Unpaired => law(t, a),
-            Pairing::Paired => 0.5 * (law(t, a) + law(n_1 - t, n_2 - a)),
+            Pairing::Unpaired => distribution(t, a),
+            Pairing::Paired => 0.5 * (distribution(t, a) + distribution(n_1 - t, n_2 - a)),
         }
     }
 
     /// Returns whether the stratum represents a class. For pairs, the member with fewer players in the first
     /// block represents the class, or the one with fewer in the second block if the first blocks tie.
     pub(crate) fn names_a_class(&self, t: usize, a: usize) -> bool {
-        let (n_1, n_2) = (self.laws[0].players(), self.laws[1].players());
+        let (n_1, n_2) = (self.distributions[0].players(), self.distributions[1].players());
         self.pairing == Pairing::Unpaired || (2 * t, 2 * a) <= (n_1, n_2)
     }
 }
@@ -391,8 +391,9 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     pub(super) fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
-        let laws = [SizeLaw::leverage(blocks[0]), SizeLaw::custom(&vec![1.0; blocks[1] + 1])];
-        TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Fixed }
+        let distributions =
+            [SizeDistribution::leverage(blocks[0]), SizeDistribution::custom(&vec![1.0; blocks[1] + 1])];
+        TwoBlocks { distributions: distributions.map(Result::unwrap), pairing, order: Order::Fixed }
     }
 
     /// Returns the number of possible coalitions: all except those with no or all players of the first block.
@@ -422,8 +423,9 @@ mod tests {
     fn rows_are_distinct_as_many_as_wanted_and_in_complementary_pairs() {
         for blocks in [[2, 1], [3, 4], [6, 6], [10, 3], [70, 5], [5, 70], [64, 64], [1, 130], [130, 66]] {
             for pairing in [Pairing::Unpaired, Pairing::Paired] {
-                let law = |players: usize| SizeLaw::binomial(players).unwrap();
-                let sampler = TwoBlocks { laws: blocks.map(law), pairing, order: Order::Fixed };
+                let distribution = |players: usize| SizeDistribution::binomial(players).unwrap();
+                let sampler =
+                    TwoBlocks { distributions: blocks.map(distribution), pairing, order: Order::Fixed };
                 let most = if blocks[0] + blocks[1] < 12 { (1 << (blocks[0] + blocks[1])) - 2 } else { 400 };
                 for rows in [2, most / 3, most] {
                     let sample = sampler.sample(rows, 5).unwrap();
@@ -522,10 +524,10 @@ mod tests {
 
     #[test]
     fn a_sample_tells_of_which_blocks_and_pairing_it_is_and_how_likely_each_stratum_was() {
-        let law = |players: usize| SizeLaw::binomial(players).unwrap();
+        let distribution = |players: usize| SizeDistribution::binomial(players).unwrap();
         for pairing in [Pairing::Unpaired, Pairing::Paired] {
             for order in [Order::Fixed, Order::Nested] {
-                let sampler = TwoBlocks { laws: [law(3), law(2)], pairing, order };
+                let sampler = TwoBlocks { distributions: [distribution(3), distribution(2)], pairing, order };
                 let sample = sampler.sample(12, 5).unwrap();
                 assert_eq!((sample.pairing(), sample.blocks()), (pairing, [3, 2]));
                 assert!(!sample.is_complete());

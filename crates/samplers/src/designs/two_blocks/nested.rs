@@ -52,7 +52,7 @@ impl TwoBlocks {
         rows: usize,
         seed: u64,
     ) -> Result<TwoBlockSample, SamplerError> {
-        let blocks @ [n_1, n_2] = [self.laws[0].players(), self.laws[1].players()];
+        let blocks @ [n_1, n_2] = [self.distributions[0].players(), self.distributions[1].players()];
         let stride = self.pairing.rows_per_unit();
         let of_blocks = [populations(n_1), populations(n_2)];
         let population = |t: usize, a: usize| of_blocks[0][t] * of_blocks[1][a];
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::designs::sample::Order;
     use crate::designs::two_blocks::tests::{self, all};
-    use crate::size::size_law::SizeLaw;
+    use crate::size::size_distribution::SizeDistribution;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
@@ -190,8 +190,10 @@ mod tests {
     /// Returns the distinct units of `draws` independent draws.
     fn first(sampler: &TwoBlocks, draws: usize, seed: u64) -> FirstUnits {
         let design = TwoBlocks { order: Order::Fixed, ..sampler.clone() };
-        let mut units =
-            FirstUnits { draws, ..FirstUnits::none(design.laws.iter().map(SizeLaw::players).sum()) };
+        let mut units = FirstUnits {
+            draws,
+            ..FirstUnits::none(design.distributions.iter().map(SizeDistribution::players).sum())
+        };
         let mut met: BTreeSet<Vec<u64>> = BTreeSet::new();
         for draw in 0..draws {
             let unit =
@@ -249,13 +251,17 @@ mod tests {
     fn other_laws_draw_the_same_of_what_both_can_draw() {
         // With and without the empty and the full subset of the first block, and with equal weights
         // otherwise.
-        let wide = SizeLaw::custom(&[0.5, 2.0, 3.0, 3.0, 2.0, 0.5]).unwrap();
-        let narrow = SizeLaw::custom(&[0.0, 2.0, 3.0, 3.0, 2.0, 0.0]).unwrap();
-        let others = SizeLaw::custom(&[1.0, 2.0, 1.0]).unwrap();
+        let wide = SizeDistribution::custom(&[0.5, 2.0, 3.0, 3.0, 2.0, 0.5]).unwrap();
+        let narrow = SizeDistribution::custom(&[0.0, 2.0, 3.0, 3.0, 2.0, 0.0]).unwrap();
+        let others = SizeDistribution::custom(&[1.0, 2.0, 1.0]).unwrap();
         for pairing in [Pairing::Unpaired, Pairing::Paired] {
             for seed in 0..20 {
-                let laws = |law: &SizeLaw| [law.clone(), others.clone()];
-                let sampler = |law: &SizeLaw| TwoBlocks { laws: laws(law), pairing, order: Order::Nested };
+                let distributions = |distribution: &SizeDistribution| [distribution.clone(), others.clone()];
+                let sampler = |distribution: &SizeDistribution| TwoBlocks {
+                    distributions: distributions(distribution),
+                    pairing,
+                    order: Order::Nested,
+                };
                 let before = sampler(&wide).sample(60, seed).unwrap();
                 let proper: BTreeSet<&[u64]> = (0..before.coalitions().len())
                     .filter(|&row| (1..5).contains(&before.sizes(row)[0]))

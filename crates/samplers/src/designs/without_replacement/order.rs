@@ -90,9 +90,9 @@ mod tests {
     use crate::testing::assert_alike;
     use apportion_games::{Purpose, stream};
 
-    fn first(class: &SizeClass, wanted: usize, seed: u64) -> Vec<u64> {
+    fn first(class: &SizeClass, expected: usize, seed: u64) -> Vec<u64> {
         let mut rows = Coalitions::new(class.players);
-        draw_in_order(class, wanted, &mut stream(seed, Purpose::Growth, 0), &mut rows);
+        draw_in_order(class, expected, &mut stream(seed, Purpose::Growth, 0), &mut rows);
         rows.words().to_vec()
     }
 
@@ -103,8 +103,8 @@ mod tests {
                 let class = class(players, size, pairing);
                 let most = class.population.min(300.0) as usize;
                 let whole = first(&class, most, 3);
-                for wanted in 0..most {
-                    assert!(whole.starts_with(&first(&class, wanted, 3)), "{wanted} of {class:?}");
+                for expected in 0..most {
+                    assert!(whole.starts_with(&first(&class, expected, 3)), "{expected} of {class:?}");
                 }
             }
         }

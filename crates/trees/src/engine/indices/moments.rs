@@ -10,14 +10,14 @@ pub(crate) struct IndexMoments {
 }
 
 impl IndexMoments {
-    /// Tabulates the moments for leaves of up to `widest` players.
-    pub(crate) fn new(weights: &IndexWeights, widest: usize) -> Self {
-        let side = widest + 1;
-        let order = weights.order().min(widest);
+    /// Tabulates the moments for leaves of up to `max_width` players.
+    pub(crate) fn new(weights: &IndexWeights, max_width: usize) -> Self {
+        let side = max_width + 1;
+        let order = weights.order().min(max_width);
         let mut table = vec![0.0; (order + 1) * side * side];
         for size in 0..=order {
-            for a in 0..=widest - size {
-                for b in 0..=widest - size - a {
+            for a in 0..=max_width - size {
+                for b in 0..=max_width - size - a {
                     table[(size * side + a) * side + b] = weights.moment(size, a, b);
                 }
             }

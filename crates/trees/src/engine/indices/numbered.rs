@@ -6,15 +6,15 @@ use std::sync::Arc;
 use apportion_games::Coalitions;
 use apportion_models::Ensemble;
 use apportion_values::ValueError;
-use apportion_values::interactions::MOST_INTERACTIONS;
+use apportion_values::interactions::MAX_INTERACTIONS;
 
 use super::local::Local;
-use crate::engine::paths::{MOST_FEATURES, Paths};
+use crate::engine::paths::{MAX_FEATURES, Paths};
 use crate::error::TreeError;
 
 /// The coalitions of an ensemble, numbered, with the coalitions of each leaf.
 #[derive(Debug)]
-pub(crate) struct Numbered {
+pub(crate) struct NumberedCoalitions {
     /// All coalitions, ordered by size, then by their members.
     pub(crate) coalitions: Arc<Coalitions>,
     /// The ranking for each number of path players; `None` if no leaf has that number.
@@ -24,10 +24,10 @@ pub(crate) struct Numbered {
     /// For each set of path players, the number of each of its coalitions, by rank.
     numbers: Vec<u32>,
     /// The maximum number of players of a leaf.
-    pub(crate) widest: usize,
+    pub(crate) max_width: usize,
 }
 
-impl Numbered {
+impl NumberedCoalitions {
     /// Numbers the coalitions of the trees that have paths. `order` is at most the number of players.
     ///
     /// # Errors
@@ -39,14 +39,14 @@ impl Numbered {
         (players, order): (usize, usize),
     ) -> Result<Self, TreeError> {
         let outputs = ensemble.output_count();
-        let too_many = || ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS };
-        let most = MOST_INTERACTIONS / outputs.max(1);
-        let mut locals: Vec<Option<Local>> = vec![None; MOST_FEATURES + 1];
+        let too_many = || ValueError::TooManyInteractions { players, order, outputs, max: MAX_INTERACTIONS };
+        let most = MAX_INTERACTIONS / outputs.max(1);
+        let mut locals: Vec<Option<Local>> = vec![None; MAX_FEATURES + 1];
         let mut numbers: Vec<u32> = Vec::new();
         let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut number_of: HashMap<Vec<u32>, u32> = HashMap::new();
-        let (mut places, mut widest) = (Vec::new(), 0);
+        let (mut places, mut max_width) = (Vec::new(), 0);
         for (tree, paths) in ensemble.trees().iter().zip(paths) {
             let Some(paths) = paths else {
                 places.push(Vec::new());
@@ -87,7 +87,7 @@ impl Numbered {
                 }
                 known.insert(features.to_vec(), place);
                 of_tree[index] = place;
-                widest = widest.max(features.len());
+                max_width = max_width.max(features.len());
             }
             places.push(of_tree);
         }
@@ -108,7 +108,7 @@ impl Numbered {
             *number = rank.get(*number as usize).copied().unwrap_or(empty);
         }
         let coalitions = Arc::new(coalitions);
-        Ok(Self { coalitions, locals, places, numbers, widest })
+        Ok(Self { coalitions, locals, places, numbers, max_width })
     }
 
     /// Returns the ranking of the coalitions of a leaf with this number of players.

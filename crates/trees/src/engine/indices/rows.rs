@@ -8,7 +8,7 @@ use apportion_models::Ensemble;
 use apportion_values::{Attributions, IndexWeights, InteractionIndex, Interactions};
 
 use super::local::Local;
-use super::numbered::Numbered;
+use super::numbered::NumberedCoalitions;
 use crate::engine::finite::finite;
 use crate::engine::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::error::TreeError;
@@ -42,7 +42,7 @@ pub(crate) trait Leaves: Sync {
 }
 
 /// The indices of all rows in one game: one number per coalition and output, with the empty coalition last.
-pub(crate) struct Found {
+pub(crate) struct InteractionBatch {
     pub(crate) coalitions: Arc<Coalitions>,
     /// The indices: rows × (coalitions + 1) × outputs.
     pub(crate) values: Vec<f64>,
@@ -56,9 +56,9 @@ pub(crate) struct Found {
 pub(crate) fn explain<L: Leaves>(
     ensemble: &Ensemble,
     leaves: &L,
-    numbered: &Numbered,
+    numbered: &NumberedCoalitions,
     rows: Rows<'_>,
-) -> Result<Found, TreeError> {
+) -> Result<InteractionBatch, TreeError> {
     let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
     let width = (numbered.coalitions.len() + 1) * outputs;
     let mut values = zeros(rows.len(), width, (numbered.coalitions.players(), outputs))?;
@@ -80,7 +80,7 @@ pub(crate) fn explain<L: Leaves>(
             }
         }
     });
-    Ok(Found { coalitions: Arc::clone(&numbered.coalitions), values })
+    Ok(InteractionBatch { coalitions: Arc::clone(&numbered.coalitions), values })
 }
 
 /// Allocates rows × width numbers.
@@ -111,7 +111,7 @@ fn take_in(ensemble: &Ensemble, rows: &[f64], blocks: &mut Blocks) {
 fn add_tree<L: Leaves>(
     ensemble: &Ensemble,
     (leaves, memory): (&L, &mut L::Memory),
-    numbered: &Numbered,
+    numbered: &NumberedCoalitions,
     (tree, paths): (usize, &Paths),
     blocks: &mut Blocks,
     (values, width): (&mut [f64], usize),
@@ -152,11 +152,11 @@ fn add_tree<L: Leaves>(
 
 /// The indices from trees that are computed separately. For each row, a map from the members of a coalition
 /// to one number per output.
-pub(crate) type OfOthers = Vec<BTreeMap<Vec<u32>, Vec<f64>>>;
+pub(crate) type SeparateIndices = Vec<BTreeMap<Vec<u32>, Vec<f64>>>;
 
-impl Found {
+impl InteractionBatch {
     /// Adds the indices from other trees, one map per row.
-    pub(crate) fn and(self, others: &OfOthers, outputs: usize) -> Self {
+    pub(crate) fn and(self, others: &SeparateIndices, outputs: usize) -> Self {
         let players = self.coalitions.players();
         let mut all: BTreeMap<(usize, Vec<u32>), Option<usize>> = BTreeMap::new();
         for (place, coalition) in self.coalitions.iter().enumerate() {
@@ -200,7 +200,7 @@ impl Found {
         predictions: Vec<f64>,
     ) -> Result<Vec<Interactions>, TreeError> {
         let outputs = ensemble.output_count();
-        let ends = finite(Attributions::of_players(0, Vec::new(), base.to_vec(), predictions))?;
+        let ends = finite(Attributions::for_players(0, Vec::new(), base.to_vec(), predictions))?;
         let width = (self.coalitions.len() + 1) * outputs;
         let answer = |(values, predictions): (&[f64], &[f64])| {
             let (values, of_empty) = values.split_at(width - outputs);

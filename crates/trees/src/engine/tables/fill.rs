@@ -34,7 +34,7 @@ use crate::engine::moments::Moments;
 pub(crate) struct Leaf<'a> {
     pub(crate) value: f64,
     /// The background patterns and their weights.
-    pub(crate) law: &'a [(u64, f64)],
+    pub(crate) distribution: &'a [(u64, f64)],
     /// The position of each path feature in an entry.
     pub(crate) lanes: &'a [usize],
     /// The number of values in an entry.
@@ -92,7 +92,7 @@ impl Sums {
 impl Fill {
     /// Writes the values of every pattern P of the explicand to `entries`, which is zero on entry.
     pub(crate) fn write(&mut self, leaf: &Leaf<'_>, moments: &Moments, entries: &mut [f64]) {
-        self.sum_up(0, (leaf.value, leaf.law), leaf.lanes.len(), moments);
+        self.sum_up(0, (leaf.value, leaf.distribution), leaf.lanes.len(), moments);
         self.share_out(leaf, entries);
     }
 
@@ -161,7 +161,7 @@ impl Fill {
     fn sum_up(
         &mut self,
         side: usize,
-        (value, law): (f64, &[(u64, f64)]),
+        (value, distribution): (f64, &[(u64, f64)]),
         features: usize,
         moments: &Moments,
     ) {
@@ -173,10 +173,10 @@ impl Fill {
         let channels = moments.channels(features);
         // Compare the costs of both methods. The unit is one subset for the direct method, and one vector
         // addition for the other.
-        if 4 * steps_directly(law) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
-            self.directly(side, (value, law), features, moments);
+        if 4 * steps_directly(distribution) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
+            self.directly(side, (value, distribution), features, moments);
         } else {
-            self.by_subsets(side, (value, law), features, channels);
+            self.by_subsets(side, (value, distribution), features, channels);
         }
     }
 
@@ -188,7 +188,7 @@ impl Fill {
     fn by_subsets(
         &mut self,
         side: usize,
-        (value, law): (f64, &[(u64, f64)]),
+        (value, distribution): (f64, &[(u64, f64)]),
         features: usize,
         channels: &Channels,
     ) {
@@ -198,7 +198,7 @@ impl Fill {
         weights.clear();
         weights.resize(patterns, 0.0);
         subsets.resize(patterns, 0.0);
-        for &(pattern, weight) in law {
+        for &(pattern, weight) in distribution {
             weights[(patterns - 1) ^ pattern as usize] = weight * value;
         }
         for channel in channels.iter() {
@@ -215,20 +215,20 @@ impl Fill {
 
 /// Returns the number of pairs of a background pattern and an explicand pattern that complete each other.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
-fn steps_directly(law: &[(u64, f64)]) -> usize {
-    law.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum()
+fn steps_directly(distribution: &[(u64, f64)]) -> usize {
+    distribution.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum()
 }
 
 /// Adds to A, B and L of a leaf from its value and background, pattern by pattern.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 fn add_directly(
-    (value, law): (f64, &[(u64, f64)]),
+    (value, distribution): (f64, &[(u64, f64)]),
     features: usize,
     moments: &Moments,
     [gained, without, lost]: [&mut [f64]; 3],
 ) {
     let all = (1_u64 << features) - 1;
-    for &(pattern, weight) in law {
+    for &(pattern, weight) in distribution {
         let size = pattern.count_ones() as usize;
         let value = weight * value;
         for lacked in subsets(pattern) {
@@ -400,7 +400,8 @@ mod tests {
         let mut values = vec![0.0; leaf.width << features];
         let all = (1_u64 << features) - 1;
         for pattern in 0..=all {
-            for &(background, weight) in leaf.law.iter().filter(|(background, _)| background | pattern == all)
+            for &(background, weight) in
+                leaf.distribution.iter().filter(|(background, _)| background | pattern == all)
             {
                 let (own, rest) = (all & !background, all & !pattern);
                 let (gain, loss) = moments.shares(own.count_ones() as usize, rest.count_ones() as usize);
@@ -416,12 +417,12 @@ mod tests {
 
     #[test]
     fn subset_sums_direct_sums_and_the_definition_agree() {
-        let law: Vec<f64> = (0..7).map(|size| f64::from(size % 3 + 1) / 13.0).collect();
+        let distribution: Vec<f64> = (0..7).map(|size| f64::from(size % 3 + 1) / 13.0).collect();
         let others = [
             Semivalue::weighted_banzhaf(0.2).unwrap(),
             Semivalue::beta_shapley(4.0, 0.5).unwrap(),
             Semivalue::mixture(&[0.0, 0.3, 1.0], &[0.5, 0.25, 0.25]).unwrap(),
-            Semivalue::by_size_law(&law).unwrap(),
+            Semivalue::from_size_distribution(&distribution).unwrap(),
         ];
         for value in [Semivalue::Shapley, Semivalue::Banzhaf].into_iter().chain(others) {
             for features in 1..=7 {
@@ -431,24 +432,24 @@ mod tests {
                     .filter(|pattern| pattern % 3 != 1)
                     .map(|pattern| (pattern, 0.01 + (pattern * 7 % 5) as f64))
                     .collect();
-                for law in [&dense[..], &[(all, 2.0)], &[(all / 2, 2.0)], &[(0, 1.0)], &[]] {
+                for distribution in [&dense[..], &[(all, 2.0)], &[(all / 2, 2.0)], &[(0, 1.0)], &[]] {
                     let lanes: Vec<usize> = (0..features).map(|bit| (bit + 3) % features).collect();
-                    let leaf = Leaf { value: -1.5, law, lanes: &lanes, width: 8 };
-                    let wanted = by_patterns(features, &leaf, &moments);
+                    let leaf = Leaf { value: -1.5, distribution, lanes: &lanes, width: 8 };
+                    let expected = by_patterns(features, &leaf, &moments);
                     for by_subsets in [false, true] {
                         let mut fill = Fill::default();
                         fill.leaves[0].clear(1 << features);
-                        let (of_leaf, channels) = ((leaf.value, law), moments.channels(features));
+                        let (of_leaf, channels) = ((leaf.value, distribution), moments.channels(features));
                         match by_subsets {
                             true => fill.by_subsets(0, of_leaf, features, channels),
                             false => fill.directly(0, of_leaf, features, &moments),
                         }
                         let mut got = vec![0.0; 8 << features];
                         fill.share_out(&leaf, &mut got);
-                        let scale: f64 = 1e-300 + law.iter().map(|(_, weight)| weight).sum::<f64>();
-                        for (got, wanted) in got.iter().zip(&wanted) {
-                            let close = (got - wanted).abs() <= 4e-15 * scale;
-                            assert!(close, "{value}, {features} features, {by_subsets}: {got} != {wanted}");
+                        let scale: f64 = 1e-300 + distribution.iter().map(|(_, weight)| weight).sum::<f64>();
+                        for (got, expected) in got.iter().zip(&expected) {
+                            let close = (got - expected).abs() <= 4e-15 * scale;
+                            assert!(close, "{value}, {features} features, {by_subsets}: {got} != {expected}");
                         }
                     }
                 }
@@ -465,19 +466,23 @@ mod tests {
                 let splits = (0..features).map(|bit| (features, bit)).chain([(features - 1, features - 1)]);
                 for (above, bit) in splits {
                     let all = (1_u64 << features) - 1;
-                    let law = |seed: u64| -> Vec<(u64, f64)> {
+                    let distribution = |seed: u64| -> Vec<(u64, f64)> {
                         let seen = (0..=all).filter(|pattern| (pattern * 5 + seed) % 3 != 1);
                         seen.map(|pattern| (pattern, 0.01 + ((pattern + seed) * 7 % 5) as f64)).collect()
                     };
-                    let laws = [law(0), law(4)];
+                    let distributions = [distribution(0), distribution(4)];
                     for values in [[2.0, -0.5], [0.0, 1.0], [1.0, 0.0]] {
                         let lanes: Vec<usize> = (0..features).map(|bit| (bit + 3) % features).collect();
                         let leaves = [0, 1].map(|side: usize| {
-                            let leaf =
-                                Leaf { value: values[side], law: &laws[side], lanes: &lanes, width: 8 };
+                            let leaf = Leaf {
+                                value: values[side],
+                                distribution: &distributions[side],
+                                lanes: &lanes,
+                                width: 8,
+                            };
                             by_patterns(features, &leaf, &moments)
                         });
-                        let wanted = |place: usize, lane: usize| -> f64 {
+                        let expected = |place: usize, lane: usize| -> f64 {
                             let (pattern, goes_left) = (place & ((1 << above) - 1), place >> above == 1);
                             let at = |passed: bool| match (bit == above, passed) {
                                 (true, true) => pattern | 1 << bit,
@@ -491,8 +496,9 @@ mod tests {
                         for layout in [Layout::Lanes(8), Layout::Columns] {
                             let split = Split { above, bit, lanes: &lanes, layout };
                             for side in [0, 1] {
-                                let law = if values[side] == 0.0 { &[] } else { &laws[side][..] };
-                                fill.take_child(&split, side, (values[side], law), &moments);
+                                let distribution =
+                                    if values[side] == 0.0 { &[] } else { &distributions[side][..] };
+                                fill.take_child(&split, side, (values[side], distribution), &moments);
                             }
                             let (places, width) =
                                 (2 << above, if layout == Layout::Columns { features } else { 8 });
@@ -505,7 +511,7 @@ mod tests {
                                     Layout::Columns | Layout::Pairs => table[lane * places + place],
                                     Layout::Lanes(_) => table[place * 8 + lane],
                                 };
-                                let off = (got - wanted(place, lane)).abs();
+                                let off = (got - expected(place, lane)).abs();
                                 assert!(
                                     off <= 1e-12,
                                     "{value}, {features} features, bit {bit} of {above}: {off}"

@@ -39,7 +39,7 @@ impl FillGroups {
         entries: &mut [f64],
     ) {
         let bits = features.len();
-        let shares = self.columns(features, leaf.value, leaf.law, coalitional);
+        let shares = self.columns(features, leaf.value, leaf.distribution, coalitional);
         for (column, &lane) in shares.chunks_exact(1 << bits).zip(leaf.lanes) {
             for (entry, &share) in entries.chunks_exact_mut(leaf.width).zip(column) {
                 entry[lane] = share;

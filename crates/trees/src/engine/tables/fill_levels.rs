@@ -27,7 +27,7 @@ impl FillLevels {
         shares.resize(bits << bits, 0.0);
         lost.clear();
         lost.resize(1 << bits, 0.0);
-        for &(background, weight) in leaf.law {
+        for &(background, weight) in leaf.distribution {
             let value = weight * leaf.value;
             let own = all & !background;
             for missing in subsets(background) {

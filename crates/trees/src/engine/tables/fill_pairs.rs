@@ -71,7 +71,7 @@ impl FillPairs {
             let own = all & !background;
             for missing in subsets(background) {
                 let pattern = (all & !missing) as usize;
-                let shares = PairShares::of(moments, count(own), count(missing)).times(weight * value);
+                let shares = PairShares::for_leaf(moments, count(own), count(missing)).times(weight * value);
                 self.both_rest[pattern] += shares.both_rest;
                 for high in ones(own) {
                     self.mixed[high << features | pattern] += shares.mixed;

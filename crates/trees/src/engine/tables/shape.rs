@@ -6,7 +6,7 @@
 //! determines the pattern at every leaf of the region, so one lookup covers them all. A wider region has more
 //! entries and fewer lookups: which is faster depends on the number of rows.
 
-use crate::engine::bits::MOST_BITS;
+use crate::engine::bits::MAX_BITS;
 use crate::engine::pairs::{PairWeights, places};
 use crate::engine::paths::Paths;
 use crate::engine::weights::Weights;
@@ -16,7 +16,7 @@ use apportion_models::tree::Node;
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The maximum number of players whose values are stored side by side in an entry.
-const MOST_LANES: usize = 16;
+const MAX_LANES: usize = 16;
 
 /// The layout of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// Returns the layout for these weights in a game of `players`.
-    pub(crate) fn of(weights: &Weights, players: usize) -> Self {
+    pub(crate) fn for_weights(weights: &Weights, players: usize) -> Self {
         if weights.pairs().is_some() { Self::Pairs } else { Self::new(players) }
     }
 
@@ -41,7 +41,7 @@ impl Layout {
         match players {
             0..=4 => Self::Lanes(4),
             5..=8 => Self::Lanes(8),
-            9..=MOST_LANES => Self::Lanes(16),
+            9..=MAX_LANES => Self::Lanes(16),
             _ => Self::Columns,
         }
     }
@@ -99,7 +99,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// Divides a tree into regions, which are whole subtrees wherever the index then has at most
     /// `merged_bits` bits. Returns `None` if the index for the leaf children of a single split has more than
-    /// [`MOST_BITS`] bits.
+    /// [`MAX_BITS`] bits.
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,
@@ -139,7 +139,7 @@ impl Shape {
                 bit: paths.bit(index),
                 is_first: paths.is_first(index),
             };
-            if shape.below[index] == 1 || merged <= merged_bits.min(MOST_BITS) {
+            if shape.below[index] == 1 || merged <= merged_bits.min(MAX_BITS) {
                 step.region = shape.begin(nodes, paths, weights, index, merged)?;
             } else {
                 if nodes[node.left()].is_leaf() || nodes[node.right()].is_leaf() {
@@ -167,7 +167,7 @@ impl Shape {
         root: usize,
         bits: usize,
     ) -> Option<u32> {
-        if bits > MOST_BITS {
+        if bits > MAX_BITS {
             return None;
         }
         let (first_split, first_player) = (self.splits.len(), self.players.len());
@@ -248,7 +248,7 @@ pub(crate) fn size(nodes: &[Node], paths: &Paths, layout: Layout) -> Option<(usi
         let leaf = [node.left(), node.right()].into_iter().find(|&child| nodes[child].is_leaf());
         if let Some(leaf) = leaf {
             let bits = paths.features(index).len() + 1;
-            if bits > MOST_BITS {
+            if bits > MAX_BITS {
                 return None;
             }
             let features = paths.features(leaf).len();

@@ -21,7 +21,7 @@ use crate::engine::weights::Weights;
 use apportion_models::tree::Node;
 
 /// The distribution of the absent players at a leaf.
-pub(crate) trait Law {
+pub(crate) trait AbsentDistribution {
     /// Returns the possible patterns of the absent players at a leaf, in ascending order, with their weights.
     fn at(&mut self, leaf: usize, paths: &Paths) -> &[(u64, f64)];
 }
@@ -58,7 +58,7 @@ impl<N: Number> Tables<N> {
         paths: &Paths,
         shape: Arc<Shape>,
         weights: &Weights,
-        law: &mut dyn Law,
+        distribution: &mut dyn AbsentDistribution,
         memory: Vec<N>,
     ) -> Self {
         let (mut all, first) = aligned(memory, shape.size);
@@ -68,7 +68,7 @@ impl<N: Number> Tables<N> {
             paths,
             shape: &shape,
             weights,
-            law,
+            distribution,
             fill: Fill::default(),
             fill_groups: FillGroups::default(),
             fill_levels: FillLevels::default(),
@@ -130,7 +130,7 @@ struct Builder<'a> {
     paths: &'a Paths,
     shape: &'a Shape,
     weights: &'a Weights,
-    law: &'a mut dyn Law,
+    distribution: &'a mut dyn AbsentDistribution,
     fill: Fill,
     fill_groups: FillGroups,
     fill_levels: FillLevels,
@@ -155,7 +155,7 @@ impl Builder<'_> {
         for (side, child) in [node.right(), node.left()].into_iter().enumerate() {
             let child_node = self.nodes[child];
             let leaf = match child_node.is_leaf() && child_node.value() != 0.0 {
-                true => (child_node.value(), self.law.at(child, self.paths)),
+                true => (child_node.value(), self.distribution.at(child, self.paths)),
                 false => (0.0, &[][..]),
             };
             self.fill.take_child(&split, side, leaf, moments);
@@ -178,8 +178,8 @@ impl Builder<'_> {
         let [left, right] = &mut self.fill_pairs;
         let mut shares = |fill: &mut FillPairs, leaf: usize| {
             let value = if self.nodes[leaf].is_leaf() { self.nodes[leaf].value() } else { 0.0 };
-            let law = if value == 0.0 { &[] } else { self.law.at(leaf, paths) };
-            fill.leaf(features, value, law, moments);
+            let distribution = if value == 0.0 { &[] } else { self.distribution.at(leaf, paths) };
+            fill.leaf(features, value, distribution, moments);
         };
         shares(left, node.left());
         shares(right, node.right());
@@ -253,15 +253,15 @@ impl Builder<'_> {
             return entries;
         }
         self.set_lanes(leaf, region);
-        let law = self.law.at(leaf, self.paths);
-        let leaf = Leaf { value, law, lanes: &self.lanes, width: region.width };
+        let distribution = self.distribution.at(leaf, self.paths);
+        let leaf = Leaf { value, distribution, lanes: &self.lanes, width: region.width };
         match self.weights {
             Weights::Alike(moments) => self.fill.write(&leaf, moments, &mut entries),
             Weights::Grouped(grouped) => self.fill_groups.write(&leaf, features, grouped, &mut entries),
             Weights::OverHierarchy(levels) => self.fill_levels.write(&leaf, features, levels, &mut entries),
             Weights::Pairs(PairWeights { moments, .. }) => {
                 let fill = &mut self.fill_pairs[0];
-                fill.leaf(features.len(), value, leaf.law, moments);
+                fill.leaf(features.len(), value, leaf.distribution, moments);
                 for (column, &lane) in fill.shares().chunks_exact(1 << features.len()).zip(leaf.lanes) {
                     for (entry, &share) in entries.chunks_exact_mut(leaf.width).zip(column) {
                         entry[lane] = share;

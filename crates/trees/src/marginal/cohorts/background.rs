@@ -5,10 +5,10 @@ use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
 /// The maximum depth of trees for this kernel: each level of a path is one bit of a word.
-pub(crate) const MOST_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// The maximum number of bytes for all decisions.
-const MOST_BYTES: usize = 1 << 28;
+const MAX_BYTES: usize = 1 << 28;
 
 /// A background dataset, prepared for the descent through the trees.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Cohorts {
     pub(crate) fn fit(ensemble: &Ensemble, rows: usize) -> bool {
         let splits = ensemble.nodes().len() / 2;
         let bytes = splits.saturating_mul(rows.next_multiple_of(64) / 8);
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     }
 
     /// Prepares the rows of `background`, rounded and row-major, with `weights`. `player_of` maps each
@@ -74,7 +74,7 @@ impl Cohorts {
             false => Weights::Each(weights.to_vec()),
         };
         let mut splits = vec![Split::default(); ensemble.nodes().len()];
-        for tree in ensemble.trees().iter().filter(|tree| tree.depth <= MOST_DEPTH) {
+        for tree in ensemble.trees().iter().filter(|tree| tree.depth <= MAX_DEPTH) {
             seat(ensemble, tree, &questions, player_of, &mut splits[tree.nodes()]);
         }
         Self { parts, weights, splits }
@@ -89,7 +89,7 @@ impl Cohorts {
 /// Fills in the splits of a tree.
 fn seat(ensemble: &Ensemble, tree: &Tree, questions: &Questions, player_of: &[u32], splits: &mut [Split]) {
     let nodes = ensemble.nodes_of(tree);
-    let mut path = [0; MOST_DEPTH];
+    let mut path = [0; MAX_DEPTH];
     // A stack of nodes to visit with their levels; the path above each node is still in `path` when it is
     // visited.
     let mut open: Vec<(usize, usize)> = vec![(0, 0)];

@@ -1,10 +1,10 @@
 //! The descent of an explicand and all background rows through a tree.
 
-use super::MOST_DEPTH;
-use super::arrived::Arrived;
+use super::MAX_DEPTH;
+use super::arrived_cohort::ArrivedCohort;
 use super::background::{Cohorts, Part, Split, Weights};
 use super::sets::{Counts, Set, Sums, Weigh, both, is_empty, less, room};
-use crate::marginal::shares::Share;
+use crate::marginal::shares::LeafKernel;
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
@@ -20,7 +20,7 @@ pub(crate) struct Explicand<'a> {
 #[derive(Clone, Copy, Default)]
 struct Open {
     node: u32,
-    /// The players without a failed test, as level bits: see [`Arrived`].
+    /// The players without a failed test, as level bits: see [`ArrivedCohort`].
     live: u64,
     rest: u64,
 }
@@ -40,15 +40,15 @@ pub(crate) struct Descent {
 impl Descent {
     pub(crate) fn new() -> Self {
         Self {
-            open: vec![Open::default(); MOST_DEPTH + 1],
+            open: vec![Open::default(); MAX_DEPTH + 1],
             cohorts: Vec::new(),
             failing: Vec::new(),
-            players: vec![0; MOST_DEPTH],
+            players: vec![0; MAX_DEPTH],
         }
     }
 
     /// Adds the contributions of one tree to an explicand.
-    pub(crate) fn add<S: Share>(
+    pub(crate) fn add<S: LeafKernel>(
         &mut self,
         ensemble: &Ensemble,
         tree: &Tree,
@@ -71,7 +71,7 @@ impl Descent {
         }
     }
 
-    fn add_part<const W: usize, S: Share>(
+    fn add_part<const W: usize, S: LeafKernel>(
         &mut self,
         task: Task<'_, S>,
         cohorts: &Cohorts,
@@ -89,7 +89,7 @@ impl Descent {
 }
 
 /// A tree with the inputs of its descent.
-struct Task<'a, S: Share> {
+struct Task<'a, S: LeafKernel> {
     ensemble: &'a Ensemble,
     tree: &'a Tree,
     splits: &'a [Split],
@@ -103,7 +103,7 @@ struct Task<'a, S: Share> {
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
 ))]
-fn descend<const W: usize, S: Share, T: Weigh, F: FnMut(usize, f64)>(
+fn descend<const W: usize, S: LeafKernel, T: Weigh, F: FnMut(usize, f64)>(
     memory: &mut Descent,
     task: Task<'_, S>,
     share: &mut S,
@@ -112,7 +112,7 @@ fn descend<const W: usize, S: Share, T: Weigh, F: FnMut(usize, f64)>(
 ) {
     let Task { ensemble, tree, splits, part, explicand, weights } = task;
     let Descent { open, cohorts, failing, players } = memory;
-    let (cohorts, failing) = (room::<W, MOST_DEPTH>(cohorts), room::<W, MOST_DEPTH>(failing));
+    let (cohorts, failing) = (room::<W, MAX_DEPTH>(cohorts), room::<W, MAX_DEPTH>(failing));
     let (answers, present) = (part.answers.as_chunks::<W>().0, part.present.as_chunks::<W>().0);
     let nodes: &[Node] = ensemble.nodes_of(tree);
     let mut waiting = 0;
@@ -165,7 +165,7 @@ fn descend<const W: usize, S: Share, T: Weigh, F: FnMut(usize, f64)>(
             continue;
         }
         if node.value() != 0.0 {
-            let arrived = Arrived { value: node.value(), cohort, live, rest, failing, players };
+            let arrived = ArrivedCohort { value: node.value(), cohort, live, rest, failing, players };
             share.of_cohort(weights, arrived, weigh, phi);
         }
         let Some(last) = waiting.checked_sub(1) else { return };

@@ -30,15 +30,15 @@
 //! |---|---|
 //! | [`background`] | the decisions of the background rows at every split |
 //! | [`descent`] | the descent through a tree |
-//! | [`arrived`] | a cohort at a leaf |
+//! | [`arrived_cohort`] | a cohort at a leaf |
 //! | [`sets`] | operations on sets of rows |
 
-mod arrived;
+mod arrived_cohort;
 mod background;
 mod descent;
 mod sets;
 
-pub(crate) use self::arrived::{Arrived, Failed};
-pub(crate) use self::background::{Cohorts, MOST_DEPTH};
+pub(crate) use self::arrived_cohort::{ArrivedCohort, Failed};
+pub(crate) use self::background::{Cohorts, MAX_DEPTH};
 pub(crate) use self::descent::{Descent, Explicand};
 pub(crate) use self::sets::{Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room};

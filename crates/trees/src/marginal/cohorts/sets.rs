@@ -1,6 +1,6 @@
 //! Sets of rows, with one bit each, and their weights.
 
-use super::MOST_DEPTH;
+use super::MAX_DEPTH;
 
 /// A set of rows, 64 per word.
 pub(crate) type Set<const W: usize> = [u64; W];
@@ -38,10 +38,10 @@ pub(crate) fn room<const W: usize, const N: usize>(words: &mut Vec<u64>) -> &mut
 }
 
 /// The number of bits of a number of players on a path.
-const BITS: usize = (MOST_DEPTH.ilog2() + 1) as usize;
+const BITS: usize = (MAX_DEPTH.ilog2() + 1) as usize;
 
 /// The number of possible numbers of players on a path.
-pub(crate) const SIZES: usize = MOST_DEPTH + 1;
+pub(crate) const SIZES: usize = MAX_DEPTH + 1;
 
 /// For each row, the number of added sets that contain it.
 ///

@@ -10,7 +10,7 @@ use crate::engine::weights::Weights;
 use crate::error::TreeError;
 use crate::marginal::oracle::InterventionalOracle;
 use crate::marginal::request::Request;
-use crate::marginal::shares::{Alone, InGroups, InPairs, OverHierarchy, Share};
+use crate::marginal::shares::{Alone, InGroups, InPairs, LeafKernel, OverHierarchy};
 use crate::marginal::walk::Pair;
 
 /// The time per leaf that is reached, in nanoseconds.
@@ -46,7 +46,7 @@ impl InterventionalOracle<'_> {
         }
     }
 
-    fn add_shares<S: Share>(
+    fn add_shares<S: LeafKernel>(
         &self,
         joint: &JointTrees,
         weights: &S::Weights,

@@ -3,13 +3,13 @@
 use apportion_models::tree::{JointTrees, Node, Statistic};
 
 use crate::marginal::shares::Products;
-use crate::marginal::walk::{Pair, Taken};
+use crate::marginal::walk::{FeatureSource, Pair};
 
 /// The maximum number of undecided players for which it is tested whether they matter.
-const MOST_TRIED: usize = 6;
+const MAX_TESTED_PLAYERS: usize = 6;
 
 /// Returns an upper bound on the number of players on a path of any tree.
-pub(in crate::marginal) fn widest(joint: &JointTrees) -> usize {
+pub(in crate::marginal) fn max_width(joint: &JointTrees) -> usize {
     let trees = joint.ensemble();
     let of_tree = |nodes: &[Node]| {
         let splits = nodes.iter().filter(|node| !node.is_leaf());
@@ -34,7 +34,7 @@ struct Parting {
 pub(in crate::marginal) struct Walk<'a> {
     joint: &'a JointTrees,
     player_of: &'a [u32],
-    taken: Vec<Taken>,
+    source: Vec<FeatureSource>,
     partings: Vec<Parting>,
     products: Products,
     /// The undecided players of a split.
@@ -42,9 +42,9 @@ pub(in crate::marginal) struct Walk<'a> {
 }
 
 /// The next step at a split: go to a child, or branch on a player.
-enum Way {
-    Left(bool),
-    Part(u32),
+enum Descent {
+    Shared(bool),
+    Split(u32),
 }
 
 impl<'a> Walk<'a> {
@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
         Self {
             joint,
             player_of,
-            taken: vec![Taken::Free; players],
+            source: vec![FeatureSource::Free; players],
             partings: Vec::new(),
             products: Products::default(),
             free: Vec::new(),
@@ -71,10 +71,10 @@ impl<'a> Walk<'a> {
         loop {
             let node = nodes[at];
             if !node.is_leaf() {
-                match self.way(node, pair) {
-                    Way::Left(left) => at = node.left() + usize::from(!left),
-                    Way::Part(player) => {
-                        self.taken[player as usize] = Taken::Explicand;
+                match self.descent(node, pair) {
+                    Descent::Shared(left) => at = node.left() + usize::from(!left),
+                    Descent::Split(player) => {
+                        self.source[player as usize] = FeatureSource::Explicand;
                         self.partings.push(Parting { player, split: at });
                     }
                 }
@@ -82,42 +82,43 @@ impl<'a> Walk<'a> {
             }
             self.products.clear();
             for &Parting { player, .. } in &self.partings {
-                self.products.require(player, self.taken[player as usize] == Taken::Explicand);
+                self.products.require(player, self.source[player as usize] == FeatureSource::Explicand);
             }
             give(&mut self.products, pair.weight * node.value());
             // Return to the last parting whose other side is still to be visited.
             loop {
                 let Some(&Parting { player, split }) = self.partings.last() else { return };
-                let taken = &mut self.taken[player as usize];
-                if *taken == Taken::Explicand {
-                    *taken = Taken::Background;
+                let source = &mut self.source[player as usize];
+                if *source == FeatureSource::Explicand {
+                    *source = FeatureSource::Background;
                     at = split;
                     break;
                 }
-                *taken = Taken::Free;
+                *source = FeatureSource::Free;
                 self.partings.pop();
             }
         }
     }
 
-    fn way(&mut self, node: Node, Pair { explicand, background, .. }: Pair<'_>) -> Way {
+    fn descent(&mut self, node: Node, Pair { explicand, background, .. }: Pair<'_>) -> Descent {
         let column = node.feature();
         let goes_left = |value| self.joint.ensemble().goes_left(node, value);
         let [own, other] = [explicand[column], background[column]].map(goes_left);
         let Some(statistic) = self.joint.statistic(column) else {
             let player = self.player_of[column];
-            return match self.taken[player as usize] {
-                _ if own == other => Way::Left(own),
-                Taken::Explicand => Way::Left(own),
-                Taken::Background => Way::Left(other),
-                Taken::Free => Way::Part(player),
+            return match self.source[player as usize] {
+                _ if own == other => Descent::Shared(own),
+                FeatureSource::Explicand => Descent::Shared(own),
+                FeatureSource::Background => Descent::Shared(other),
+                FeatureSource::Free => Descent::Split(player),
             };
         };
         self.free.clear();
         for &feature in statistic.features() {
             let (own, other) = (explicand[feature as usize], background[feature as usize]);
             let player = self.player_of[feature as usize];
-            let is_free = self.taken[player as usize] == Taken::Free && own.to_bits() != other.to_bits();
+            let is_free =
+                self.source[player as usize] == FeatureSource::Free && own.to_bits() != other.to_bits();
             if is_free && !self.free.contains(&player) {
                 self.free.push(player);
             }
@@ -126,14 +127,14 @@ impl<'a> Walk<'a> {
         let left =
             |from_explicand: usize| goes_left(self.value(statistic, explicand, background, from_explicand));
         match self.free[..] {
-            [] => Way::Left(left(0)),
+            [] => Descent::Shared(left(0)),
             [first, ..] => {
                 let first_way = left(0);
-                let tried = self.free.len() <= MOST_TRIED;
+                let tried = self.free.len() <= MAX_TESTED_PLAYERS;
                 if tried && (1..1 << self.free.len()).all(|bits| left(bits) == first_way) {
-                    Way::Left(first_way)
+                    Descent::Shared(first_way)
                 } else {
-                    Way::Part(first)
+                    Descent::Split(first)
                 }
             }
         }
@@ -144,11 +145,11 @@ impl<'a> Walk<'a> {
     fn value(&self, statistic: &Statistic, explicand: &[f64], background: &[f64], bits: usize) -> f64 {
         statistic.value(|feature| {
             let player = self.player_of[feature];
-            let from_explicand = match self.taken[player as usize] {
-                Taken::Explicand => true,
-                Taken::Background => false,
+            let from_explicand = match self.source[player as usize] {
+                FeatureSource::Explicand => true,
+                FeatureSource::Background => false,
                 // A player that is not listed has the same values in both rows.
-                Taken::Free => {
+                FeatureSource::Free => {
                     let place = self.free.iter().position(|&free| free == player);
                     place.is_some_and(|place| bits >> place & 1 == 1)
                 }

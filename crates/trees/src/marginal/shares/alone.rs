@@ -12,11 +12,11 @@
 use apportion_models::tree::Node;
 
 use super::products::Products;
-use super::{Seen, Share};
+use super::{LeafKernel, LeafView};
 use crate::engine::bits::{all_of, count, ones};
 use crate::engine::moments::Moments;
-use crate::marginal::cohorts::{Arrived, Failed, Numbers, SIZES, Weigh, room};
-use crate::marginal::walk::{Parting, Walked};
+use crate::marginal::cohorts::{ArrivedCohort, Failed, Numbers, SIZES, Weigh, room};
+use crate::marginal::walk::{Parting, WalkVisitor};
 
 /// The working memory for contributions to players.
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct Walking<'a, F> {
     phi: F,
 }
 
-impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
+impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
     /// Sums of gains and of losses.
     type Sums = (f64, f64);
 
@@ -53,7 +53,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     }
 }
 
-impl Share for Alone {
+impl LeafKernel for Alone {
     type Weights = Moments;
     type Sums = (f64, f64);
 
@@ -66,12 +66,12 @@ impl Share for Alone {
         &'a mut self,
         moments: &'a Moments,
         phi: impl FnMut(usize, f64) + 'a,
-    ) -> impl Walked<Sums = (f64, f64)> + 'a {
+    ) -> impl WalkVisitor<Sums = (f64, f64)> + 'a {
         Walking { moments, phi }
     }
 
     #[inline(always)]
-    fn meets(&mut self, _: &Moments, _: Seen<'_>) -> bool {
+    fn visit_leaf(&mut self, _: &Moments, _: LeafView<'_>) -> bool {
         true
     }
 
@@ -79,7 +79,7 @@ impl Share for Alone {
     fn of_pattern(
         &mut self,
         moments: &Moments,
-        Seen { features, value, background }: Seen<'_>,
+        LeafView { features, value, background }: LeafView<'_>,
         pattern: u64,
         mut phi: impl FnMut(usize, f64),
     ) {
@@ -106,14 +106,14 @@ impl Share for Alone {
     fn of_cohort<const W: usize>(
         &mut self,
         moments: &Moments,
-        arrived: Arrived<'_, W>,
+        arrived: ArrivedCohort<'_, W>,
         weigh: &impl Weigh,
         phi: &mut impl FnMut(usize, f64),
     ) {
         let value = arrived.value;
         let by_size = room::<W, SIZES>(&mut self.by_size);
         let mut numbers = Numbers::new();
-        let (sets, owners) = self.failed.of(&arrived, &mut numbers);
+        let (sets, owners) = self.failed.for_players(&arrived, &mut numbers);
         numbers.sort(arrived.cohort, by_size);
         let (count, others) = (owners.len(), arrived.others());
         if count > 0 {

@@ -38,21 +38,21 @@
 use apportion_models::tree::Node;
 
 use super::products::Products;
-use super::{Seen, Share};
+use super::{LeafKernel, LeafView};
 use crate::engine::bits::{all_of, count, ones};
 use crate::engine::groups::{Coalitional, LeafGroups};
 use crate::marginal::cohorts::{
-    Arrived, MOST_DEPTH, Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room,
+    ArrivedCohort, MAX_DEPTH, Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room,
 };
-use crate::marginal::walk::{Parting, Walked};
+use crate::marginal::walk::{Parting, WalkVisitor};
 
 /// The working memory for contributions to players in groups.
 pub(crate) struct InGroups {
     counts: Counts,
-    given: Vec<Given>,
+    open: Vec<OpenParting>,
     leaf_groups: LeafGroups,
-    background: Vec<Own>,
-    cohort: OfCohort,
+    background: Vec<OwnFeatures>,
+    cohort: CohortMemory,
 }
 
 /// The two rows that a feature may be taken from, as indices of a pair.
@@ -110,7 +110,7 @@ impl Counts {
 }
 
 /// The feature of a parting on the path.
-struct Given {
+struct OpenParting {
     group: usize,
     /// The row that the feature is taken from.
     side: usize,
@@ -121,7 +121,7 @@ struct Given {
 struct Walking<'a, F> {
     coalitional: &'a Coalitional,
     counts: &'a mut Counts,
-    given: &'a mut Vec<Given>,
+    open: &'a mut Vec<OpenParting>,
     phi: F,
 }
 
@@ -129,13 +129,13 @@ impl<F: FnMut(usize, f64)> Walking<'_, F> {
     /// Adds the sum of the finished side to the feature of the last parting.
     #[inline(always)]
     fn give(&mut self, player: u32) {
-        let Some(Given { group, side, sum }) = self.given.last_mut() else { return };
+        let Some(OpenParting { group, side, sum }) = self.open.last_mut() else { return };
         (self.phi)(player as usize, std::mem::take(sum));
         self.counts.leave(*group, *side);
     }
 }
 
-impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
+impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
     type Sums = ();
 
     #[inline(always)]
@@ -147,7 +147,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
             // mixes a second group.
             self.counts.enter(group, BACKGROUND, 1);
         }
-        self.given.push(Given { group, side: if is_own { EXPLICAND } else { BACKGROUND }, sum: 0.0 });
+        self.open.push(OpenParting { group, side: if is_own { EXPLICAND } else { BACKGROUND }, sum: 0.0 });
         is_own
     }
 
@@ -157,7 +157,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
         if self.counts.mixed.1 == 0 {
             let (gain, loss) = between.shares(own, rest);
             let shares = [value * gain, -value * loss];
-            for Given { group, side, sum } in &mut *self.given {
+            for OpenParting { group, side, sum } in &mut *self.open {
                 let fellows = self.counts.of_group[*group][*side] - 1;
                 let place = if *side == EXPLICAND { (fellows, 0) } else { (0, fellows) };
                 *sum += shares[*side] * within.get(place.0, place.1);
@@ -169,19 +169,19 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
         let [own, rest] = self.counts.of_group[mixed];
         let (gain, loss) = within.shares(own, rest);
         let shares = [value * gain, -value * loss];
-        for given in self.given.iter_mut().filter(|given| given.group == mixed) {
-            given.sum += shares[given.side];
+        for open in self.open.iter_mut().filter(|open| open.group == mixed) {
+            open.sum += shares[open.side];
         }
     }
 
     #[inline(always)]
     fn turn(&mut self, player: u32, _: ()) -> bool {
         self.give(player);
-        let Some(given) = self.given.last_mut() else { return false };
-        given.side = BACKGROUND;
-        let goes_on = self.counts.enter(given.group, BACKGROUND, 1);
+        let Some(open) = self.open.last_mut() else { return false };
+        open.side = BACKGROUND;
+        let goes_on = self.counts.enter(open.group, BACKGROUND, 1);
         if !goes_on {
-            self.given.pop();
+            self.open.pop();
         }
         goes_on
     }
@@ -189,12 +189,12 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     #[inline(always)]
     fn join(&mut self, _: &[Parting<()>], player: u32, _: [(); 2]) {
         self.give(player);
-        self.given.pop();
+        self.open.pop();
     }
 }
 
 /// The features that a background pattern leaves to the explicand.
-struct Own {
+struct OwnFeatures {
     /// The features E.
     features: u64,
     /// The groups of these features.
@@ -205,7 +205,7 @@ struct Own {
 
 /// The working memory for a cohort.
 #[derive(Default)]
-struct OfCohort {
+struct CohortMemory {
     groups: Vec<Group>,
     /// For each group, the rows that fail a test of one of its players.
     touched: Vec<u64>,
@@ -226,9 +226,9 @@ struct Group {
     rest: u64,
 }
 
-impl OfCohort {
+impl CohortMemory {
     /// Finds the groups on the path.
-    fn meet<const W: usize>(&mut self, arrived: &Arrived<'_, W>, coalitional: &Coalitional) {
+    fn meet<const W: usize>(&mut self, arrived: &ArrivedCohort<'_, W>, coalitional: &Coalitional) {
         self.groups.clear();
         for level in ones(arrived.live | arrived.rest) {
             let number = coalitional.group_of(arrived.players[level]);
@@ -244,17 +244,17 @@ impl OfCohort {
     }
 }
 
-impl Share for InGroups {
+impl LeafKernel for InGroups {
     type Weights = Coalitional;
     type Sums = ();
 
     fn new(coalitional: &Coalitional) -> Self {
         Self {
             counts: Counts::new(coalitional.groups),
-            given: Vec::new(),
+            open: Vec::new(),
             leaf_groups: LeafGroups::default(),
             background: Vec::new(),
-            cohort: OfCohort::default(),
+            cohort: CohortMemory::default(),
         }
     }
 
@@ -263,17 +263,21 @@ impl Share for InGroups {
         &'a mut self,
         coalitional: &'a Coalitional,
         phi: impl FnMut(usize, f64) + 'a,
-    ) -> impl Walked<Sums = ()> + 'a {
-        Walking { coalitional, counts: &mut self.counts, given: &mut self.given, phi }
+    ) -> impl WalkVisitor<Sums = ()> + 'a {
+        Walking { coalitional, counts: &mut self.counts, open: &mut self.open, phi }
     }
 
-    fn meets(&mut self, coalitional: &Coalitional, Seen { features, value, background }: Seen<'_>) -> bool {
+    fn visit_leaf(
+        &mut self,
+        coalitional: &Coalitional,
+        LeafView { features, value, background }: LeafView<'_>,
+    ) -> bool {
         let (all, groups) = (all_of(features.len()), &mut self.leaf_groups);
         groups.set(features, &coalitional.group_of);
         self.background.clear();
         self.background.extend(background.iter().map(|&(pattern, weight)| {
             let features = all & !pattern;
-            Own { features, groups: groups.touched(features), value: weight * value }
+            OwnFeatures { features, groups: groups.touched(features), value: weight * value }
         }));
         true
     }
@@ -282,7 +286,7 @@ impl Share for InGroups {
     fn of_pattern(
         &mut self,
         Coalitional { between, within, .. }: &Coalitional,
-        Seen { features, .. }: Seen<'_>,
+        LeafView { features, .. }: LeafView<'_>,
         pattern: u64,
         mut phi: impl FnMut(usize, f64),
     ) {
@@ -320,17 +324,17 @@ impl Share for InGroups {
     fn of_cohort<const W: usize>(
         &mut self,
         coalitional: &Coalitional,
-        arrived: Arrived<'_, W>,
+        arrived: ArrivedCohort<'_, W>,
         weigh: &impl Weigh,
         phi: &mut impl FnMut(usize, f64),
     ) {
         self.cohort.meet(&arrived, coalitional);
-        let OfCohort { groups, touched, by_groups, members, by_members, cells, gains, losses } =
+        let CohortMemory { groups, touched, by_groups, members, by_members, cells, gains, losses } =
             &mut self.cohort;
         let Coalitional { between, within, .. } = coalitional;
-        let touched = room::<W, MOST_DEPTH>(touched);
+        let touched = room::<W, MAX_DEPTH>(touched);
         let by_groups = room::<W, SIZES>(by_groups);
-        let members = room::<W, MOST_DEPTH>(members);
+        let members = room::<W, MAX_DEPTH>(members);
         let by_members = room::<W, SIZES>(by_members);
         // The rows with at least one mixed group, and with at least two.
         let (mut once, mut twice): (Set<W>, Set<W>) = ([0; W], [0; W]);

@@ -31,12 +31,12 @@
 use apportion_models::tree::Node;
 
 use super::products::Products;
-use super::{Seen, Share};
+use super::{LeafKernel, LeafView};
 use crate::engine::bits::{all_of, count, ones};
 use crate::engine::pairs::{PairShares, PairWeights, place};
-use crate::engine::paths::MOST_FEATURES;
-use crate::marginal::cohorts::{Arrived, Failed, Numbers, SIZES, Weigh, both, room};
-use crate::marginal::walk::{Parting, Walked};
+use crate::engine::paths::MAX_FEATURES;
+use crate::marginal::cohorts::{ArrivedCohort, Failed, Numbers, SIZES, Weigh, both, room};
+use crate::marginal::walk::{Parting, WalkVisitor};
 
 /// The working memory for contributions to pairs.
 #[derive(Default)]
@@ -52,12 +52,12 @@ struct Walking<'a, F> {
     phi: F,
 }
 
-impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
+impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
     type Sums = PairShares;
 
     #[inline(always)]
     fn leaf(&mut self, _: Node, value: f64, own: usize, rest: usize) -> PairShares {
-        PairShares::of(&self.weights.moments, own, rest).times(value)
+        PairShares::for_leaf(&self.weights.moments, own, rest).times(value)
     }
 
     #[inline(always)]
@@ -82,7 +82,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     }
 }
 
-impl Share for InPairs {
+impl LeafKernel for InPairs {
     type Weights = PairWeights;
     type Sums = PairShares;
 
@@ -95,23 +95,23 @@ impl Share for InPairs {
         &'a mut self,
         weights: &'a PairWeights,
         phi: impl FnMut(usize, f64) + 'a,
-    ) -> impl Walked<Sums = PairShares> + 'a {
+    ) -> impl WalkVisitor<Sums = PairShares> + 'a {
         Walking { weights, phi }
     }
 
-    fn meets(&mut self, weights: &PairWeights, seen: Seen<'_>) -> bool {
+    fn visit_leaf(&mut self, weights: &PairWeights, view: LeafView<'_>) -> bool {
         self.numbers.clear();
-        for (high, &one) in seen.features.iter().enumerate() {
-            self.numbers.extend(seen.features[..high].iter().map(|&other| weights.pairs.number(one, other)));
+        for (high, &one) in view.features.iter().enumerate() {
+            self.numbers.extend(view.features[..high].iter().map(|&other| weights.pairs.number(one, other)));
         }
-        !self.numbers.is_empty() && seen.value != 0.0
+        !self.numbers.is_empty() && view.value != 0.0
     }
 
     #[inline(always)]
     fn of_pattern(
         &mut self,
         PairWeights { moments, .. }: &PairWeights,
-        Seen { features, value, background }: Seen<'_>,
+        LeafView { features, value, background }: LeafView<'_>,
         pattern: u64,
         mut phi: impl FnMut(usize, f64),
     ) {
@@ -120,7 +120,7 @@ impl Share for InPairs {
         let mut add = |low: usize, high: usize, share: f64| {
             phi(self.numbers[place(low.min(high), low.max(high))], share);
         };
-        let (mut both_rest, mut mixed) = (0.0, [0.0; MOST_FEATURES]);
+        let (mut both_rest, mut mixed) = (0.0, [0.0; MAX_FEATURES]);
         let mut complete = false;
         for &(background, weight) in background {
             if missing & !background != 0 {
@@ -128,7 +128,7 @@ impl Share for InPairs {
             }
             complete = true;
             let own = all & !background;
-            let shares = PairShares::of(moments, count(own), count(missing)).times(weight * value);
+            let shares = PairShares::for_leaf(moments, count(own), count(missing)).times(weight * value);
             both_rest += shares.both_rest;
             for high in ones(own) {
                 mixed[high] += shares.mixed;
@@ -154,14 +154,14 @@ impl Share for InPairs {
     fn of_cohort<const W: usize>(
         &mut self,
         PairWeights { moments, pairs }: &PairWeights,
-        arrived: Arrived<'_, W>,
+        arrived: ArrivedCohort<'_, W>,
         weigh: &impl Weigh,
         phi: &mut impl FnMut(usize, f64),
     ) {
         let value = arrived.value;
         let by_size = room::<W, SIZES>(&mut self.by_size);
         let mut numbers = Numbers::new();
-        let (sets, owners) = self.failed.of(&arrived, &mut numbers);
+        let (sets, owners) = self.failed.for_players(&arrived, &mut numbers);
         numbers.sort(arrived.cohort, by_size);
         let (count, others) = (owners.len(), arrived.others());
         if count > 1 {
@@ -197,9 +197,9 @@ impl Share for InPairs {
         phi: &mut impl FnMut(usize, f64),
     ) {
         let mut add = |a: u32, b: u32, share: f64| phi(pairs.number(a, b), share);
-        let mut shares = PairShares::of(moments, own.len(), rest.len()).times(value);
+        let mut shares = PairShares::for_leaf(moments, own.len(), rest.len()).times(value);
         if !extensions.is_empty() {
-            let each = PairShares::of(moments, own.len() + 1, rest.len());
+            let each = PairShares::for_leaf(moments, own.len() + 1, rest.len());
             for &(player, difference) in &*extensions {
                 own.iter().for_each(|&other| add(player, other, difference * each.both_own));
                 rest.iter().for_each(|&other| add(player, other, -difference * each.mixed));

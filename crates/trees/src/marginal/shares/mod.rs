@@ -1,8 +1,8 @@
 //! The contributions of a leaf: to players, players in groups or in a hierarchy of groups, or pairs.
 //!
-//! Kernels determine how leaves are reached, and which row each player is taken from; a [`Share`] computes
-//! the resulting contributions. With E the players that are taken from the explicand, R those from the
-//! background row and v the leaf's value times the weight of the row,
+//! Kernels determine how leaves are reached, and which row each player is taken from; a [`LeafKernel`]
+//! computes the resulting contributions. With E the players that are taken from the explicand, R those from
+//! the background row and v the leaf's value times the weight of the row,
 //!
 //! | | | |
 //! |---|---|---|
@@ -24,19 +24,19 @@ pub(crate) use self::in_groups::InGroups;
 pub(crate) use self::in_pairs::InPairs;
 pub(crate) use self::over_hierarchy::OverHierarchy;
 pub(crate) use self::products::Products;
-use super::cohorts::{Arrived, Weigh};
-use super::walk::Walked;
+use super::cohorts::{ArrivedCohort, Weigh};
+use super::walk::WalkVisitor;
 
 /// A leaf with its path features and its background patterns with their weights.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct LeafView<'a> {
     pub(crate) features: &'a [u32],
     pub(crate) value: f64,
     pub(crate) background: &'a [(u64, f64)],
 }
 
 /// The contributions of leaves, with the working memory for them: created once per thread.
-pub(crate) trait Share: Send {
+pub(crate) trait LeafKernel: Send {
     /// The weights of coalitions.
     type Weights: Sync;
     /// The sums that a [walk](super::walk) passes up.
@@ -50,16 +50,16 @@ pub(crate) trait Share: Send {
         &'a mut self,
         weights: &'a Self::Weights,
         phi: impl FnMut(usize, f64) + 'a,
-    ) -> impl Walked<Sums = Self::Sums> + 'a;
+    ) -> impl WalkVisitor<Sums = Self::Sums> + 'a;
 
     /// Prepares a leaf for [masks](super::masks). Returns whether it contributes anything.
-    fn meets(&mut self, weights: &Self::Weights, seen: Seen<'_>) -> bool;
+    fn visit_leaf(&mut self, weights: &Self::Weights, view: LeafView<'_>) -> bool;
 
     /// Adds the contributions of the most recently prepared leaf for explicands with a pattern.
     fn of_pattern(
         &mut self,
         weights: &Self::Weights,
-        seen: Seen<'_>,
+        view: LeafView<'_>,
         pattern: u64,
         phi: impl FnMut(usize, f64),
     );
@@ -68,7 +68,7 @@ pub(crate) trait Share: Send {
     fn of_cohort<const W: usize>(
         &mut self,
         weights: &Self::Weights,
-        arrived: Arrived<'_, W>,
+        arrived: ArrivedCohort<'_, W>,
         weigh: &impl Weigh,
         phi: &mut impl FnMut(usize, f64),
     );

@@ -32,19 +32,21 @@
 use apportion_models::tree::Node;
 
 use super::products::Products;
-use super::{Seen, Share};
+use super::{LeafKernel, LeafView};
 use crate::engine::bits::{all_of, ones};
 use crate::engine::levels::{Child, LeafLevels, Levels};
-use crate::marginal::cohorts::{Arrived, Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room};
-use crate::marginal::walk::{Parting, Walked};
+use crate::marginal::cohorts::{
+    ArrivedCohort, Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room,
+};
+use crate::marginal::walk::{Parting, WalkVisitor};
 
 /// The working memory for contributions to players in a hierarchy.
 pub(crate) struct OverHierarchy {
     counts: Counts,
-    given: Vec<Given>,
+    open: Vec<OpenParting>,
     leaf: LeafLevels,
-    background: Vec<Own>,
-    cohort: OfCohort,
+    background: Vec<OwnFeatures>,
+    cohort: CohortMemory,
 }
 
 /// The two rows that a feature may be taken from, as indices of counts.
@@ -130,7 +132,7 @@ impl Counts {
 }
 
 /// The feature of a parting on the path.
-struct Given {
+struct OpenParting {
     /// The row that the feature is taken from.
     side: usize,
     feature: usize,
@@ -141,7 +143,7 @@ struct Given {
 struct Walking<'a, F> {
     levels: &'a Levels,
     counts: &'a mut Counts,
-    given: &'a mut Vec<Given>,
+    open: &'a mut Vec<OpenParting>,
     phi: F,
 }
 
@@ -149,13 +151,13 @@ impl<F: FnMut(usize, f64)> Walking<'_, F> {
     /// Adds the sum of the finished side to the feature of the last parting.
     #[inline(always)]
     fn give(&mut self) {
-        let Some(Given { side, feature, sum }) = self.given.last_mut() else { return };
+        let Some(OpenParting { side, feature, sum }) = self.open.last_mut() else { return };
         (self.phi)(*feature, std::mem::take(sum));
         self.counts.turn(self.levels, *feature, Some(*side), None);
     }
 }
 
-impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
+impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
     type Sums = ();
 
     #[inline(always)]
@@ -168,12 +170,12 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
             self.counts.enter(self.levels, feature, BACKGROUND);
         }
         let side = if is_own { EXPLICAND } else { BACKGROUND };
-        self.given.push(Given { side, feature, sum: 0.0 });
+        self.open.push(OpenParting { side, feature, sum: 0.0 });
         is_own
     }
 
     fn leaf(&mut self, _: Node, value: f64, _: usize, _: usize) {
-        for Given { side, feature, sum } in &mut *self.given {
+        for OpenParting { side, feature, sum } in &mut *self.open {
             *sum += value * self.counts.share(self.levels, *feature, *side);
         }
     }
@@ -181,11 +183,11 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     #[inline(always)]
     fn turn(&mut self, _: u32, _: ()) -> bool {
         self.give();
-        let Some(given) = self.given.last_mut() else { return false };
-        given.side = BACKGROUND;
-        let goes_on = self.counts.enter(self.levels, given.feature, BACKGROUND);
+        let Some(open) = self.open.last_mut() else { return false };
+        open.side = BACKGROUND;
+        let goes_on = self.counts.enter(self.levels, open.feature, BACKGROUND);
         if !goes_on {
-            self.given.pop();
+            self.open.pop();
         }
         goes_on
     }
@@ -193,12 +195,12 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     #[inline(always)]
     fn join(&mut self, _: &[Parting<()>], _: u32, _: [(); 2]) {
         self.give();
-        self.given.pop();
+        self.open.pop();
     }
 }
 
 /// The features that a background pattern leaves to the explicand.
-struct Own {
+struct OwnFeatures {
     /// The features E.
     features: u64,
     /// The weight of the pattern times the value of the leaf.
@@ -207,7 +209,7 @@ struct Own {
 
 /// The working memory for a cohort.
 #[derive(Default)]
-struct OfCohort {
+struct CohortMemory {
     /// The levels of the players on the path.
     places: Vec<usize>,
     /// For each group, the rows that fail a test of one of its players.
@@ -222,7 +224,7 @@ struct OfCohort {
 struct Cohort<'a, 'c, const W: usize, T, F> {
     levels: &'a Levels,
     leaf: &'a LeafLevels,
-    arrived: &'a Arrived<'c, W>,
+    arrived: &'a ArrivedCohort<'c, W>,
     /// For each path player, its level.
     places: &'a [usize],
     /// For each group of the leaf, the rows that fail a test of one of its players.
@@ -316,17 +318,17 @@ impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
     }
 }
 
-impl Share for OverHierarchy {
+impl LeafKernel for OverHierarchy {
     type Weights = Levels;
     type Sums = ();
 
     fn new(levels: &Levels) -> Self {
         Self {
             counts: Counts { of_group: vec![[0; 3]; levels.tree().groups()] },
-            given: Vec::new(),
+            open: Vec::new(),
             leaf: LeafLevels::default(),
             background: Vec::new(),
-            cohort: OfCohort::default(),
+            cohort: CohortMemory::default(),
         }
     }
 
@@ -335,18 +337,22 @@ impl Share for OverHierarchy {
         &'a mut self,
         levels: &'a Levels,
         phi: impl FnMut(usize, f64) + 'a,
-    ) -> impl Walked<Sums = ()> + 'a {
-        Walking { levels, counts: &mut self.counts, given: &mut self.given, phi }
+    ) -> impl WalkVisitor<Sums = ()> + 'a {
+        Walking { levels, counts: &mut self.counts, open: &mut self.open, phi }
     }
 
-    fn meets(&mut self, levels: &Levels, Seen { features, value, background }: Seen<'_>) -> bool {
+    fn visit_leaf(
+        &mut self,
+        levels: &Levels,
+        LeafView { features, value, background }: LeafView<'_>,
+    ) -> bool {
         let all = all_of(features.len());
         self.leaf.set(features.iter().map(|&feature| feature as usize), levels.tree());
         self.background.clear();
         self.background.extend(
             background
                 .iter()
-                .map(|&(pattern, weight)| Own { features: all & !pattern, value: weight * value }),
+                .map(|&(pattern, weight)| OwnFeatures { features: all & !pattern, value: weight * value }),
         );
         self.leaf.len() > 0
     }
@@ -355,7 +361,7 @@ impl Share for OverHierarchy {
     fn of_pattern(
         &mut self,
         levels: &Levels,
-        Seen { features, .. }: Seen<'_>,
+        LeafView { features, .. }: LeafView<'_>,
         pattern: u64,
         mut phi: impl FnMut(usize, f64),
     ) {
@@ -382,11 +388,11 @@ impl Share for OverHierarchy {
     fn of_cohort<const W: usize>(
         &mut self,
         levels: &Levels,
-        arrived: Arrived<'_, W>,
+        arrived: ArrivedCohort<'_, W>,
         weigh: &impl Weigh,
         phi: &mut impl FnMut(usize, f64),
     ) {
-        let Self { leaf, cohort: OfCohort { places, touched, cells, weights, by_number }, .. } = self;
+        let Self { leaf, cohort: CohortMemory { places, touched, cells, weights, by_number }, .. } = self;
         places.clear();
         places.extend(ones(arrived.live | arrived.rest));
         leaf.set(places.iter().map(|&level| arrived.players[level] as usize), levels.tree());

@@ -12,21 +12,21 @@ use apportion_values::{CoalitionalValue, Rule};
 
 use super::super::aligned::Aligned;
 use super::super::block::Recursion;
-use super::super::inputs::{Inputs, Place};
+use super::super::inputs::{Inputs, TreeLayout};
 use super::super::lanes::{
-    Earlier, Lanes, MOST_NODES, Nodes, Presence, Tested, Untested, first_mut, mark_sides, rules, runs,
+    EarlierTests, Lanes, MAX_NODES, Nodes, Presence, Tested, Untested, first_mut, mark_sides, rules, runs,
 };
 use super::program::{Program, Side, Split, Step, TreeProgram};
 
 /// Values by quadrature, with rules for each number of groups on a path of a tree, and for each number of
 /// features of a group.
-pub(in super::super) struct OfMembers<'a> {
+pub(in super::super) struct MemberKernel<'a> {
     pub(in super::super) program: &'a Program,
     between: Vec<Option<Rule>>,
     within: Vec<Option<Rule>>,
 }
 
-impl<'a> OfMembers<'a> {
+impl<'a> MemberKernel<'a> {
     /// Creates the recursion; `None` if one of the two semivalues does not have a quadrature rule.
     pub(in super::super) fn new(program: &'a Program, value: &CoalitionalValue) -> Option<Self> {
         let between = rules(program.trees.iter().map(|tree| tree.groups), &value.between)?;
@@ -43,11 +43,11 @@ impl<'a> OfMembers<'a> {
     }
 }
 
-impl Recursion for OfMembers<'_> {
+impl Recursion for MemberKernel<'_> {
     type Tree = TreeProgram;
     type Stack<const R: usize> = Stack<R>;
     /// The rule within the groups.
-    type Known<'k>
+    type NodeData<'k>
         = &'k Rule
     where
         Self: 'k;
@@ -60,7 +60,7 @@ impl Recursion for OfMembers<'_> {
         &self.program.trees
     }
 
-    fn place(tree: &TreeProgram) -> &Place {
+    fn place(tree: &TreeProgram) -> &TreeLayout {
         &tree.place
     }
 
@@ -68,7 +68,7 @@ impl Recursion for OfMembers<'_> {
         let nodes = self.within.iter().flatten().map(Rule::len).max().unwrap_or(0);
         let [between, within] = self.program.slots;
         Stack {
-            between: Aligned::new(0.0, between * MOST_NODES),
+            between: Aligned::new(0.0, between * MAX_NODES),
             within: Aligned::new(0.0, within * nodes),
             masks: Aligned::new(u64::MAX, 4 * self.program.levels() + 1),
         }
@@ -258,7 +258,7 @@ fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]
 /// Computes P of both children, `P(child) = P F`, and, if needed, the factors
 /// `F = (1 − s) κ_child + s [x goes to the child]`.
 #[inline(always)]
-fn descend<const Q: usize, const R: usize, E: Earlier>(
+fn descend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     (presence, earlier): (Presence<Q>, E),
@@ -294,7 +294,12 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
 
 /// Returns the change of the factors to both children due to presence.
 #[inline(always)]
-fn gains<const R: usize, E: Earlier>(split: &Split, column: &Lanes<R>, earlier: E, row: usize) -> [f64; 2] {
+fn gains<const R: usize, E: EarlierTests>(
+    split: &Split,
+    column: &Lanes<R>,
+    earlier: E,
+    row: usize,
+) -> [f64; 2] {
     let (goes_left, [share_left, share_right]) = (column[row] < split.threshold, split.shares);
     [
         earlier.keep(row, select(goes_left, 1.0 - share_left, -share_left)),
@@ -318,7 +323,7 @@ fn carry<const Q: usize, const R: usize>(
 
 /// Computes P^g to the open sides of a split, at one node of the rule within, and resets their Y.
 #[inline(always)]
-fn open<const R: usize, E: Earlier>(
+fn open<const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     (s, earlier): (f64, E),
@@ -385,7 +390,7 @@ fn worth<'a, const R: usize>(
 /// A = κ_l Y_l + κ_r Y_r,   Δ = Y_x − A.
 /// ```
 #[inline(always)]
-fn give<const R: usize, E: Earlier>(
+fn give<const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     earlier: E,
@@ -404,7 +409,7 @@ fn give<const R: usize, E: Earlier>(
 /// Computes T of a split from T of its children, `T = F_l T_l + F_r T_r`; if `parts`, also replaces the
 /// factors with both terms.
 #[inline(always)]
-fn ascend<const Q: usize, const R: usize, E: Earlier>(
+fn ascend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     presence: (Presence<Q>, E),
@@ -448,7 +453,7 @@ fn add_parts<const Q: usize, const R: usize>(
 
 /// Computes `T = A + s (T_x − A)` with `A = κ_l T_l + κ_r T_r`.
 #[inline(always)]
-fn mix<const Q: usize, const R: usize, E: Earlier>(
+fn mix<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     (presence, earlier): (Presence<Q>, E),

@@ -57,5 +57,5 @@ mod kernel;
 mod program;
 
 pub(super) use self::by_size::BySize;
-pub(super) use self::kernel::OfMembers;
+pub(super) use self::kernel::MemberKernel;
 pub(super) use self::program::Program;

@@ -12,21 +12,21 @@ use std::ops::Range;
 
 use apportion_games::Partition;
 
-use super::super::inputs::{Inputs, Place, is_decided};
+use super::super::inputs::{Inputs, TreeLayout, is_decided};
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
 /// The result of earlier tests of a path on one group or one feature.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Earlier {
+pub(super) struct EarlierTests {
     /// The product of the shares of these tests; 1 if there are no tests.
     pub(super) passed: f64,
     /// The mask of the rows that passed all of these tests.
     pub(super) hot: u32,
 }
 
-impl Earlier {
+impl EarlierTests {
     const NONE: Self = Self { passed: 1.0, hot: 0 };
 }
 
@@ -50,9 +50,9 @@ pub(super) struct Split {
     pub(super) shares: [f64; 2],
     pub(super) sides: [Side; 2],
     /// The result of the tests above of the group.
-    pub(super) group: Earlier,
+    pub(super) group: EarlierTests,
     /// The result of the tests above of the feature.
-    pub(super) feature: Earlier,
+    pub(super) feature: EarlierTests,
     pub(super) column: u32,
     /// The index of the feature among those that any tree depends on.
     pub(super) player: u32,
@@ -104,7 +104,7 @@ pub(super) enum Step {
 pub(in super::super) struct TreeProgram {
     splits: Range<usize>,
     steps: Range<usize>,
-    pub(super) place: Place,
+    pub(super) place: TreeLayout,
     /// The maximum number of groups on a path.
     pub(super) groups: usize,
     /// The maximum number of features of one group on a path.
@@ -234,8 +234,8 @@ struct Edge {
     group: usize,
     player: u32,
     /// The results of the tests up to this one.
-    of_group: Earlier,
-    of_feature: Earlier,
+    of_group: EarlierTests,
+    of_feature: EarlierTests,
     /// The number of distinct groups up to here.
     groups: usize,
     /// The number of distinct features of the group up to here.
@@ -252,7 +252,7 @@ impl Compiler<'_> {
         }
         let (splits, steps) = (program.splits.len(), program.steps.len());
         let categorical = program.inputs.begin_tree();
-        let (mut levels, mut most_groups, mut most_members) = (0, 0, 0);
+        let (mut levels, mut max_groups, mut max_members) = (0, 0, 0);
         let mut path: Vec<Edge> = Vec::new();
         let root = Visit { node: 0, level: 0, slot: 0, free: [1, 0], edge: None, open: Vec::new() };
         let mut tasks = vec![Task::Enter(root)];
@@ -268,19 +268,19 @@ impl Compiler<'_> {
             path.extend(visit.edge);
             levels = levels.max(visit.level + 1);
             let [edge, _] = self.enter(visit, splits, categorical, &path, program, &mut tasks);
-            most_groups = most_groups.max(edge.groups);
-            most_members = most_members.max(edge.members);
+            max_groups = max_groups.max(edge.groups);
+            max_members = max_members.max(edge.members);
         }
         program.trees.push(TreeProgram {
             splits: splits..program.splits.len(),
             steps: steps..program.steps.len(),
-            place: Place {
+            place: TreeLayout {
                 categorical: categorical..program.inputs.begin_tree(),
                 output: tree.output,
                 levels,
             },
-            groups: most_groups,
-            members: most_members,
+            groups: max_groups,
+            members: max_members,
         });
     }
 
@@ -318,8 +318,8 @@ impl Compiler<'_> {
             threshold: if is_decided(node) { 0.5 } else { node.threshold() },
             shares: children.map(|child| self.cover[child] / self.cover[visit.node]),
             sides,
-            group: of_group.map_or(Earlier::NONE, |edge| edge.of_group),
-            feature: of_feature.map_or(Earlier::NONE, |edge| edge.of_feature),
+            group: of_group.map_or(EarlierTests::NONE, |edge| edge.of_group),
+            feature: of_feature.map_or(EarlierTests::NONE, |edge| edge.of_feature),
             column,
             player,
             masks: 4 * visit.level as u32 + 1,
@@ -333,7 +333,7 @@ impl Compiler<'_> {
         let number = (program.splits.len() - first_split) as u32;
         let edges = [0, 1].map(|side| {
             let mark = split.masks + side as u32;
-            let take = |earlier: Earlier, hot| Earlier {
+            let take = |earlier: EarlierTests, hot| EarlierTests {
                 // Bound from below so that the inverse cannot overflow, whatever the covers.
                 passed: (earlier.passed * split.shares[side]).max(f64::MIN_POSITIVE),
                 hot,

@@ -8,18 +8,18 @@ use std::hint::select_unpredictable as select;
 use apportion_values::Rule;
 
 use super::super::block::Recursion;
-use super::super::inputs::{Inputs, Place};
+use super::super::inputs::{Inputs, TreeLayout};
 use super::super::lanes::{
-    Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides, runs,
+    EarlierTests, Lanes, Nodes, Presence, Stack, Tested, Untested, first_mut, mark_sides, runs,
 };
 use super::super::program::{Program, Split, TreeProgram, Visit};
 use super::partners::{Partner, Partners};
 
 /// The minimum of 1 − t at a node, so that its inverse is far from overflow.
-const LEAST_ABSENCE: f64 = 1e-280;
+const MIN_ABSENCE: f64 = 1e-280;
 
 /// Values and interaction indices by quadrature.
-pub(in super::super) struct OfPairs<'a> {
+pub(in super::super) struct PairKernel<'a> {
     program: &'a Program,
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
@@ -35,10 +35,10 @@ pub(in super::super) struct PairTree<'a> {
     passed: usize,
 }
 
-impl<'a> OfPairs<'a> {
+impl<'a> PairKernel<'a> {
     /// Returns whether this kernel supports some rules: no node may be 1.
     pub(in super::super) fn takes(rules: &[Option<Rule>]) -> bool {
-        rules.iter().flatten().all(|rule| rule.absence().iter().all(|&absence| absence >= LEAST_ABSENCE))
+        rules.iter().flatten().all(|rule| rule.absence().iter().all(|&absence| absence >= MIN_ABSENCE))
     }
 
     /// Creates the recursion, with `rules` for the trees of the program.
@@ -66,11 +66,11 @@ impl<'a> OfPairs<'a> {
     }
 }
 
-impl<'a> Recursion for OfPairs<'a> {
+impl<'a> Recursion for PairKernel<'a> {
     type Tree = PairTree<'a>;
     type Stack<const R: usize> = Stack<R>;
     /// Λ of the tree's edges.
-    type Known<'k>
+    type NodeData<'k>
         = &'k [f64]
     where
         Self: 'k;
@@ -83,7 +83,7 @@ impl<'a> Recursion for OfPairs<'a> {
         &self.trees
     }
 
-    fn place<'t>(tree: &'t PairTree<'a>) -> &'t Place {
+    fn place<'t>(tree: &'t PairTree<'a>) -> &'t TreeLayout {
         &tree.tree.place
     }
 
@@ -171,7 +171,7 @@ impl<'a> Recursion for OfPairs<'a> {
                 }
                 own[row] += sum;
             }
-            for partner in self.partners.of(tree.splits.start + step.split as usize) {
+            for partner in self.partners.partners(tree.splits.start + step.split as usize) {
                 give(partner, passed, &gains, &failed, masks, phi);
             }
         }
@@ -186,7 +186,7 @@ impl<'a> Recursion for OfPairs<'a> {
 /// P(child) = P · κ                 if x failed one.
 /// ```
 #[inline(always)]
-fn descend<const Q: usize, const R: usize, E: Earlier>(
+fn descend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     own_masks: &[[u64; R]],
     (presence, _): (Presence<Q>, E),
@@ -219,7 +219,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
 
 /// Computes T of a split from T of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
 #[inline(always)]
-fn ascend<const Q: usize, const R: usize, E: Earlier>(
+fn ascend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
     column: &Lanes<R>,
     (presence, earlier): (Presence<Q>, E),

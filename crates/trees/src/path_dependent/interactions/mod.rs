@@ -40,7 +40,7 @@ pub(super) mod partners;
 use apportion_games::Rows;
 use apportion_values::{Attributions, Value};
 
-pub(super) use self::kernel::OfPairs;
+pub(super) use self::kernel::PairKernel;
 use self::partners::Partners;
 use super::block;
 use super::by_size::BySize;
@@ -68,7 +68,7 @@ impl PathDependentOracle<'_> {
         let (ensemble, outputs) = (&*self.ensemble, self.ensemble.output_count());
         let (program, count) = (players.program(), players.count);
         let rules = rules(program.trees.iter().map(|tree| tree.distinct), value);
-        let rules = self.by_quadrature(rules.filter(|rules| OfPairs::takes(rules)))?;
+        let rules = self.by_quadrature(rules.filter(|rules| PairKernel::takes(rules)))?;
         let predictions = ensemble.margins(rows)?;
         let mut values = zeros(rows.len(), count, outputs)?;
         match rules {
@@ -80,7 +80,7 @@ impl PathDependentOracle<'_> {
                     of_groups = Partners::new(program, count);
                     &of_groups
                 };
-                block::explain(&OfPairs::new(program, partners, rules), ensemble, rows, &mut values);
+                block::explain(&PairKernel::new(program, partners, rules), ensemble, rows, &mut values);
             }
             None => self.row_by_row(
                 rows,
@@ -93,6 +93,6 @@ impl PathDependentOracle<'_> {
             ),
         }
         diagonal.complete_all(&mut values, count, outputs);
-        finite(Attributions::of_pairs(count, values, self.program.base.clone(), predictions))
+        finite(Attributions::for_pairs(count, values, self.program.base.clone(), predictions))
     }
 }

@@ -78,7 +78,7 @@ impl Partners {
     }
 
     /// Returns the partners of a split, by its index in the program.
-    pub(super) fn of(&self, split: usize) -> &[Partner] {
+    pub(super) fn partners(&self, split: usize) -> &[Partner] {
         let start = if split == 0 { 0 } else { self.ends[split - 1] };
         &self.partners[start..self.ends[split]]
     }

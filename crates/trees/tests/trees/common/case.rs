@@ -16,9 +16,9 @@ use super::{Random, TreeSpec, document, linked_document, read};
 /// Returns every kind of semivalue, for `players` players.
 pub fn semivalues(players: usize) -> Vec<Semivalue> {
     // No mixing measure has these weights: sizes in the middle have little or no weight.
-    let law: Vec<f64> =
+    let distribution: Vec<f64> =
         (0..players).map(|size| if size == 0 || size + 1 == players { 3.0 } else { 0.5 }).collect();
-    let total: f64 = law.iter().sum();
+    let total: f64 = distribution.iter().sum();
     vec![
         Semivalue::Shapley,
         Semivalue::Banzhaf,
@@ -29,7 +29,10 @@ pub fn semivalues(players: usize) -> Vec<Semivalue> {
         Semivalue::mixture(&[0.0, 0.3, 0.8, 1.0], &[0.125, 0.25, 0.5, 0.125]).unwrap(),
         Semivalue::mixture(&[0.0], &[1.0]).unwrap(),
         Semivalue::mixture(&[1.0], &[1.0]).unwrap(),
-        Semivalue::by_size_law(&law.iter().map(|weight| weight / total).collect::<Vec<_>>()).unwrap(),
+        Semivalue::from_size_distribution(
+            &distribution.iter().map(|weight| weight / total).collect::<Vec<_>>(),
+        )
+        .unwrap(),
     ]
 }
 
@@ -61,10 +64,10 @@ pub fn in_groups(groups: &Partition) -> Vec<Value> {
 }
 
 /// The name of an oracle's settings, the oracle, and its tolerance.
-pub type Told<'a> = (String, Box<dyn Exact + 'a>, f64);
+pub type NamedOracle<'a> = (String, Box<dyn Exact + 'a>, f64);
 
 /// The value of a coalition of features for a row: one number per output.
-type Worth<'a> = &'a dyn Fn(&dyn Fn(usize) -> bool) -> Vec<f64>;
+type CoalitionValue<'a> = &'a dyn Fn(&dyn Fn(usize) -> bool) -> Vec<f64>;
 
 /// The trees of a model.
 pub enum Rules {
@@ -88,7 +91,7 @@ impl Case {
     /// rows.
     pub fn new(random: &mut Random, trees: Vec<TreeSpec>, features: usize, rows: (usize, usize)) -> Self {
         let ensemble = read(&document(&trees, features, &base_scores(&trees))).unwrap();
-        Self::of(random, Rules::Trees(trees), ensemble, features, rows)
+        Self::from_rules(random, Rules::Trees(trees), ensemble, features, rows)
     }
 
     /// Creates a case with a link function.
@@ -100,13 +103,13 @@ impl Case {
         link: Link,
     ) -> Self {
         let document = linked_document(&trees, features, &base_scores(&trees), Some(link));
-        Self::of(random, Rules::Trees(trees), read(&document).unwrap(), features, rows)
+        Self::from_rules(random, Rules::Trees(trees), read(&document).unwrap(), features, rows)
     }
 
     /// Creates a case with linear leaves.
     pub fn linear(random: &mut Random, trees: Vec<Node>, features: usize, rows: (usize, usize)) -> Self {
         let ensemble = Ensemble::from_bytes(text(&trees, features).as_bytes()).unwrap();
-        Self::of(random, Rules::Nodes(trees), ensemble, features, rows)
+        Self::from_rules(random, Rules::Nodes(trees), ensemble, features, rows)
     }
 
     /// Creates a case with random trees on some features, with outputs in turn.
@@ -122,7 +125,7 @@ impl Case {
         Self::new(random, trees, features, rows)
     }
 
-    fn of(
+    fn from_rules(
         random: &mut Random,
         rules: Rules,
         ensemble: Ensemble,
@@ -168,7 +171,7 @@ impl Case {
     }
 
     /// Tabulates the game of a row.
-    fn table(&self, worth: Worth<'_>) -> TabulatedGame {
+    fn table(&self, worth: CoalitionValue<'_>) -> TabulatedGame {
         let players = self.players();
         let place = |feature: usize| players.iter().position(|&player| player == feature);
         let worths = (0..1usize << players.len()).flat_map(|coalition| {
@@ -234,7 +237,7 @@ impl Case {
 
     /// Returns all oracles of the marginal game, of the path-dependent game, and of the outputs after the
     /// link function, with their names and tolerances relative to the largest number.
-    pub fn oracles(&self) -> [Vec<Told<'_>>; 3] {
+    pub fn oracles(&self) -> [Vec<NamedOracle<'_>>; 3] {
         let mut games = [Vec::new(), Vec::new(), Vec::new()];
         let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
         let told = |kernel| Settings::default().with_kernel(kernel);
@@ -295,7 +298,7 @@ impl Case {
     /// marginal and the path-dependent game. Indices have a single algorithm for all kernels.
     pub fn check_indices(&self, asked: &[(InteractionIndex, usize)], groups: Option<&Partition>) {
         let [marginal, path_dependent, _] = self.oracles();
-        let mut games: Vec<(Vec<TabulatedGame>, &[Told<'_>])> = Vec::new();
+        let mut games: Vec<(Vec<TabulatedGame>, &[NamedOracle<'_>])> = Vec::new();
         let all = |game: &dyn Fn(&[f64]) -> TabulatedGame| self.rows().iter().map(game).collect::<Vec<_>>();
         games.push((all(&|row| self.marginal(row, Link::Identity)), &marginal));
         if let (Rules::Trees(trees), false) = (&self.rules, path_dependent.is_empty()) {
@@ -309,29 +312,29 @@ impl Case {
                 for (index, order) in asked {
                     let what = format!("{}, {index} order {order}, {name}", self.what);
                     let got = oracle.indices_of(index, *order, groups, self.rows());
-                    let Some(got) = taken(&what, got) else { continue };
+                    let Some(got) = supported(&what, got) else { continue };
                     assert_eq!(got.len(), games.len(), "{what}");
                     for (got, game) in got.iter().zip(&games) {
-                        let (wanted, players) = match groups {
+                        let (expected, players) = match groups {
                             None => (enumerate_interactions(game, index, *order), features.clone()),
                             Some(groups) => {
                                 let game = QuotientGame::new(game, groups).unwrap();
                                 (enumerate_interactions(&game, index, *order), (0..groups.len()).collect())
                             }
                         };
-                        same_indices(&what, got, &wanted.unwrap(), &players);
+                        same_indices(&what, got, &expected.unwrap(), &players);
                     }
                 }
             }
         }
     }
 
-    fn compare(&self, oracles: &[Told<'_>], games: &[TabulatedGame], values: &[Value]) {
+    fn compare(&self, oracles: &[NamedOracle<'_>], games: &[TabulatedGame], values: &[Value]) {
         let ends: Vec<_> = games.iter().map(|game| enumerate(game, Semivalue::Banzhaf).unwrap()).collect();
         let base = ends.first().map_or(Vec::new(), |first| first.base.clone());
         let full: Vec<f64> = ends.iter().flat_map(|ends| &ends.predictions).copied().collect();
         for value in values {
-            let wanted: Vec<f64> = games.iter().flat_map(|game| self.values(value, game)).collect();
+            let expected: Vec<f64> = games.iter().flat_map(|game| self.values(value, game)).collect();
             let matrices = [Diagonal::Value, Diagonal::Remainder].map(|diagonal| {
                 let of_game = |game| self.pairs(value, diagonal, game);
                 let has_pairs = matches!(value, Value::Semivalue(_) | Value::Quotient(..));
@@ -339,26 +342,27 @@ impl Case {
             });
             for (name, oracle, tolerance) in oracles {
                 let what = format!("{}, {value:?}, {name}", self.what);
-                let close = |what: &str, got: &[f64], wanted: &[f64]| close(what, got, wanted, *tolerance);
-                if let Some(got) = taken(&what, oracle.values_of(value, self.rows())) {
-                    close(&what, &got.values, &wanted);
+                let close =
+                    |what: &str, got: &[f64], expected: &[f64]| close(what, got, expected, *tolerance);
+                if let Some(got) = supported(&what, oracle.values_of(value, self.rows())) {
+                    close(&what, &got.values, &expected);
                     close(&what, &got.predictions, &full);
                     if !games.is_empty() {
                         close(&what, &got.base, &base);
                     }
                     assert_eq!(got.base, oracle.base());
                     // Without rows no error is returned, although a plan for more rows may return one.
-                    let plan = taken(&what, oracle.plan_of(value, 1000, self.rows()));
+                    let plan = supported(&what, oracle.plan_of(value, 1000, self.rows()));
                     assert!(plan.is_some() || games.is_empty(), "{what}");
                     assert!(plan.is_none_or(|plan| (0.0..f64::INFINITY).contains(&plan.seconds)), "{what}");
                 }
-                for (diagonal, wanted) in &matrices {
+                for (diagonal, expected) in &matrices {
                     let got = oracle.interactions_of(value, *diagonal, self.rows());
-                    match (wanted, got) {
+                    match (expected, got) {
                         (None, got) => assert!(matches!(got, Err(TreeError::Unsupported { .. })), "{what}"),
-                        (Some(wanted), got) => {
-                            if let Some(got) = taken(&what, got) {
-                                close(&format!("{what}, {diagonal:?}"), &got.values, &wanted.concat());
+                        (Some(expected), got) => {
+                            if let Some(got) = supported(&what, got) {
+                                close(&format!("{what}, {diagonal:?}"), &got.values, &expected.concat());
                             }
                         }
                     }
@@ -375,7 +379,7 @@ impl Case {
                 for (name, oracle, tolerance) in &oracles {
                     let what = format!("{}, {value:?}, {name}", self.what);
                     let pairs = oracle.interactions_of(value, Diagonal::Value, self.rows());
-                    let got = taken(&what, oracle.values_of(value, self.rows())).map(|got| got.values);
+                    let got = supported(&what, oracle.values_of(value, self.rows())).map(|got| got.values);
                     for (known, got) in known.iter_mut().zip([got, pairs.ok().map(|got| got.values)]) {
                         let Some(got) = got else { continue };
                         close(&what, &got, known.get_or_insert_with(|| got.clone()), *tolerance);
@@ -432,7 +436,7 @@ pub fn matrix(
 }
 
 /// Returns the result of an oracle, or `None` if it does not support its settings.
-pub fn taken<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
+pub fn supported<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
     match answer {
         Ok(answer) => Some(answer),
         Err(TreeError::Unsupported { .. } | TreeError::Kernel { .. }) if !what.contains("kernel: None") => {
@@ -443,37 +447,37 @@ pub fn taken<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
 }
 
 /// Compares numbers with a tolerance relative to the largest number, or 1.
-pub fn close(what: &str, got: &[f64], wanted: &[f64], tolerance: f64) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    let scale = wanted.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));
-    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        assert!((got - wanted).abs() <= tolerance * scale, "{what}: number {index}: {got} != {wanted}");
+pub fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        assert!((got - expected).abs() <= tolerance * scale, "{what}: number {index}: {got} != {expected}");
     }
 }
 
 /// Compares the indices of a model with those of a game of some of its players, in the order of `players`.
-fn same_indices(what: &str, got: &Interactions, wanted: &Interactions, players: &[usize]) {
+fn same_indices(what: &str, got: &Interactions, expected: &Interactions, players: &[usize]) {
     let largest = |numbers: &[f64]| numbers.iter().fold(1.0f64, |largest, number| number.abs().max(largest));
-    let ends = [wanted.base(), wanted.predictions(), wanted.values()].map(largest);
+    let ends = [expected.base(), expected.predictions(), expected.values()].map(largest);
     let allowed = 1e-12 * largest(&ends);
-    let zeros = vec![0.0; wanted.outputs()];
-    let near = |got: &[f64], wanted: &[f64], of: &dyn std::fmt::Display| {
-        for (got, wanted) in got.iter().zip(wanted) {
-            assert!((got - wanted).abs() <= allowed, "{what}, {of}: {got} != {wanted}");
+    let zeros = vec![0.0; expected.outputs()];
+    let near = |got: &[f64], expected: &[f64], of: &dyn std::fmt::Display| {
+        for (got, expected) in got.iter().zip(expected) {
+            assert!((got - expected).abs() <= allowed, "{what}, {of}: {got} != {expected}");
         }
     };
-    for (coalition, wanted) in wanted.iter() {
+    for (coalition, expected) in expected.iter() {
         let members: Vec<usize> = coalition.members().map(|member| players[member]).collect();
-        near(got.get(&members).unwrap_or(&zeros), wanted, &coalition);
+        near(got.get(&members).unwrap_or(&zeros), expected, &coalition);
     }
     for (coalition, index) in got.iter() {
         let inside = coalition.members().map(|member| players.iter().position(|&player| player == member));
         match inside.collect::<Option<Vec<_>>>() {
-            Some(members) => near(index, wanted.get(&members).unwrap(), &coalition),
+            Some(members) => near(index, expected.get(&members).unwrap(), &coalition),
             None => near(index, &zeros, &coalition),
         }
     }
-    near(got.base(), wanted.base(), &"v(∅)");
-    near(got.predictions(), wanted.predictions(), &"v(N)");
-    near(got.constant(), wanted.constant(), &"the constant");
+    near(got.base(), expected.base(), &"v(∅)");
+    near(got.predictions(), expected.predictions(), &"v(N)");
+    near(got.constant(), expected.constant(), &"the constant");
 }

@@ -44,9 +44,9 @@ fn check(name: &str, random: &mut Random, background: usize, values: impl Fn(&mu
         for row in explained.chunks_exact(features) {
             let game = MarginalGame::new(&ensemble, row, &background).unwrap();
             let what = format!("{name}, {value:?}");
-            let wanted = value.enumerate(&game).unwrap();
+            let expected = value.enumerate(&game).unwrap();
             let got = oracle.values_of(&value, Rows::new(row, features)).unwrap();
-            close(&what, &got.values, &wanted.values, 1e-12);
+            close(&what, &got.values, &expected.values, 1e-12);
             close(&what, &got.predictions, &ensemble.margins(Rows::new(row, features)).unwrap(), 1e-14);
             let pairs = match &value {
                 Value::Semivalue(value) => {
@@ -126,7 +126,7 @@ fn path_dependent_shapley_values_are_those_of_catboost_where_splits_look_at_one_
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         let oracle = PathDependentOracle::new(&ensemble).unwrap();
         let explained = oracle.values(Semivalue::Shapley, Rows::new(&rows, features)).unwrap();
-        let wanted = numbers(&said[name]["contributions"]);
+        let expected = numbers(&said[name]["contributions"]);
         let row =
             |row: usize| (0..outputs).flat_map(move |output| (0..=features).map(move |at| (row, output, at)));
         let got: Vec<f64> = (0..rows.len() / features)
@@ -136,7 +136,7 @@ fn path_dependent_shapley_values_are_those_of_catboost_where_splits_look_at_one_
                 at => explained.values[(row * features + at) * outputs + output],
             })
             .collect();
-        close(name, &got, &wanted, 1e-9);
+        close(name, &got, &expected, 1e-9);
     }
 }
 

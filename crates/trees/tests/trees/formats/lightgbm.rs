@@ -32,11 +32,11 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
 }
 
-fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        let close = (got - wanted).abs() <= tolerance * wanted.abs().max(1.0);
-        assert!(close, "{what}, number {index}: {got} != {wanted}");
+fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let close = (got - expected).abs() <= tolerance * expected.abs().max(1.0);
+        assert!(close, "{what}, number {index}: {got} != {expected}");
     }
 }
 
@@ -52,16 +52,16 @@ fn path_dependent_values_are_those_of_lightgbm() {
         let ensemble = read(&text(name)).unwrap();
         let oracle = PathDependentOracle::new(&ensemble).unwrap();
         let outputs = ensemble.output_count();
-        let wanted = numbers(&said["contributions"]);
+        let expected = numbers(&said["contributions"]);
         let explained = oracle.values(Semivalue::Shapley, Rows::new(&rows, 10).slice(0..4)).unwrap();
         // Ordered by rows, then outputs, then features and the base value.
-        for (row, wanted) in wanted.chunks_exact(11 * outputs).enumerate() {
-            for (output, wanted) in wanted.chunks_exact(11).enumerate() {
+        for (row, expected) in expected.chunks_exact(11 * outputs).enumerate() {
+            for (output, expected) in expected.chunks_exact(11).enumerate() {
                 let mut got: Vec<f64> = (0..10)
                     .map(|feature| explained.values[(row * 10 + feature) * outputs + output])
                     .collect();
                 got.push(explained.base[output]);
-                assert_close(&got, wanted, 1e-12, &format!("{name}, row {row}, output {output}"));
+                assert_close(&got, expected, 1e-12, &format!("{name}, row {row}, output {output}"));
                 compared += got.len();
             }
         }
@@ -72,11 +72,11 @@ fn path_dependent_values_are_those_of_lightgbm() {
 #[test]
 fn linear_leaves_have_no_path_dependent_game() {
     let ensemble = read(&text("linear")).unwrap();
-    let wanted = |error: TreeError| {
+    let expected = |error: TreeError| {
         matches!(error, TreeError::Model(ModelError::LinearLeaves { tree: 1, node: 7, .. }))
     };
-    assert!(wanted(PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err()));
-    assert!(wanted(PathDependentGame::new(&ensemble, &[0.0; 10]).map(|_| ()).unwrap_err()));
+    assert!(expected(PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err()));
+    assert!(expected(PathDependentGame::new(&ensemble, &[0.0; 10]).map(|_| ()).unwrap_err()));
 }
 
 proptest! {

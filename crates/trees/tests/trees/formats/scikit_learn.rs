@@ -23,10 +23,10 @@ fn values_of_models_written_as_json_add_up() {
     flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
     let scores: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(scores.len(), 20);
-    for (name, wanted) in &scores {
+    for (name, expected) in &scores {
         let ensemble = Ensemble::from_path(fixture(&format!("scikit_learn/{name}.json.gz"))).unwrap();
         let (features, outputs_count) = (ensemble.feature_count(), ensemble.output_count());
-        let rows = table(&wanted["rows"]);
+        let rows = table(&expected["rows"]);
         let rows = Rows::new(&rows, features);
         let margins = ensemble.margins(rows).unwrap();
         let path_dependent = PathDependentOracle::new(&ensemble).unwrap();

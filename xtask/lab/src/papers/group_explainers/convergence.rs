@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::experiment::{ALL, Experiment};
 use super::runs::{DRAWS, HALF_WIDTH, Runs, runs};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table, notes, table};
 use crate::reproduce::session::Session;
@@ -35,7 +35,7 @@ struct Series {
 }
 
 impl Series {
-    fn of(runs: &Runs) -> Self {
+    fn from_runs(runs: &Runs) -> Self {
         let mean = |of: fn(&super::runs::Measured) -> f64| {
             let by_draws = runs.measured.iter();
             by_draws
@@ -80,17 +80,17 @@ impl Series {
 }
 
 /// Generates figure `number`, which shows the experiment with the same position.
-pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
+pub(super) fn figure(session: &Session, number: usize) -> Result<ArtefactOutput> {
     let experiment = &ALL[number - 1];
     let runs = runs(session, experiment)?;
-    let series: Vec<Series> = runs.iter().map(Series::of).collect();
+    let series: Vec<Series> = runs.iter().map(Series::from_runs).collect();
     let mut claims = vec![decays(&series), project_slope(&series), theorem(&series)];
     if series.len() > 1 {
         claims.extend([size_hardly_matters(&series), relative_error_grows(&series)]);
     }
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&series),
-        figure: Some(drawn(experiment, number, &series, session.runs)),
+        figure: Some(convergence_figure(experiment, number, &series, session.runs)),
         tables: vec![slopes(&series), errors(&series)],
         claims,
         notes: notes(session, experiment),
@@ -213,7 +213,7 @@ fn relative_error_grows(series: &[Series]) -> Claim {
 const COLOURS: [Colour; 4] = [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE];
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
-fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize) -> Figure {
+fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series], runs: usize) -> Figure {
     let style = |at: usize| Style { colour: COLOURS[at], shape: SHAPES[at] };
     let ticks: Vec<(f64, String)> =
         DRAWS.iter().map(|&draws| (draws as f64, format!("2^{}", draws.ilog2()))).collect();

@@ -6,7 +6,7 @@ use apportion::games::Partition;
 use apportion::values::SolutionConcept;
 use apportion::{Background, MarginalGame, Semivalue};
 
-use super::law::Law;
+use super::distribution::PredictorDistribution;
 use super::logistic::Logistic;
 use crate::reproduce::ingredients::Digest;
 use crate::reproduce::store::derive_seed;
@@ -19,7 +19,7 @@ pub(super) const BACKGROUND: usize = 100;
 pub(super) struct Experiment {
     /// Name of the experiment in the paper, e.g. `1a`.
     pub(super) name: &'static str,
-    law: Law,
+    distribution: PredictorDistribution,
     /// The numbers of predictors p with which the experiment is run.
     pub(super) sizes: &'static [usize],
     /// The groups of the first predictors (from 0); the remaining predictors form another group.
@@ -61,20 +61,52 @@ const TRIPLE: &[&[usize]] = &[&[0, 1], &[2], &[3, 4, 5]];
 pub(super) static ALL: [Experiment; 6] = [
     experiment(
         "1a",
-        Law::Independent,
+        PredictorDistribution::Independent,
         &[4],
         PAIR,
         Kind::QuotientShapley,
         0,
         "the quotient Shapley value of S1",
     ),
-    experiment("1b", Law::Independent, &[4, 5, 10, 16], PAIR, Kind::Shapley, 0, "the Shapley value of X1"),
-    experiment("2a", Law::FunctionsOfX4, &[6], TRIPLE, Kind::Owen, 3, "the Owen value of X4"),
-    experiment("2b", Law::Equicorrelated, &[6, 10, 14, 18], PAIR, Kind::Owen, 4, "the Owen value of X5"),
-    experiment("3a", Law::FunctionsOfX4, &[6], TRIPLE, Kind::TwoStep, 3, "the two-step Shapley value of X4"),
+    experiment(
+        "1b",
+        PredictorDistribution::Independent,
+        &[4, 5, 10, 16],
+        PAIR,
+        Kind::Shapley,
+        0,
+        "the Shapley value of X1",
+    ),
+    experiment(
+        "2a",
+        PredictorDistribution::FunctionsOfX4,
+        &[6],
+        TRIPLE,
+        Kind::Owen,
+        3,
+        "the Owen value of X4",
+    ),
+    experiment(
+        "2b",
+        PredictorDistribution::Equicorrelated,
+        &[6, 10, 14, 18],
+        PAIR,
+        Kind::Owen,
+        4,
+        "the Owen value of X5",
+    ),
+    experiment(
+        "3a",
+        PredictorDistribution::FunctionsOfX4,
+        &[6],
+        TRIPLE,
+        Kind::TwoStep,
+        3,
+        "the two-step Shapley value of X4",
+    ),
     experiment(
         "3b",
-        Law::Equicorrelated,
+        PredictorDistribution::Equicorrelated,
         &[6, 10, 14, 18],
         PAIR,
         Kind::TwoStep,
@@ -85,14 +117,14 @@ pub(super) static ALL: [Experiment; 6] = [
 
 const fn experiment(
     name: &'static str,
-    law: Law,
+    distribution: PredictorDistribution,
     sizes: &'static [usize],
     groups: &'static [&'static [usize]],
     kind: Kind,
     subject: usize,
     quantity: &'static str,
 ) -> Experiment {
-    Experiment { name, law, sizes, groups, kind, subject, quantity }
+    Experiment { name, distribution, sizes, groups, kind, subject, quantity }
 }
 
 /// Returns experiment 2a.
@@ -112,13 +144,13 @@ impl Setting {
     /// Draws D with `seed`. Experiments with the same distribution have the same D; experiments with more
     /// predictors have additional columns.
     pub(super) fn new(experiment: &'static Experiment, predictors: usize, seed: u64) -> Result<Self> {
-        let law = experiment.law;
-        let seed = derive_seed(&("background", format!("{law:?}"), seed))?;
+        let distribution = experiment.distribution;
+        let seed = derive_seed(&("background", format!("{distribution:?}"), seed))?;
         Ok(Self {
             experiment,
-            model: Logistic::of(law, predictors),
+            model: Logistic::new(distribution, predictors),
             partition: experiment.partition(predictors)?,
-            background: Background::rows(law.draw(predictors, BACKGROUND, seed)?, predictors)?,
+            background: Background::rows(distribution.draw(predictors, BACKGROUND, seed)?, predictors)?,
         })
     }
 
@@ -128,7 +160,7 @@ impl Setting {
 
     /// Draws `rows` fresh rows from the distribution of X.
     pub(super) fn fresh(&self, rows: usize, seed: u64) -> Result<Background> {
-        let values = self.experiment.law.draw(self.predictors(), rows, seed)?;
+        let values = self.experiment.distribution.draw(self.predictors(), rows, seed)?;
         Ok(Background::rows(values, self.predictors())?)
     }
 
@@ -136,7 +168,7 @@ impl Setting {
     pub(super) fn played(&self, row: usize) -> Result<Digest> {
         let explicand = self.background.row(row);
         let game = Digest::of_game(&MarginalGame::new(&self.model, explicand, &self.background)?)?;
-        Ok(Digest::joined([&game, &Digest::of(explicand.iter().copied())]))
+        Ok(Digest::joined([&game, &Digest::from_numbers(explicand.iter().copied())]))
     }
 
     /// Returns the paper's estimator of `kind`: Algorithms 1 to 4.

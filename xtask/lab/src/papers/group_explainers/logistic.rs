@@ -4,7 +4,7 @@ use std::f64::consts::E;
 
 use apportion::{Model, Rows};
 
-use super::law::Law;
+use super::distribution::PredictorDistribution;
 
 /// A logistic function multiplied by √6.
 ///
@@ -27,10 +27,10 @@ impl Logistic {
     ///
     /// The paper prints π instead of e, but the other constants are the means of the predictors they are
     /// subtracted from, and ½(e − 1/e) is the mean of X5.
-    pub(super) fn of(law: Law, predictors: usize) -> Self {
+    pub(super) fn new(distribution: PredictorDistribution, predictors: usize) -> Self {
         let mut slopes = vec![-3.0, 0.2, -2.0, -5.0];
         let mut intercept = 15.0 - 3.0 + 4.0 / 7.0;
-        if law == Law::FunctionsOfX4 {
+        if distribution == PredictorDistribution::FunctionsOfX4 {
             slopes.extend([1.0, -1.0]);
             intercept -= 0.5 * (E - 1.0 / E);
         } else {
@@ -71,7 +71,9 @@ mod tests {
         let mean = (E - 1.0 / E) / 2.0;
         let rows = [5.0, 15.0, 2.0 / 7.0, 0.0, mean, 0.0];
         let mut out = [0.0];
-        Logistic::of(Law::FunctionsOfX4, 6).predict(Rows::new(&rows, 6), &mut out).unwrap();
+        Logistic::new(PredictorDistribution::FunctionsOfX4, 6)
+            .predict(Rows::new(&rows, 6), &mut out)
+            .unwrap();
         assert!((out[0] - 6f64.sqrt() / 2.0).abs() < 1e-14);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | [`law`] | distributions of X |
+//! | [`distribution`] | distributions of X |
 //! | [`logistic`] | the models |
 //! | [`experiment`] | the six experiments |
 //! | [`truth`] | the exact values, and the exact variance of a draw |
@@ -14,8 +14,8 @@
 //! | [`notes`] | notes on methods in the reports |
 
 mod convergence;
+mod distribution;
 mod experiment;
-mod law;
 mod logistic;
 mod notes;
 mod partition;

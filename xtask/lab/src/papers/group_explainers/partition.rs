@@ -6,7 +6,7 @@ use apportion_partitions::{ClusteredFeatures, Cut, Dendrogram, Dependence, Featu
 use serde::{Deserialize, Serialize};
 
 use super::experiment::{Setting, two_a};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, palette};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Table, table};
@@ -57,14 +57,14 @@ struct Groups {
 }
 
 /// Groups for one measure and sample size, by sample.
-struct Found {
+struct SampledGroups {
     measure: &'static str,
     rows: usize,
     samples: Vec<Groups>,
 }
 
 /// Finds groups in samples from the distribution of experiment 2a, and draws the dendrograms of one of them.
-pub(super) fn partition(session: &Session) -> Result<Made> {
+pub(super) fn partition(session: &Session) -> Result<ArtefactOutput> {
     let setting = Setting::new(two_a(), 6, session.seed)?;
     let wanted = setting.partition.groups();
     let mut all = Vec::new();
@@ -72,9 +72,9 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
         // Checkpoint keys contain a digest of the clustering of a small sample.
         let probe = clustered(&setting, dependence, None, 60, 1)?;
         let numbers = probe.dependence.values().iter().copied().chain([height(&probe)?]);
-        let method = Digest::of(numbers);
+        let method = Digest::from_numbers(numbers);
         for rows in ROWS {
-            all.push(found(session, &setting, (dependence, measure), &method, rows)?);
+            all.push(sample_groups(session, &setting, (dependence, measure), &method, rows)?);
         }
     }
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
@@ -85,7 +85,7 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
         session.runs
     ));
     notes.push("the paper clusters on the maximal information coefficient".to_owned());
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&all, wanted),
         figure: Some(figure(&all)),
         tables: vec![table(&all, wanted)],
@@ -95,17 +95,17 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     })
 }
 
-fn found(
+fn sample_groups(
     session: &Session,
     setting: &Setting,
     (dependence, measure): (Dependence, &'static str),
     method: &Digest,
     rows: usize,
-) -> Result<Found> {
+) -> Result<SampledGroups> {
     let seed_of = |sample: usize| derive_seed(&("partition", rows, sample, session.seed));
     let cell = |sample, cut| {
         let drawn = setting.fresh(rows, seed_of(sample)?)?;
-        let drawn = Digest::of(drawn.as_rows().values().iter().copied());
+        let drawn = Digest::from_numbers(drawn.as_rows().values().iter().copied());
         let key = ClusteringKey { measure, rows, sample, cut };
         let made_of = Ingredients::new("clustering", PROTOCOL, session.seed, &drawn, method);
         anyhow::Ok(Cell { key, made_of, with: () })
@@ -126,7 +126,7 @@ fn found(
             dendrogram: clustered.dendrogram,
         })
     })?;
-    Ok(Found { measure, rows, samples })
+    Ok(SampledGroups { measure, rows, samples })
 }
 
 /// Clusters a sample, with a cut by significance if none is given.
@@ -159,7 +159,7 @@ fn in_words(groups: &[Vec<usize>]) -> String {
     groups.iter().map(group).collect::<Vec<_>>().join(" ")
 }
 
-impl Found {
+impl SampledGroups {
     /// Returns the share of the samples whose `groups` equal `wanted`.
     fn share(&self, wanted: &[Vec<usize>], groups: impl Fn(&Groups) -> &[Vec<usize>]) -> f64 {
         let right = self.samples.iter().filter(|sample| groups(sample) == wanted).count();
@@ -167,7 +167,7 @@ impl Found {
     }
 }
 
-fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
+fn claim(found: &SampledGroups, wanted: &[Vec<usize>]) -> Claim {
     let right = found.samples.iter().filter(|sample| sample.automatic == wanted).count();
     let others: Vec<String> = (found.samples.iter().enumerate())
         .filter(|(_, sample)| sample.automatic != wanted)
@@ -191,7 +191,7 @@ fn claim(found: &Found, wanted: &[Vec<usize>]) -> Claim {
     )
 }
 
-fn table(all: &[Found], wanted: &[Vec<usize>]) -> Table {
+fn table(all: &[SampledGroups], wanted: &[Vec<usize>]) -> Table {
     table!("Share of the samples in which the groups are those of the paper", [for found in all;]
         "measure" => found.measure,
         "rows" => found.rows,
@@ -201,7 +201,7 @@ fn table(all: &[Found], wanted: &[Vec<usize>]) -> Table {
     )
 }
 
-fn data(all: &[Found], wanted: &[Vec<usize>]) -> Table {
+fn data(all: &[SampledGroups], wanted: &[Vec<usize>]) -> Table {
     table!("data", [for found in all; for (at, sample) in found.samples.iter().enumerate();]
         "measure" => found.measure,
         "rows" => found.rows,
@@ -216,7 +216,7 @@ const COLOURS: [Colour; 6] =
     [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE, palette::ORANGE, palette::SKY];
 
 /// Draws the dendrograms of the first sample.
-fn figure(all: &[Found]) -> Figure {
+fn figure(all: &[SampledGroups]) -> Figure {
     let drawn = all.iter().filter(|found| found.rows == DRAWN);
     let panels = drawn.map(|found| {
         let first = &found.samples[0];

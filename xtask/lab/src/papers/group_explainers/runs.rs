@@ -117,7 +117,7 @@ pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result
         let setting = Setting::new(experiment, predictors, session.seed)?;
         let truths = truths(session, &setting, explicands)?;
         let (estimate, std_error) = estimate(&setting, 0, 300, 1)?;
-        let method = Digest::of([estimate, std_error]);
+        let method = Digest::from_numbers([estimate, std_error]);
         let truth = Digest::of_data(&truths)?;
         let played = parallel::try_map(0..explicands, |row| setting.played(row))?;
         let played = Digest::joined(&played);

@@ -89,7 +89,7 @@ struct Structure {
 struct Weights(Vec<f64>);
 
 impl Weights {
-    fn of(players: usize) -> Self {
+    fn new(players: usize) -> Self {
         let by_size: Vec<f64> =
             (0..=players).map(|size| Semivalue::Shapley.coefficient(players + 1, size)).collect();
         Self((0..1usize << players).map(|mask| by_size[mask.count_ones() as usize]).collect())
@@ -123,7 +123,7 @@ impl Structure {
             Kind::QuotientShapley => Vec::new(),
             Kind::Owen | Kind::TwoStep => group.iter().copied().filter(|&player| player != subject).collect(),
         };
-        let (between, within) = (Weights::of(others.len()), Weights::of(fellows.len()));
+        let (between, within) = (Weights::new(others.len()), Weights::new(fellows.len()));
         Self { kind, group, others, subject, fellows, between, within }
     }
 
@@ -207,14 +207,14 @@ mod tests {
                 let game = MarginalGame::new(&setting.model, explicand, &few).unwrap();
                 for kind in Kind::ALL {
                     let groups = (kind != Kind::Shapley).then(|| setting.partition.clone());
-                    let value = Value::of(kind.concept(), groups, None).unwrap();
-                    let wanted = value.enumerate(&game).unwrap().values;
-                    for (subject, wanted) in wanted.iter().enumerate() {
+                    let value = Value::from_concept(kind.concept(), groups, None).unwrap();
+                    let expected = value.enumerate(&game).unwrap().values;
+                    for (subject, expected) in expected.iter().enumerate() {
                         let got =
                             truth(&setting.model, &setting.partition, kind, subject, explicand, &few).value;
                         assert!(
-                            (got - wanted).abs() < 1e-12,
-                            "{} {kind:?} {subject}: {got} {wanted}",
+                            (got - expected).abs() < 1e-12,
+                            "{} {kind:?} {subject}: {got} {expected}",
                             experiment.name
                         );
                     }

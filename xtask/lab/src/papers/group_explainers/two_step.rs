@@ -20,7 +20,7 @@ use apportion::{MarginalGame, Semivalue, Value};
 
 use super::experiment::{ALL, Setting};
 use super::runs;
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -103,13 +103,13 @@ struct Explained {
 }
 
 /// An experiment with a given number of predictors.
-struct Played {
+struct ExplainedExperiment {
     name: String,
     partition: Partition,
     explained: Vec<Explained>,
 }
 
-impl Played {
+impl ExplainedExperiment {
     fn new(session: &Session, place: usize, predictors: usize) -> Result<Self> {
         let setting = Setting::new(&ALL[place], predictors, session.seed)?;
         let partition = setting.partition.clone();
@@ -189,9 +189,9 @@ fn furthest(one: &[f64], other: &[f64]) -> f64 {
 }
 
 /// Compares sums of two-step values with quotient values.
-pub(super) fn two_step(session: &Session) -> Result<Made> {
+pub(super) fn two_step(session: &Session) -> Result<ArtefactOutput> {
     let all = (PLAYED.iter())
-        .map(|&(place, predictors)| Played::new(session, place, predictors))
+        .map(|&(place, predictors)| ExplainedExperiment::new(session, place, predictors))
         .collect::<Result<Vec<_>>>()?;
     let mut notes = super::notes::notes(session);
     notes.extend(notes![
@@ -201,7 +201,7 @@ pub(super) fn two_step(session: &Session) -> Result<Made> {
          gives the corrected value, but subtracts v(S_j) from the shares in larger groups",
         "figures 5 and 6 estimate the corrected values",
     ]);
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&all),
         figure: Some(figure(&all)),
         tables: vec![table(&all)],
@@ -212,27 +212,31 @@ pub(super) fn two_step(session: &Session) -> Result<Made> {
 }
 
 /// A property of a form: description, source, and maximum deviation.
-type Property = (&'static str, &'static str, fn(&Played, Form) -> f64);
+type Property = (&'static str, &'static str, fn(&ExplainedExperiment, Form) -> f64);
 
 const PROPERTIES: [Property; 3] = [
     (
         "the two-step value of a group of one is the group's Shapley value in the quotient game",
         "section 3.4, after equation 3.19",
-        Played::off_alone,
+        ExplainedExperiment::off_alone,
     ),
     (
         "the two-step values of a group's members sum to the group's Shapley value in the quotient game",
         "equation 3.19: φ_j is what the group is given",
-        Played::off_quotient,
+        ExplainedExperiment::off_quotient,
     ),
-    ("two-step values sum to v(N) − v(∅)", "section 2.2.1: efficiency in marginal games", Played::off_total),
+    (
+        "two-step values sum to v(N) − v(∅)",
+        "section 2.2.1: efficiency in marginal games",
+        ExplainedExperiment::off_total,
+    ),
 ];
 
-fn claims(all: &[Played]) -> Vec<Claim> {
+fn claims(all: &[ExplainedExperiment]) -> Vec<Claim> {
     let mut claims = Vec::new();
     for form in Form::ALL {
         for (claim, source, off) in PROPERTIES {
-            let words = |played: &Played| {
+            let words = |played: &ExplainedExperiment| {
                 let [off, base] = [off(played, form), played.base()].map(significant);
                 format!(
                     "{}: off by up to {off}, v(∅) = {base}, {} groups",
@@ -254,7 +258,8 @@ fn claims(all: &[Played]) -> Vec<Claim> {
             claims.push(fact.read_as(form.words()));
         }
     }
-    let apart = |played: &Played| format!("{}: {}", played.name, significant(played.apart_centred()));
+    let apart =
+        |played: &ExplainedExperiment| format!("{}: {}", played.name, significant(played.apart_centred()));
     claims.push(Claim::fact(
         "in games less v(∅) both forms of the two-step value are the same",
         "this project, beside equation 3.19",
@@ -265,8 +270,8 @@ fn claims(all: &[Played]) -> Vec<Claim> {
     claims
 }
 
-fn figure(all: &[Played]) -> Figure {
-    let panel = |played: &Played| {
+fn figure(all: &[ExplainedExperiment]) -> Figure {
+    let panel = |played: &ExplainedExperiment| {
         let points = |form: Form| Mark::Points {
             style: form.style(),
             points: (played.explained.iter())
@@ -292,7 +297,7 @@ fn figure(all: &[Played]) -> Figure {
     }
 }
 
-fn table(all: &[Played]) -> Table {
+fn table(all: &[ExplainedExperiment]) -> Table {
     table!("How far two-step values are off at most", [for played in all; for form in Form::ALL;]
         "game" => played.name.as_str(),
         "form" => form.words(),
@@ -304,7 +309,7 @@ fn table(all: &[Played]) -> Table {
     )
 }
 
-fn data(all: &[Played]) -> Table {
+fn data(all: &[ExplainedExperiment]) -> Table {
     table!("data", [
         for played in all;
         for one in &played.explained;
@@ -366,8 +371,8 @@ mod tests {
             let alone = shapley(members, player, value);
             let quotient = shapley(&[0, 1, 2], group, |groups| value(&union(groups)));
             for (values, less) in found.iter().zip([0.0, value(&[])]) {
-                let wanted = alone + (quotient - (value(members) - less)) / members.len() as f64;
-                assert!((values[player] - wanted).abs() < 1e-12, "{player}: {} {wanted}", values[player]);
+                let expected = alone + (quotient - (value(members) - less)) / members.len() as f64;
+                assert!((values[player] - expected).abs() < 1e-12, "{player}: {} {expected}", values[player]);
             }
         }
     }

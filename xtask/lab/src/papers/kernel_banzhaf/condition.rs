@@ -8,9 +8,9 @@ use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, expe
 use super::notes::shapley_notes;
 use super::printed_k;
 use crate::comparison::{
-    Centre, Compete, Look, Noise, Point, Run, Step, by_sample_size, covers_all, estimate_seed,
+    Centre, Compete, FigureLayout, Noise, Point, Run, Step, by_sample_size, covers_all, estimate_seed,
 };
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
@@ -18,11 +18,11 @@ use crate::reproduce::verdict::{By, Claim};
 
 /// Figure 5: median and quartiles of the condition number of K for the three regressions, for both readings
 /// of K.
-pub(crate) fn fig5(session: &Session) -> Result<Made> {
+pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let projected = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
     let printed = printed(session, &experiment)?;
-    let look = Look {
+    let look = FigureLayout {
         floor: 1e-3,
         columns: experiment.datasets.len().clamp(1, 4),
         ..look("Figure 5: condition number of K against sample size", "condition number")
@@ -35,10 +35,11 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
         ("equation 17, on Σx = 0 for Shapley", "condition number, equation 17", &projected),
     ] {
         let caption = format!("Median condition number by sample size: {title}");
-        all.push(curves.made(["dataset", "m"], &Look { y, ..look }, &caption));
+        all.push(curves.artefact_output(["dataset", "m"], &FigureLayout { y, ..look }, &caption));
         readings.push((title.to_owned(), judged(curves, |curves| claims(&experiment, curves, &errors))));
     }
-    let mut made = all.into_iter().reduce(Made::followed_by).context("the list of readings is empty")?;
+    let mut made =
+        all.into_iter().reduce(ArtefactOutput::followed_by).context("the list of readings is empty")?;
     made.claims = Claim::over_readings(readings);
     made.notes = shapley_notes();
     made.notes.extend(notes![
@@ -75,7 +76,7 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     for contender in Contender::REGRESSIONS {
         let probe = [(5, 20), (9, 60)].map(|(n, m)| printed_k::condition_number(contender, n, m, 1));
         let probe = probe.into_iter().collect::<Result<Vec<_>>>()?;
-        let method = Digest::joined([&contender.digest()?, &Digest::of(probe)]);
+        let method = Digest::joined([&contender.digest()?, &Digest::from_numbers(probe)]);
         for (panel, series) in experiment.datasets.iter().enumerate() {
             let (dataset, players) = (series.known.name, series.known.players);
             for (level, step) in steps.iter().enumerate() {
@@ -86,7 +87,8 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
                 places.push((panel, contender, level));
                 for instance in &series.instances {
                     let (estimator, run) = (contender.title(), instance.number());
-                    let made_of = Ingredients::new("K as printed", 1, session.seed, &Digest::of([]), &method);
+                    let made_of =
+                        Ingredients::new("K as printed", 1, session.seed, &Digest::from_numbers([]), &method);
                     let key = SampleKey { dataset, players, estimator, budget, run };
                     cells.push(Cell { key, made_of, with: contender });
                 }

@@ -3,10 +3,12 @@
 use anyhow::Result;
 
 use super::contender::Contender;
-use super::instance::{Instance, SMALL, least_objectives};
+use super::instance::{Instance, SMALL, min_objectives};
 use super::linear::relative_objective_error;
-use crate::comparison::{self, Centre, Estimate, Look, Series, Step, relative_error, squared_distance};
-use crate::reproduce::datasets::{Known, known};
+use crate::comparison::{
+    self, Centre, Estimate, FigureLayout, Series, Step, relative_error, squared_distance,
+};
+use crate::reproduce::datasets::{KnownDataset, known_dataset};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
@@ -45,13 +47,13 @@ pub(crate) enum Metric {
 }
 
 impl Metric {
-    fn of(self, instance: &Instance, contender: Contender, estimate: &Estimate) -> Result<Option<f64>> {
+    fn measure(self, instance: &Instance, contender: Contender, estimate: &Estimate) -> Result<Option<f64>> {
         let truth = instance.truth(contender)?;
         Ok(match self {
             Self::SquaredError => Some(squared_distance(&estimate.values, truth)),
             Self::NormalizedError => Some(relative_error(&estimate.values, truth)),
             Self::ObjectiveError => {
-                Some(relative_objective_error(&estimate.values, truth, instance.least_objective()?))
+                Some(relative_objective_error(&estimate.values, truth, instance.min_objective()?))
             }
             Self::ConditionNumber => estimate.condition_number,
         })
@@ -64,19 +66,22 @@ pub(crate) fn experiment(session: &Session) -> Result<Experiment<'_>> {
 }
 
 /// Returns whether a dataset is one of the four that the paper calls small (its NHANES is wide).
-pub(crate) fn is_small(known: &Known) -> bool {
+pub(crate) fn is_small(known: &KnownDataset) -> bool {
     known.players <= SMALL && known.name != "nhanes18"
 }
 
 /// Creates the runs on the small datasets only, with the minimum of the objective in each run.
 pub(crate) fn small_experiment(session: &Session) -> Result<Experiment<'_>> {
     let experiment = experiment_over(session, is_small)?;
-    least_objectives(session, &experiment.datasets)?;
+    min_objectives(session, &experiment.datasets)?;
     Ok(experiment)
 }
 
 /// Creates the runs on the datasets that `wanted` accepts.
-pub(crate) fn experiment_over(session: &Session, wanted: impl Fn(&Known) -> bool) -> Result<Experiment<'_>> {
+pub(crate) fn experiment_over(
+    session: &Session,
+    wanted: impl Fn(&KnownDataset) -> bool,
+) -> Result<Experiment<'_>> {
     let datasets = session.datasets(&datasets(wanted))?;
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
@@ -88,13 +93,13 @@ pub(crate) fn judged(curves: &Curves, judge: impl Fn(&Curves) -> Vec<Claim>) -> 
 }
 
 /// Returns the layout of the figures: against sample size, four panels per row.
-pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
-    Look { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
+pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> FigureLayout<'a> {
+    FigureLayout { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }
 
 /// Returns the names of the datasets that `wanted` accepts.
-pub(crate) fn datasets(wanted: impl Fn(&Known) -> bool) -> Vec<&'static str> {
-    DATASETS.into_iter().filter(|name| wanted(known(name))).collect()
+pub(crate) fn datasets(wanted: impl Fn(&KnownDataset) -> bool) -> Vec<&'static str> {
+    DATASETS.into_iter().filter(|name| wanted(known_dataset(name))).collect()
 }
 
 /// Computes the estimates of `contenders` at each step, measured by `metric`.
@@ -105,6 +110,6 @@ pub(crate) fn curves(
     metric: Metric,
 ) -> Result<Curves> {
     comparison::sweep(experiment, contenders, steps, Centre::Median, |instance, contender, estimate| {
-        metric.of(instance, contender, estimate)
+        metric.measure(instance, contender, estimate)
     })
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
 use apportion::games::{ClosedForm, Purpose, SumOfUnanimity, TabulatedGame, stream};
-use apportion::samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
+use apportion::samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
 use apportion::trees::{Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
 use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
 use rand::seq::index;
@@ -14,7 +14,7 @@ use super::contender::{Contender, GameOf};
 use super::linear;
 use super::trees_on_rows::TreesOnRows;
 use crate::comparison::{Run, Series, Times};
-use crate::reproduce::datasets::{Dataset, Known};
+use crate::reproduce::datasets::{Dataset, KnownDataset};
 use crate::reproduce::explicand;
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
@@ -42,7 +42,7 @@ pub(crate) struct Instance {
     /// Exact Shapley values of the interventional game with the background rows.
     shapley_on_rows: OnceLock<Vec<f64>>,
     /// `‖Aφ − b‖²` of the path-dependent game.
-    least_objective: OnceLock<f64>,
+    min_objective: OnceLock<f64>,
 }
 
 impl Instance {
@@ -70,7 +70,7 @@ impl Instance {
             banzhaf,
             shapley: OnceLock::new(),
             shapley_on_rows: OnceLock::new(),
-            least_objective: OnceLock::new(),
+            min_objective: OnceLock::new(),
         })
     }
 
@@ -107,9 +107,9 @@ impl Instance {
         Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
     }
 
-    /// Returns `‖Aφ − b‖²`, after [`least_objectives`] has computed it.
-    pub(crate) fn least_objective(&self) -> Result<f64> {
-        self.least_objective.get().copied().context("the minimum of the objective was not computed")
+    /// Returns `‖Aφ − b‖²`, after [`min_objectives`] has computed it.
+    pub(crate) fn min_objective(&self) -> Result<f64> {
+        self.min_objective.get().copied().context("the minimum of the objective was not computed")
     }
 }
 
@@ -152,7 +152,8 @@ impl Run for Instance {
         if contender != Contender::KernelBanzhaf {
             bail!("evaluations are only counted for the three regressions of figure 4");
         }
-        let sampler = WithReplacement { law: SizeLaw::binomial(players)?, pairing: Pairing::Paired };
+        let sampler =
+            WithReplacement { distribution: SizeDistribution::binomial(players)?, pairing: Pairing::Paired };
         let mut times = Times::new();
         for row in sampler.sample(budget - 2, seed)?.coalitions().iter() {
             *times.entry(row.words().to_vec()).or_default() += 1;
@@ -172,7 +173,7 @@ pub(super) struct EnumerationKey {
 
 impl EnumerationKey {
     /// Creates the key of a run on a dataset.
-    pub(super) fn new(known: &Known, run: usize) -> Self {
+    pub(super) fn new(known: &KnownDataset, run: usize) -> Self {
         let (data_sha256, model_sha256) = (known.data_sha256(), known.model_sha256());
         Self { dataset: known.name, data_sha256, model_sha256, run }
     }
@@ -180,13 +181,13 @@ impl EnumerationKey {
 
 /// Computes the minimum of the objective for all runs on datasets with at most [`SMALL`] players, from all
 /// 2^n coalitions.
-pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>]) -> Result<()> {
+pub(crate) fn min_objectives(session: &Session, datasets: &[Series<Instance>]) -> Result<()> {
     let least = |game: &dyn Game, banzhaf: &[f64]| {
         let table = TabulatedGame::from_game(game)?;
         anyhow::Ok(linear::objective(table.values_in_order(), banzhaf))
     };
     let probe = SumOfUnanimity::random(5, 20, 3, 1);
-    let method = Digest::of([least(&probe, &probe.banzhaf())?]);
+    let method = Digest::from_numbers([least(&probe, &probe.banzhaf())?]);
     let mut cells = Vec::new();
     for series in datasets.iter().filter(|series| series.known.players <= SMALL) {
         for instance in &series.instances {
@@ -195,7 +196,7 @@ pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>])
                 Ingredients::new("least objective", Instance::PROTOCOL, session.seed, &played, &method);
             cells.push(Cell {
                 key: EnumerationKey::new(series.known, instance.run),
-                made_of: made_of.against(&Digest::of(instance.banzhaf.iter().copied())),
+                made_of: made_of.against(&Digest::from_numbers(instance.banzhaf.iter().copied())),
                 with: instance,
             });
         }
@@ -203,7 +204,7 @@ pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>])
     let least: Vec<f64> =
         session.results(&cells, |cell| least(&cell.with.path_dependent()?, &cell.with.banzhaf))?;
     for (cell, least) in cells.iter().zip(least) {
-        cell.with.least_objective.get_or_init(|| least);
+        cell.with.min_objective.get_or_init(|| least);
     }
     Ok(())
 }
@@ -213,13 +214,13 @@ mod tests {
     use super::*;
     use crate::comparison::Compete;
     use crate::comparison::relative_error;
-    use crate::reproduce::datasets::{Library, known};
+    use crate::reproduce::datasets::{Library, known_dataset};
     use apportion::estimators::exact;
 
     #[test]
     fn the_truths_are_the_values_of_the_games_by_enumeration() {
         for name in ["iris", "diabetes"] {
-            let dataset = Library::embedded().get(known(name)).unwrap();
+            let dataset = Library::embedded().get(known_dataset(name)).unwrap();
             for run in 0..3 {
                 let instance = Instance::new(&dataset, run, 0).unwrap();
                 for contender in

@@ -31,7 +31,7 @@ pub(crate) fn squared_excess(values: &[f64], truth: &[f64], least: f64) -> f64 {
 }
 
 /// Returns `‖Aφ − b‖² / 2^n` for any number of players: by Pythagoras, the mean of v² minus `‖φ‖²/4`.
-pub(crate) fn mean_least(growing: &Growing, truth: &[f64]) -> f64 {
+pub(crate) fn mean_min(growing: &Growing, truth: &[f64]) -> f64 {
     let of_each = 0.5f64.powi(truth.len() as i32);
     growing.sum_of_squares(|_| of_each) - squared_norm(truth) / 4.0
 }
@@ -64,11 +64,11 @@ mod tests {
     #[test]
     fn the_mean_of_the_least_objective_is_that_of_all_coalitions() {
         for players in [1, 2, 7, 10] {
-            let growing = Growing::of(SumOfUnanimity::random(players, 40, 4, 3)).unwrap();
+            let growing = Growing::from_game(SumOfUnanimity::random(players, 40, 4, 3)).unwrap();
             let truth = growing.game.banzhaf();
             let table = TabulatedGame::from_game(&growing.game).unwrap();
             let want = objective(table.values_in_order(), &truth) / 2f64.powi(players as i32);
-            let got = mean_least(&growing, &truth);
+            let got = mean_min(&growing, &truth);
             assert!((got - want).abs() < 1e-10 * (1.0 + want), "{players}: {got} != {want}");
         }
     }

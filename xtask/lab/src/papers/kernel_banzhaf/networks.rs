@@ -16,10 +16,10 @@ use super::experiment::look;
 use super::instance::EnumerationKey;
 use super::sample_size::pairs_help;
 use crate::comparison::{
-    Centre, Compete, Curves, Experiment, Look, Run, Series, by_sample_size, squared_distance, sweep,
+    Centre, Compete, Curves, Experiment, FigureLayout, Run, Series, by_sample_size, squared_distance, sweep,
 };
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::datasets::{Dataset, Known, known};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::datasets::{Dataset, KnownDataset, known_dataset};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
@@ -96,13 +96,13 @@ fn tabulate(game: &dyn Game) -> Result<Vec<f64>> {
 }
 
 fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkRun>> {
-    let known: &'static Known = dataset.known;
+    let known: &'static KnownDataset = dataset.known;
     let explained = (0..session.runs).map(|run| Explained::draw(dataset, run, session.seed));
     let explained = explained.collect::<Result<Vec<_>>>()?;
-    let method = Digest::of(tabulate(&SumOfUnanimity::random(5, 20, 3, 1))?);
+    let method = Digest::from_numbers(tabulate(&SumOfUnanimity::random(5, 20, 3, 1))?);
     let mut cells = Vec::new();
     for (run, explained) in explained.iter().enumerate() {
-        let explicand = Digest::of(explained.explicand.iter().copied());
+        let explicand = Digest::from_numbers(explained.explicand.iter().copied());
         let played = Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]);
         let protocol = NetworkRun::PROTOCOL;
         cells.push(Cell {
@@ -127,15 +127,15 @@ fn read(bytes: &[u8]) -> Result<Network> {
 }
 
 /// The datasets with their networks.
-struct Found {
+struct NetworkDatasets {
     datasets: Vec<Arc<Dataset<Network>>>,
     trained: Vec<Entry>,
     /// Reasons why networks are missing.
     skipped: Vec<String>,
 }
 
-fn find(session: &Session) -> Result<Found> {
-    let mut found = Found { datasets: Vec::new(), trained: Vec::new(), skipped: Vec::new() };
+fn find(session: &Session) -> Result<NetworkDatasets> {
+    let mut found = NetworkDatasets { datasets: Vec::new(), trained: Vec::new(), skipped: Vec::new() };
     for (dataset, name) in TRAINED {
         match trained(session, dataset, name)? {
             Ok((dataset, entry)) => {
@@ -157,7 +157,7 @@ type Explainable = (Arc<Dataset<Network>>, Entry);
 
 /// Returns a dataset with its network trained by us, or the reason why the network is missing.
 fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Result<Explainable, String>> {
-    let dataset = known(dataset);
+    let dataset = known_dataset(dataset);
     let network = match session.library.trained_on(dataset, name) {
         Ok(network) => network,
         Err(why) => return Ok(Err(why)),
@@ -172,7 +172,7 @@ fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Resul
 }
 
 /// Figure 6: median and quartiles of the error of the estimators of Banzhaf values.
-pub(crate) fn fig6(session: &Session) -> Result<Made> {
+pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let found = find(session)?;
     let series = found.datasets.iter().map(|dataset| {
         runs(session, dataset).with_context(|| format!("cannot evaluate the games of {}", dataset.known.name))
@@ -182,11 +182,11 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         sweep(&experiment, &Contender::BANZHAF, &by_sample_size(), Centre::Median, |run, _, estimate| {
             Ok(Some(squared_distance(&estimate.values, &run.truth)))
         })?;
-    let look = Look {
+    let look = FigureLayout {
         columns: 2,
         ..look("Figure 6: error against sample size (neural networks, interventional game)", "squared error")
     };
-    let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
+    let mut made = curves.artefact_output(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.extend(trained::table(
         found.trained.iter().map(|entry| (entry, "prints none; two layers, dropout of one half")),
     ));
@@ -205,7 +205,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         super::notes::ESTIMATORS,
     ];
     notes.extend(found.skipped);
-    Ok(Made { claims, notes, datasets: Vec::new(), ..made })
+    Ok(ArtefactOutput { claims, notes, datasets: Vec::new(), ..made })
 }
 
 fn claims(curves: &Curves<Contender>) -> Vec<Claim> {

@@ -2,16 +2,16 @@
 
 use anyhow::Result;
 
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Table, notes};
 use crate::reproduce::session::Session;
 
 /// Figure 6, skipped.
-pub(crate) fn fig6(session: &Session) -> Result<Made> {
+pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let how = "this build does not support neural networks; run cargo xtask-onnx reproduce \
                kernel-banzhaf/fig6";
     session.say_once(&format!("kernel-banzhaf/fig6: skipped; {how}"));
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: Table::new("data", ["dataset", "estimator", "m"]),
         figure: None,
         tables: Vec::new(),

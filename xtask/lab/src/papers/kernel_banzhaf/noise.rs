@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
 use super::experiment::{Curves, MULTIPLE, Metric, curves, datasets, experiment, judged, look};
 use super::notes::{notes, shapley_notes};
-use crate::comparison::{Compete, Look, Noise, by_noise};
-use crate::reproduce::catalogue::Made;
+use crate::comparison::{Compete, FigureLayout, Noise, by_noise};
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
@@ -16,15 +16,15 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 const LOW: f64 = 0.1;
 
 /// Figure 3: median and quartiles of the error of the estimators of Banzhaf values.
-pub(crate) fn fig3(session: &Session) -> Result<Made> {
+pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let steps = by_noise(MULTIPLE, Noise::absolute);
     let curves = curves(&experiment, &Contender::BANZHAF, &steps, Metric::SquaredError)?;
-    let look = Look {
+    let look = FigureLayout {
         x: "standard deviation σ",
         ..look("Figure 3: error against noise on v, m = 20n (trees, path-dependent game)", "squared error")
     };
-    let made = curves.made(["dataset", "sigma"], &look, "Median of ‖φ̃ − φ‖² by noise");
+    let made = curves.artefact_output(["dataset", "sigma"], &look, "Median of ‖φ̃ − φ‖² by noise");
     let sigmas: Vec<f64> = steps.iter().map(|step| step.noise.sigma).collect();
     let claims = judged(&curves, |curves| {
         vec![
@@ -40,7 +40,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
          are large (communities: hundreds); every evaluation of a coalition has the same noise",
     ]);
     notes.push(format!("σ ≤ {LOW} counts as low, since the paper does not specify which levels it means"));
-    Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
+    Ok(ArtefactOutput { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
 /// Returns the points with 0 < σ ≤ [`LOW`] and m < 2^n.
@@ -90,9 +90,9 @@ fn matches_when_loud(curves: &Curves, sigmas: &[f64]) -> Claim {
     let cases = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
         let places = curves.open_places().filter(|place| place.1 == last);
         let cases = curves.alike_cases(places, (other, KernelBanzhaf), 1.5);
-        cases.into_iter().map(move |case| case.of(other.title()))
+        cases.into_iter().map(move |case| case.prefixed(other.title()))
     });
-    By::SignedRanks.in_most(
+    By::SignedRanks.in_max(
         "for larger noise Kernel Banzhaf eventually matches its variant without pairs and MSR",
         "caption of figure 3",
         "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within \
@@ -130,14 +130,15 @@ const READINGS: [Reading; 3] = [
 ];
 
 /// When noise is drawn: the name in titles, and the corresponding noise.
-type Drawn = (&'static str, fn(Noise) -> Noise);
+type NoiseTiming = (&'static str, fn(Noise) -> Noise);
 
 /// The two choices: once per run, or at each evaluation.
-const DRAWN: [Drawn; 2] = [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
+const DRAWN: [NoiseTiming; 2] =
+    [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
 /// Figure 4: median and quartiles of the normalized error of the three regressions, for each reading of its
 /// noise and of its game.
-pub(crate) fn fig4(session: &Session) -> Result<Made> {
+pub(crate) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let (mut all, mut readings) = (Vec::new(), Vec::new());
     for (at, Reading { noise, title, axis }) in READINGS.into_iter().enumerate() {
@@ -152,7 +153,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
                 step.level.label = format!("{title} {how}, {}", step.level.label);
             }
             let curves = curves(&experiment, contenders, &steps, Metric::NormalizedError)?;
-            let look = Look {
+            let look = FigureLayout {
                 x: &format!("σ, noise {axis} {how}"),
                 columns: experiment.datasets.len().clamp(1, 4),
                 ..look(
@@ -162,7 +163,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
                 )
             };
             let caption = format!("Median of ‖φ̃ − φ‖² / ‖φ‖² by noise {title}, {how}");
-            all.push(curves.made(["dataset", "noise"], &look, &caption));
+            all.push(curves.artefact_output(["dataset", "noise"], &look, &caption));
             for &(background, regressions) in backgrounds {
                 let claims = judged(&curves.only(|_| true, &regressions), |curves| {
                     let best = curves.best(
@@ -194,9 +195,10 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
          estimate, the two differ only for coalitions that are drawn again, which is rare unless m is a \
          large part of 2^n",
     ]);
-    let made = all.into_iter().reduce(Made::followed_by).context("the list of readings is empty")?;
+    let made =
+        all.into_iter().reduce(ArtefactOutput::followed_by).context("the list of readings is empty")?;
     let claims = Claim::over_readings(readings);
-    Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
+    Ok(ArtefactOutput { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
 /// Returns the panels with m < 2^n, where no estimator is exact without noise.
@@ -211,7 +213,7 @@ fn growth(curves: &Curves, panel: usize, contender: Contender, level: usize) -> 
 }
 
 fn typical(sample: &[f64]) -> f64 {
-    if sample.is_empty() { f64::NAN } else { Summary::of(sample).median }
+    if sample.is_empty() { f64::NAN } else { Summary::from_sample(sample).median }
 }
 
 fn flat(curves: &Curves) -> Claim {

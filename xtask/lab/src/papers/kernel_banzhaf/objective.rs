@@ -8,25 +8,25 @@ use super::experiment::{
     Experiment, MULTIPLE, Metric, curves, datasets, is_small, judged, look, small_experiment,
 };
 use super::instance::Instance;
-use super::linear::{mean_least, objective, squared_excess};
+use super::linear::{mean_min, objective, squared_excess};
 use super::notes::notes;
 use super::sample_size::beats_the_others;
 use crate::comparison::{
-    Estimate, Excess, Growing, Guarantee, Look, Noise, by_noise, by_sample_size, squared_distance,
+    Estimate, Excess, FigureLayout, Growing, Guarantee, Noise, by_noise, by_sample_size, squared_distance,
     squared_norm,
 };
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
 /// Figure 7: median and quartiles of `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, by sample size and by noise.
-pub(crate) fn fig7(session: &Session) -> Result<Made> {
+pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     let experiment = small_experiment(session)?;
     let of = |steps: &[_]| curves(&experiment, &Contender::BANZHAF, steps, Metric::ObjectiveError);
     let by_size = of(&by_sample_size())?;
     let by_noise = of(&by_noise(MULTIPLE, Noise::absolute))?;
-    let look = Look {
+    let look = FigureLayout {
         columns: experiment.datasets.len().max(1),
         ..look(
             "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, \
@@ -34,11 +34,15 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
             "objective / least − 1",
         )
     };
-    let noisy = Look { x: "standard deviation σ", ..look };
+    let noisy = FigureLayout { x: "standard deviation σ", ..look };
     let columns = ["dataset", "level"];
     let mut made = by_size
-        .made(columns, &look, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by sample size")
-        .followed_by(by_noise.made(columns, &noisy, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by noise, m = 20n"));
+        .artefact_output(columns, &look, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by sample size")
+        .followed_by(by_noise.artefact_output(
+            columns,
+            &noisy,
+            "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by noise, m = 20n",
+        ));
     made.claims = judged(&by_size, |curves| beats_the_others(curves, "caption of figure 7, top row"));
     made.claims.extend(judged(&by_noise, |curves| {
         vec![curves.best(
@@ -72,12 +76,12 @@ fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
     };
     let excess = Excess {
         on_datasets: |instance: &Instance, contender, estimate: &Estimate| {
-            let (truth, least) = (instance.truth(contender)?, instance.least_objective()?);
+            let (truth, least) = (instance.truth(contender)?, instance.min_objective()?);
             Ok(Some(squared_excess(&estimate.values, truth, least)))
         },
         on_growing: |growing: &Growing, values: &[f64]| {
             let truth = growing.game.banzhaf();
-            squared_distance(values, &truth) / (4.0 * growing.least(|growing| mean_least(growing, &truth)))
+            squared_distance(values, &truth) / (4.0 * growing.least(|growing| mean_min(growing, &truth)))
         },
     };
     guarantee.claim(experiment, |_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
@@ -92,13 +96,13 @@ fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
     };
     let excess = Excess {
         on_datasets: |instance: &Instance, contender, estimate: &Estimate| {
-            let (truth, least) = (instance.truth(contender)?, instance.least_objective()?);
+            let (truth, least) = (instance.truth(contender)?, instance.min_objective()?);
             let gamma = least / objective(&vec![0.0; 1 << truth.len()], truth);
             Ok(Some(squared_distance(&estimate.values, truth) / (gamma * squared_norm(truth))))
         },
         on_growing: |growing: &Growing, values: &[f64]| {
             let truth = growing.game.banzhaf();
-            let gamma = growing.least(|growing| mean_least(growing, &truth)) / (squared_norm(&truth) / 4.0);
+            let gamma = growing.least(|growing| mean_min(growing, &truth)) / (squared_norm(&truth) / 4.0);
             squared_distance(values, &truth) / (gamma * squared_norm(&truth))
         },
     };

@@ -27,7 +27,9 @@
 use anyhow::{Result, bail};
 use apportion::estimators::OptimizedKernelShap;
 use apportion::games::Coalitions;
-use apportion::samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement, ln_choose};
+use apportion::samplers::{
+    FixedCounts, Order, Pairing, Sampler, SizeDistribution, WithReplacement, ln_choose,
+};
 use apportion::solvers::add_cross_products;
 use faer::Mat;
 
@@ -47,18 +49,19 @@ const BLOCK: usize = 256;
 impl SampledRows {
     /// Returns the rows in the regression of `contender` with `budget` evaluations, which must not cover all
     /// coalitions.
-    fn of(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Self> {
+    fn draw(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Self> {
         let rows = budget - 2;
         match contender {
             Contender::KernelBanzhaf => {
-                let law = SizeLaw::binomial(players)?;
-                let sample = WithReplacement { law, pairing: Pairing::Paired }.sample(rows, seed)?;
+                let distribution = SizeDistribution::binomial(players)?;
+                let sample = WithReplacement { distribution, pairing: Pairing::Paired }.sample(rows, seed)?;
                 let coalitions = sample.into_coalitions();
                 Ok(Self { weights: vec![1.0; coalitions.len()], coalitions, origin: 0.5 })
             }
             Contender::LeverageShap => {
-                let (law, order) = (SizeLaw::leverage(players)?, Order::Fixed);
-                let sample = FixedCounts { law, pairing: Pairing::Paired, order }.sample(rows, seed)?;
+                let (distribution, order) = (SizeDistribution::leverage(players)?, Order::Fixed);
+                let sample =
+                    FixedCounts { distribution, pairing: Pairing::Paired, order }.sample(rows, seed)?;
                 let weight =
                     |size: usize| (ln_kernel(players, size) - sample.strata()[size].ln_inclusion()).exp();
                 let weights = sample.coalitions().iter().map(|row| weight(row.size())).collect();
@@ -117,7 +120,7 @@ pub(super) fn condition_number(
     budget: usize,
     seed: u64,
 ) -> Result<f64> {
-    condition_of(SampledRows::of(contender, players, budget, seed)?.gram(), eigenvalues(contender, players))
+    condition_of(SampledRows::draw(contender, players, budget, seed)?.gram(), eigenvalues(contender, players))
 }
 
 /// Returns the condition number for a Gram matrix ÃᵀÃ, given the eigenvalues of AᵀA.
@@ -212,7 +215,7 @@ mod tests {
         for (players, budget) in [(4, 12), (6, 40), (7, 60), (8, 120)] {
             for contender in REGRESSIONS {
                 for seed in 0..5 {
-                    let rows = SampledRows::of(contender, players, budget, seed).unwrap();
+                    let rows = SampledRows::draw(contender, players, budget, seed).unwrap();
                     let (a, sampled) = (all_rows(contender, players), of_rows(&rows));
                     let whole = a.transpose() * &a;
                     let k = power(&whole, -0.5) * (sampled.transpose() * &sampled) * power(&whole, 0.5);
@@ -233,7 +236,7 @@ mod tests {
         for (players, budget) in [(6, 40), (8, 120), (9, 200)] {
             let game = SumOfUnanimity::random(players, 20, 3, 1);
             for contender in REGRESSIONS {
-                let rows = SampledRows::of(contender, players, budget, 3).unwrap();
+                let rows = SampledRows::draw(contender, players, budget, 3).unwrap();
                 let sampled = of_rows(&rows);
                 let gram = sampled.transpose() * &sampled;
                 let n = players as f64;

@@ -5,8 +5,8 @@ use anyhow::Result;
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafWithoutReplacement};
 use super::experiment::{Curves, Metric, curves, datasets, experiment_over, judged, look};
 use super::notes::notes;
-use crate::comparison::{Budget, Level, Look, Noise, Step, by_sample_size};
-use crate::reproduce::catalogue::Made;
+use crate::comparison::{Budget, FigureLayout, Level, Noise, Step, by_sample_size};
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
@@ -33,21 +33,22 @@ const SHARES: [(f64, &str); 9] = [
 const PAIR: (Contender, Contender) = (KernelBanzhafWithoutReplacement, KernelBanzhaf);
 
 /// Figure 10: median and quartiles of the error with and without replacement.
-pub(crate) fn fig10(session: &Session) -> Result<Made> {
+pub(crate) fn fig10(session: &Session) -> Result<ArtefactOutput> {
     let contenders = [KernelBanzhaf, KernelBanzhafWithoutReplacement];
     let narrow = experiment_over(session, |known| known.players <= ENUMERABLE)?;
     let wide = experiment_over(session, |known| known.players > ENUMERABLE)?;
     let up_to_all = curves(&narrow, &contenders, &by_share(), Metric::SquaredError)?;
     let sparse = curves(&wide, &contenders, &by_sample_size(), Metric::SquaredError)?;
-    let look = Look {
+    let look = FigureLayout {
         x: "evaluations m over 2^n",
         ..look("Figure 10: error with and without replacement (trees, path-dependent game)", "squared error")
     };
-    let multiples = Look { x: "evaluations m", ..look };
+    let multiples = FigureLayout { x: "evaluations m", ..look };
     let columns = ["dataset", "m"];
-    let mut made = up_to_all
-        .made(columns, &look, "Median of ‖φ̃ − φ‖² by sample size, n ≤ 16")
-        .followed_by(sparse.made(columns, &multiples, "Median of ‖φ̃ − φ‖² by sample size, n > 16"));
+    let mut made =
+        up_to_all.artefact_output(columns, &look, "Median of ‖φ̃ − φ‖² by sample size, n ≤ 16").followed_by(
+            sparse.artefact_output(columns, &multiples, "Median of ‖φ̃ − φ‖² by sample size, n > 16"),
+        );
     made.claims =
         judged(&up_to_all, |curves| vec![nothing_until_all(curves), exact_at_all(curves), target(curves)]);
     made.claims.extend(judged(&sparse, |curves| vec![alike_where_sparse(curves)]));
@@ -84,7 +85,7 @@ fn nothing_until_all(curves: &Curves) -> Claim {
 }
 
 fn alike_where_sparse(curves: &Curves) -> Claim {
-    By::SignedRanks.in_most(
+    By::SignedRanks.in_max(
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
         "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a \

@@ -10,7 +10,7 @@ use super::experiment::{
 };
 use super::notes::{notes, shapley_notes};
 use crate::comparison::{Compete, MULTIPLES, by_sample_size, picked};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Entry, Table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
@@ -20,16 +20,16 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 const GROWN: usize = 40;
 
 /// Figure 2: median and quartiles of the error of the estimators of Banzhaf values.
-pub(crate) fn fig2(session: &Session) -> Result<Made> {
+pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let curves =
         curves(&experiment, &Contender::BANZHAF_AND_MC_TWICE, &by_sample_size(), Metric::SquaredError)?;
     let title = "Figure 2: error against sample size (trees, path-dependent game)";
     let look = look(title, "squared error");
-    let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
+    let mut made = curves.artefact_output(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.push(ratios(&curves));
     let claims = judged(&curves, |curves| claims(&experiment, curves));
-    Ok(Made { claims, notes: notes(), datasets: datasets(|_| true), ..made })
+    Ok(ArtefactOutput { claims, notes: notes(), datasets: datasets(|_| true), ..made })
 }
 
 fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
@@ -78,7 +78,7 @@ fn errors_decrease(curves: &Curves) -> Claim {
             }
         }
     }
-    By::SignedRanks.in_most(
+    By::SignedRanks.in_max(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
         "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same \
@@ -146,7 +146,7 @@ fn ratios(curves: &Curves) -> Table {
 }
 
 /// Figure 9: median and quartiles of the normalized error of the three regressions.
-pub(crate) fn fig9(session: &Session) -> Result<Made> {
+pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let all = &Contender::ALL_REGRESSIONS;
     let curves = curves(&experiment, all, &by_sample_size(), Metric::NormalizedError)?;
@@ -154,7 +154,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         "Figure 9: normalized error against sample size (Banzhaf: path-dependent; Shapley: interventional)",
         "relative squared error",
     );
-    let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
+    let made = curves.artefact_output(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
     let readings = Contender::BY_BACKGROUND.map(|(background, regressions)| {
         let claims = judged(&curves.only(|_| true, &regressions), |curves| {
             vec![
@@ -167,7 +167,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         (background.to_owned(), claims)
     });
     let claims = Claim::over_readings(readings.into());
-    Ok(Made { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
+    Ok(ArtefactOutput { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
 }
 
 /// Returns the claim on the order for many features: Kernel Banzhaf, then Leverage SHAP, then Optimized
@@ -216,15 +216,15 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
                 continue;
             }
             let [one, other] = [narrow, wide].map(|place| differences(curves, place, regressions));
-            let median = |ratios: &[f64], runs: &[usize]| Summary::of(&picked(ratios, runs)).median;
+            let median = |ratios: &[f64], runs: &[usize]| Summary::from_sample(&picked(ratios, runs)).median;
             let runs = one.len().min(other.len());
-            let ratio = Resamples::of(runs, |runs| median(&one, runs) / median(&other, runs));
-            let [first, second] = [&one, &other].map(|ratios| Summary::of(&ratios[..runs]).median);
+            let ratio = Resamples::draw(runs, |runs| median(&one, runs) / median(&other, runs));
+            let [first, second] = [&one, &other].map(|ratios| Summary::from_sample(&ratios[..runs]).median);
             let name = format!("n = {n} ({first:.2}) and {more} ({second:.2})");
             cases.push(Case::new(name, ratio.below(1.0)));
         }
     }
-    By::Resampling.in_most(
+    By::Resampling.in_max(
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
@@ -242,9 +242,9 @@ fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized
     let places = || curves.places().into_iter().filter(|place| Some(place.0) == narrowest);
     let cases = [leverage, optimized].into_iter().flat_map(|shap| {
         let cases = curves.below_cases(places(), (shap, banzhaf), 1.0);
-        cases.into_iter().map(move |case| case.of(shap.title()))
+        cases.into_iter().map(move |case| case.prefixed(shap.title()))
     });
-    By::SignedRanks.in_most(
+    By::SignedRanks.in_max(
         "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample \
          without replacement",
         "section 4.2",
@@ -263,9 +263,9 @@ fn narrower_bands(
     let places = || curves.open_places().filter(|&(panel, _)| experiment.players(panel) < MANY);
     let cases = [leverage, optimized].into_iter().flat_map(|shap| {
         let cases = curves.summary_cases(places(), (banzhaf, shap), [width; 2], 1.0);
-        cases.into_iter().map(move |case| case.of(shap.title()))
+        cases.into_iter().map(move |case| case.prefixed(shap.title()))
     });
-    By::Resampling.in_most(
+    By::Resampling.in_max(
         "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the \
          estimators of Shapley values",
         "appendix F",

@@ -6,7 +6,7 @@ use super::contender::Contender::{self, KernelBanzhaf, MonteCarlo, Msr};
 use super::experiment::{MULTIPLE, datasets, experiment};
 use super::notes::notes;
 use crate::comparison::{Compete, covers_all, relative_error};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
@@ -28,7 +28,7 @@ const STYLES: [Style; 8] = [
 ];
 
 /// Figure 1.
-pub(crate) fn fig1(session: &Session) -> Result<Made> {
+pub(crate) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let mut data = Table::new("data", ["dataset", "estimator", "player", "exact", "estimated"]);
     let mut table = Table::new(
@@ -58,7 +58,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
             }
             marks[at].push(Mark::Points { style: STYLES[dataset], points });
             drawn_errors[at].push(errors[0]);
-            medians.push(Summary::of(&errors).median);
+            medians.push(Summary::from_sample(&errors).median);
             by_run.push(errors);
         }
         row.extend(medians.iter().copied().map(Entry::from));
@@ -93,7 +93,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
         "the figure shows one explicand of each dataset (from the first run), with values divided by the \
          largest exact value; the error in a title is the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands shown",
     ]);
-    Ok(Made {
+    Ok(ArtefactOutput {
         data,
         figure: Some(Figure {
             title: "Figure 1: estimated against exact Banzhaf values, m = 20n (trees, path-dependent game)"

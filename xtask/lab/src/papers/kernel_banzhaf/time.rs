@@ -9,8 +9,10 @@ use super::contender::Contender::{
 use super::experiment::{Curves, Experiment, datasets, experiment, judged, look};
 use super::instance::{BACKGROUND, Instance};
 use super::notes::notes;
-use crate::comparison::{Centre, Compete, Look, MULTIPLES, Point, Run, Step, by_sample_size, covers_all};
-use crate::reproduce::catalogue::Made;
+use crate::comparison::{
+    Centre, Compete, FigureLayout, MULTIPLES, Point, Run, Step, by_sample_size, covers_all,
+};
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::cli::Preset;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
@@ -32,14 +34,14 @@ struct Cost {
 }
 
 /// Figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the game.
-pub(crate) fn fig8(session: &Session) -> Result<Made> {
+pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let mut steps = by_sample_size();
     if session.preset == Preset::Quick {
         steps.truncate(MULTIPLES.iter().filter(|multiple| **multiple <= QUICK).count());
     }
     let [times, evaluations] = costs(&experiment, &steps)?;
-    let look = Look {
+    let look = FigureLayout {
         floor: 1e-7,
         ..look(
             "Figure 8: CPU time of an estimate against sample size, one thread (trees, predictions of 50 \
@@ -48,9 +50,10 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         )
     };
     let columns = ["dataset", "m"];
-    let mut made = times.made(columns, &look, "Median CPU time in seconds by sample size");
-    made.tables
-        .extend(evaluations.made(columns, &look, "Median number of evaluations by sample size").tables);
+    let mut made = times.artefact_output(columns, &look, "Median CPU time in seconds by sample size");
+    made.tables.extend(
+        evaluations.artefact_output(columns, &look, "Median number of evaluations by sample size").tables,
+    );
     made.claims = judged(&times, claims_of_times).into_iter().map(Claim::of_times).collect();
     made.claims.extend(judged(&evaluations, |evaluations| {
         vec![twice(
@@ -120,10 +123,10 @@ fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost
 fn claims_of_times(times: &Curves) -> Vec<Claim> {
     let comparable = [KernelBanzhafUnpaired, Msr].into_iter().flat_map(|other| {
         let cases = times.alike_cases(times.places(), (other, KernelBanzhaf), 1.5);
-        cases.into_iter().map(move |case| case.of(other.title()))
+        cases.into_iter().map(move |case| case.prefixed(other.title()))
     });
     vec![
-        By::SignedRanks.in_most(
+        By::SignedRanks.in_max(
             "Kernel Banzhaf with and without pairs and MSR take comparable times",
             "caption of figure 8; appendix E",
             "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is \
@@ -142,7 +145,7 @@ fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
         let below = |factor| costs.is_below(place, pair, factor);
         Test::all([below(2.5), below(1.6).opposite()])
     });
-    let claim = By::SignedRanks.in_most(
+    let claim = By::SignedRanks.in_max(
         &format!("MC consistently requires approximately twice the {what} of the others ({how})"),
         "caption of figure 8; appendix E",
         &format!(
@@ -156,5 +159,5 @@ fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     if ratios.is_empty() {
         return claim;
     }
-    claim.and(&format!("median ratio {:.2} (paper: about 2)", Summary::of(&ratios).median))
+    claim.and(&format!("median ratio {:.2} (paper: about 2)", Summary::from_sample(&ratios).median))
 }

@@ -104,13 +104,13 @@ impl Game for TreesOnRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::datasets::{Library, known};
+    use crate::reproduce::datasets::{Library, known_dataset};
     use apportion::MarginalGame;
 
     #[test]
     fn values_are_the_mean_predictions_of_synthetic_rows() {
         for (name, rows) in [("iris", 1), ("iris", 50), ("diabetes", 50), ("correlated60", 64)] {
-            let data = Library::embedded().get(known(name)).unwrap();
+            let data = Library::embedded().get(known_dataset(name)).unwrap();
             let players = data.known.players;
             let background: Vec<f64> = (0..rows).flat_map(|row| data.row(2 * row + 1)).copied().collect();
             let background = Background::rows(background, players).unwrap();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn too_many_rows_are_refused() {
-        let data = Library::embedded().get(known("iris")).unwrap();
+        let data = Library::embedded().get(known_dataset("iris")).unwrap();
         let background = Background::rows(vec![0.0; 4 * 65], 4).unwrap();
         assert!(TreesOnRows::new(&data.model, data.row(0), &background).is_err());
     }

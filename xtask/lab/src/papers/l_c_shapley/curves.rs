@@ -1,8 +1,8 @@
 //! Curves of log-odds by share of masked players: figures, tables and data of the measurements.
 
 use super::masking::Measured;
-use super::subject::Found;
-use crate::reproduce::catalogue::Made;
+use super::subject::AvailableSubjects;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Table, table};
 use crate::reproduce::statistics::Measurement;
@@ -43,14 +43,14 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
 }
 
 /// Creates a figure of curves, with its data and tables. Figures with four panels have two columns.
-pub(super) fn made(
-    found: &Found,
+pub(super) fn artefact_output(
+    found: &AvailableSubjects,
     all: &[Measured<'_>],
     (title, panels, most): (&str, Vec<Panel>, usize),
     claims: Vec<Claim>,
     notes: Vec<String>,
-) -> Made {
-    Made {
+) -> ArtefactOutput {
+    ArtefactOutput {
         data: data(all),
         figure: Some(Figure {
             title: title.to_owned(),
@@ -106,7 +106,7 @@ fn summary(all: &[Measured<'_>]) -> Table {
         "method" => curve.method.title(),
         "samples" => curve.outcomes.len(),
         "evaluations per player" => curve.evaluations_per_player(),
-        "at most" => curve.most_evaluations_per_player(),
+        "at most" => curve.max_evaluations_per_player(),
         "mean change of log-odds" => area.value,
         "standard error" => area.known_error(),
         "change at the last share" => curve.mean(measured.levels.len() - 1).value,

@@ -9,8 +9,8 @@ use apportion::games::{Adjacency, Graph};
 use apportion::values::{Coefficients, GraphValue};
 use serde::Serialize;
 
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, looks, palette};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette, styles};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -46,9 +46,9 @@ impl Kind {
 
     fn title_and_colour(self) -> (&'static str, Colour) {
         match self {
-            Self::Local => ("L-Shapley", looks::L_SHAPLEY.colour),
-            Self::Printed => ("C-Shapley as printed", looks::C_SHAPLEY.colour),
-            Self::Connected => ("C-Shapley, true boundaries*", looks::C_SHAPLEY_EXACT.colour),
+            Self::Local => ("L-Shapley", styles::L_SHAPLEY.colour),
+            Self::Printed => ("C-Shapley as printed", styles::C_SHAPLEY.colour),
+            Self::Connected => ("C-Shapley, true boundaries*", styles::C_SHAPLEY_EXACT.colour),
         }
     }
 
@@ -78,7 +78,7 @@ impl CountKey {
         let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
         let graph = graph(is_grid, size);
         let neighbours: Vec<&[usize]> = (0..graph.nodes()).map(|node| graph.neighbours(node)).collect();
-        let method = Digest::of([line? as f64, grid? as f64]);
+        let method = Digest::from_numbers([line? as f64, grid? as f64]);
         let made_of = Ingredients::new("coalitions", 1, 0, &Digest::of_data(&neighbours)?, &method);
         Ok(Cell { key: self, made_of, with: () })
     }
@@ -195,7 +195,7 @@ fn shapes(is_grid: bool, order: usize) -> usize {
 }
 
 /// Compares counts with numbers of players, on lines and grids.
-pub(super) fn evaluations(session: &Session) -> Result<Made> {
+pub(super) fn evaluations(session: &Session) -> Result<ArtefactOutput> {
     let mut all = Vec::new();
     for (is_grid, most, sizes) in [(false, 4, &LINES[..]), (true, 2, &SIDES[..])] {
         for kind in Kind::ALL {
@@ -225,7 +225,7 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         note: "At k = 1 L-Shapley and C-Shapley as printed take the same. With a star: not in the paper."
             .to_owned(),
     };
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&all),
         figure: Some(figure),
         tables: vec![table(&all)],

@@ -5,9 +5,9 @@ use apportion::media::{Image, Reference, masked_picture};
 
 use super::masking::{Measured, SHOWN, around_active, count, measure, ranked, scores};
 use super::method::Method;
-use super::subject::{DIGITS, Found, Shown, Subject, images};
+use super::subject::{AvailableSubjects, DIGITS, Shown, Subject, images};
 use super::verdicts::{advantage, ahead_by};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Picture, Side, palette};
 use crate::reproduce::report::{Table, notes, row};
 use crate::reproduce::session::Session;
@@ -31,7 +31,7 @@ const NAMES: f64 = 96.0;
 const FACTOR: usize = 8;
 
 /// Figure 4: digits.
-pub(super) fn fig4(session: &Session) -> Result<Made> {
+pub(super) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let subject = found
         .subject("mnist38")
@@ -45,7 +45,7 @@ pub(super) fn fig4(session: &Session) -> Result<Made> {
     if subject.name == DIGITS {
         notes.push("digits of 8 × 8 pixels stand in for MNIST, which is not there".to_owned());
     }
-    Ok(Made {
+    Ok(ArtefactOutput {
         data,
         figure: Some(figure),
         tables: vec![near_table(&measured)?],
@@ -56,7 +56,7 @@ pub(super) fn fig4(session: &Session) -> Result<Made> {
 }
 
 /// Figure 5: photographs.
-pub(super) fn fig5(session: &Session) -> Result<Made> {
+pub(super) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let claim =
         "C-Shapley and Saliency yield the most interpretable results; C-Shapley masks parts of head and body";
@@ -69,7 +69,7 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
             ("what is interpretable people must say: see the figure", Some(figure), data)
         }
     };
-    Ok(Made {
+    Ok(ArtefactOutput {
         data,
         figure,
         tables: Vec::new(),
@@ -232,7 +232,7 @@ fn near_table(measured: &Measured<'_>) -> Result<Table> {
     Ok(table)
 }
 
-fn notes(found: &Found) -> Vec<String> {
+fn notes(found: &AvailableSubjects) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(SALIENCY.to_owned());
     notes.extend(notes![

@@ -9,9 +9,9 @@ use super::masking::ranked;
 use super::method::{Method, exact};
 use super::reading::Reading;
 use super::scores::Scores;
-use super::subject::{Found, Sample, Shown, Subject, texts};
+use super::subject::{AvailableSubjects, Sample, Shown, Subject, texts};
 use super::verdicts::{advantage, ahead_by};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Side};
 use crate::reproduce::report::{Entry, Table, significant, table};
 use crate::reproduce::session::Session;
@@ -59,7 +59,7 @@ struct Row {
 }
 
 /// Generates table 2.
-pub(super) fn table2(session: &Session) -> Result<Made> {
+pub(super) fn table2(session: &Session) -> Result<ArtefactOutput> {
     let found = texts(session)?;
     let mut all = Vec::new();
     for subject in found.subjects.iter().filter(|subject| subject.classes.contains(&"negative")) {
@@ -75,7 +75,7 @@ pub(super) fn table2(session: &Session) -> Result<Made> {
         }
     }
     notes.push("each row as an HTML fragment: DATASET-METHOD.html beside this report".to_owned());
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&all),
         figure: Some(Figure {
             title: "Table 2: words by their scores".to_owned(),
@@ -253,7 +253,7 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             ),
             comparisons(reading, |row| &row.correlations, -1.0),
         );
-        claims.extend([reading.of(near), reading.of(ranked)]);
+        claims.extend([reading.mark(near), reading.mark(ranked)]);
     }
     claims
 }
@@ -364,7 +364,7 @@ fn data(all: &[Explained<'_>]) -> Table {
     )
 }
 
-fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {
+fn notes(found: &AvailableSubjects, all: &[Explained<'_>]) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(
         "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; \

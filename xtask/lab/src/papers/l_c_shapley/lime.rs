@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use anyhow::{Result, ensure};
 use apportion::Game;
 use apportion::games::{CoalitionView, Coalitions, Purpose, stream};
-use apportion::samplers::most_rows;
+use apportion::samplers::max_rows;
 use apportion::solvers::{Design, ridge};
 use rand::RngExt;
 
@@ -61,15 +61,15 @@ impl Lime {
     /// # Errors
     ///
     /// If the game has no players, the budget is below 2 (the coalition of all players and one draw) or above
-    /// [`most_rows`], the kernel width is not positive and finite, the penalty is negative or not finite, or
+    /// [`max_rows`], the kernel width is not positive and finite, the penalty is negative or not finite, or
     /// the game fails.
     pub(super) fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Surrogate> {
         let (players, outputs, width) = (game.players(), game.outputs(), self.kernel_width);
         ensure!(players > 0, "the game has no players");
         ensure!(
-            (2..=most_rows(players)).contains(&budget),
+            (2..=max_rows(players)).contains(&budget),
             "invalid number of draws {budget}; expected 2 to {}",
-            most_rows(players)
+            max_rows(players)
         );
         ensure!(
             width.is_finite() && width > 0.0,
@@ -144,8 +144,8 @@ mod tests {
         // Cosines 1, ½√3, ½ and, by definition, 0. The distances are 1 minus these; multiplied by 100 with
         // width 25, they give the same weights as with width ¼.
         let kernel = |hundredths: f64| (-hundredths * hundredths / (25.0 * 25.0)).exp().sqrt();
-        let wanted = [1.0, kernel(100.0 - 50.0 * 3.0_f64.sqrt()), kernel(50.0), kernel(100.0)];
-        for (row, want) in rows.iter().zip(wanted) {
+        let expected = [1.0, kernel(100.0 - 50.0 * 3.0_f64.sqrt()), kernel(50.0), kernel(100.0)];
+        for (row, want) in rows.iter().zip(expected) {
             assert!((lime.proximity(row) - want).abs() < 1e-15, "{row}, not {want}");
         }
     }
@@ -286,8 +286,8 @@ mod tests {
             }
             let n = players as f64;
             let of_size = |size: usize| f64::from(u8::from(size < players)) / n;
-            let wanted = (0..=players).map(of_size).chain((0..players).map(|_| (n - 1.0) / (2.0 * n)));
-            for (count, p) in sizes.iter().chain(&held).zip(wanted) {
+            let expected = (0..=players).map(of_size).chain((0..players).map(|_| (n - 1.0) / (2.0 * n)));
+            for (count, p) in sizes.iter().chain(&held).zip(expected) {
                 let error = (p * (1.0 - p) / DRAWS as f64).sqrt() + 1e-4 * f64::from(u8::from(p > 0.0));
                 let got = count / DRAWS as f64;
                 assert!((got - p).abs() <= 5.0 * error, "{players} players: {got}, not {p}");

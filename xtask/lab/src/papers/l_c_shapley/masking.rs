@@ -151,7 +151,7 @@ impl Curve {
     }
 
     /// Returns the maximum number of evaluations per player over the samples.
-    pub(super) fn most_evaluations_per_player(&self) -> f64 {
+    pub(super) fn max_evaluations_per_player(&self) -> f64 {
         let of = |outcome: &Outcome| outcome.evaluations as f64 / outcome.players as f64;
         self.outcomes.iter().map(of).fold(0.0, f64::max)
     }

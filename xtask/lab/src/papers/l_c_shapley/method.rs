@@ -15,14 +15,14 @@ use super::lime::Lime;
 use super::scores::Scores;
 use super::squares;
 use super::subject::{Sample, Shown, predict};
-use crate::reproduce::figure::{Style, looks};
+use crate::reproduce::figure::{Style, styles};
 use crate::reproduce::ingredients::Digest;
 
 /// Evaluations per feature, the same for all methods of the paper.
 const EVALUATIONS: usize = 4;
 
 /// Maximum length of n-grams, and maximum side of squares, that the budget of the regression allows.
-const LARGEST: usize = 4;
+const MAX_LENGTH: usize = 4;
 
 /// An explanation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -93,19 +93,19 @@ impl Method {
 
     fn title_and_style(self) -> (&'static str, Style) {
         match self {
-            Self::LShapley => ("L-Shapley", looks::L_SHAPLEY),
-            Self::CShapley => ("C-Shapley", looks::C_SHAPLEY),
-            Self::LShapleyPresent => ("L-Shapley, present*", looks::L_SHAPLEY_PRESENT),
-            Self::CShapleyPresent => ("C-Shapley, present*", looks::C_SHAPLEY_PRESENT),
-            Self::EquationSixPresent => ("C-Shapley, equation 6, present*", looks::EQUATION_SIX_PRESENT),
-            Self::KernelShap => ("KernelSHAP", looks::KERNEL_SHAP),
-            Self::SampleShapley => ("SampleShapley", looks::RANDOM_ORDERS),
-            Self::Lime => ("LIME", looks::LIME),
-            Self::Saliency => ("Saliency", looks::SALIENCY),
-            Self::Connected => ("C-Shapley, order 1, exact*", looks::C_SHAPLEY_EXACT),
-            Self::LeverageShap => ("Leverage SHAP*", looks::LEVERAGE_SHAP),
-            Self::EqualWeights => ("C-Shapley, equal weights*", looks::C_SHAPLEY_EQUAL),
-            Self::TakenAway => ("C-Shapley, squares taken away*", looks::C_SHAPLEY_TAKEN_AWAY),
+            Self::LShapley => ("L-Shapley", styles::L_SHAPLEY),
+            Self::CShapley => ("C-Shapley", styles::C_SHAPLEY),
+            Self::LShapleyPresent => ("L-Shapley, present*", styles::L_SHAPLEY_PRESENT),
+            Self::CShapleyPresent => ("C-Shapley, present*", styles::C_SHAPLEY_PRESENT),
+            Self::EquationSixPresent => ("C-Shapley, equation 6, present*", styles::EQUATION_SIX_PRESENT),
+            Self::KernelShap => ("KernelSHAP", styles::KERNEL_SHAP),
+            Self::SampleShapley => ("SampleShapley", styles::RANDOM_ORDERS),
+            Self::Lime => ("LIME", styles::LIME),
+            Self::Saliency => ("Saliency", styles::SALIENCY),
+            Self::Connected => ("C-Shapley, order 1, exact*", styles::C_SHAPLEY_EXACT),
+            Self::LeverageShap => ("Leverage SHAP*", styles::LEVERAGE_SHAP),
+            Self::EqualWeights => ("C-Shapley, equal weights*", styles::C_SHAPLEY_EQUAL),
+            Self::TakenAway => ("C-Shapley, squares taken away*", styles::C_SHAPLEY_TAKEN_AWAY),
         }
     }
 
@@ -115,7 +115,7 @@ impl Method {
         if self == Self::Saliency {
             let class = sample.class;
             let score = move |outputs: &[f64]| {
-                Score::LogProbability { class }.of(Outputs::Logits, outputs).unwrap_or(f64::NAN)
+                Score::LogProbability { class }.evaluate(Outputs::Logits, outputs).unwrap_or(f64::NAN)
             };
             let saliency = Saliency::numerical(model, masked, score, Saliency::STEP)?;
             let features: usize = masked.players().iter().map(Vec::len).sum();
@@ -129,7 +129,7 @@ impl Method {
             anyhow::Ok(Scores { values: explanation.values, evaluations: explanation.evaluations })
         };
         let estimated = |estimator: &dyn Estimator| estimated_in(&game, estimator);
-        let regression = || ConnectedRegression::new(sample.graph.clone()).order(LARGEST);
+        let regression = || ConnectedRegression::new(sample.graph.clone()).order(MAX_LENGTH);
         let on_graph = |value: GraphValue| {
             let explanation = OnGraph::new(sample.graph.clone(), value).values(&game)?;
             anyhow::Ok(Scores { values: explanation.values, evaluations: explanation.evaluations })
@@ -149,8 +149,8 @@ impl Method {
                 estimated(&OptimizedMonteCarlo::default().with_orders(Orders::Independent))
             }
             Self::LeverageShap => estimated(&LeverageShap::default()),
-            Self::EqualWeights => squares::scores(&game, &sample.graph, LARGEST),
-            Self::TakenAway => squares::scores(&Dual(&game), &sample.graph, LARGEST),
+            Self::EqualWeights => squares::scores(&game, &sample.graph, MAX_LENGTH),
+            Self::TakenAway => squares::scores(&Dual(&game), &sample.graph, MAX_LENGTH),
             Self::Lime | Self::Saliency => {
                 let surrogate = Lime::default().explain(&game, budget.max(2), seed)?;
                 Ok(Scores { values: surrogate.coefficients, evaluations: surrogate.evaluations })
@@ -166,7 +166,7 @@ impl Method {
             answers.extend(scores.values);
             answers.push(scores.evaluations as f64);
         }
-        Ok(Digest::of(answers))
+        Ok(Digest::from_numbers(answers))
     }
 }
 
@@ -255,17 +255,17 @@ mod tests {
             let gain = |included: u64| {
                 game.value(included | ones)[0] - game.value((included & !(1 << word)) | ones)[0]
             };
-            let mut wanted = [0.0; 2];
+            let mut expected = [0.0; 2];
             for (left, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let included = 1 << word | left << (word - 1) | right << (word + 1);
                 let size = f64::from(1 + left as u32 + right as u32);
                 // 1 / C(2, size − 1) / 3, and 2 / (size (size + 1) (size + 2)).
                 let of_local = if size == 2.0 { 1.0 / 6.0 } else { 1.0 / 3.0 };
-                wanted[0] += of_local * gain(included);
-                wanted[1] += 2.0 / (size * (size + 1.0) * (size + 2.0)) * gain(included);
+                expected[0] += of_local * gain(included);
+                expected[1] += 2.0 / (size * (size + 1.0) * (size + 2.0)) * gain(included);
             }
-            assert!((local[word] - wanted[0]).abs() < 1e-12, "{word}");
-            assert!((connected[word] - wanted[1]).abs() < 1e-12, "{word}");
+            assert!((local[word] - expected[0]).abs() < 1e-12, "{word}");
+            assert!((connected[word] - expected[1]).abs() < 1e-12, "{word}");
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
         let all = (1_u64 << players) - 1;
         let values = Method::CShapleyPresent.scores(&probe, &sample, 0).unwrap().values;
         let mut slopes = vec![0.0; players];
-        for length in 1..=LARGEST {
+        for length in 1..=MAX_LENGTH {
             // 1 / (C(8, s) s (8 − s)).
             let weight = 1.0 / ([8.0, 28.0, 56.0, 70.0][length - 1] * (length * (players - length)) as f64);
             for first in 0..=players - length {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::subject::{images, texts};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Table, notes, row};
 use crate::reproduce::session::Session;
 
@@ -19,7 +19,7 @@ const COLUMNS: [&str; 8] = [
 ];
 
 /// Generates table 1.
-pub(super) fn table1(session: &Session) -> Result<Made> {
+pub(super) fn table1(session: &Session) -> Result<ArtefactOutput> {
     let mut found = texts(session)?;
     let images = images(session)?;
     found.subjects.extend(images.subjects);
@@ -52,7 +52,7 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
     ];
     let tables = [Some(own.clone()), Some(printed), found.trained()].into_iter().flatten().collect();
     notes.extend(found.skipped);
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: Table { caption: "data".to_owned(), ..own },
         figure: None,
         tables,

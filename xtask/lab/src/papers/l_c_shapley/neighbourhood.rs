@@ -3,7 +3,7 @@
 use anyhow::Result;
 use apportion::games::{Adjacency, Coalition, Graph};
 
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
 use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
@@ -70,7 +70,7 @@ fn facts(graph: &Graph) -> Facts {
 }
 
 /// Figure 1.
-pub(super) fn fig1(_: &Session) -> Result<Made> {
+pub(super) fn fig1(_: &Session) -> Result<ArtefactOutput> {
     let graph = Graph::grid(SIDE, SIDE, Adjacency::Four);
     let facts = facts(&graph);
     let style = |colour, shape| Style { colour, shape };
@@ -89,7 +89,7 @@ pub(super) fn fig1(_: &Session) -> Result<Made> {
         ],
         note: "Shaded: nodes at distance 2 or less.".to_owned(),
     };
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&facts),
         figure: Some(figure),
         tables: vec![table(&facts)],

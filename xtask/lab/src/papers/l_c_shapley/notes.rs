@@ -1,10 +1,10 @@
 //! Notes in reports on comparisons of methods.
 
-use super::subject::Found;
+use super::subject::AvailableSubjects;
 use crate::reproduce::report::notes;
 
 /// Returns the notes in reports on comparisons of methods.
-pub(super) fn notes(found: &Found) -> Vec<String> {
+pub(super) fn notes(found: &AvailableSubjects) -> Vec<String> {
     let mut notes = notes![
         "explained quantity: v(S) = log P(ŷ | x_S), where ŷ is the class predicted from the whole sample; \
          absent words are replaced by padding, absent pixels by the mean of the dataset's pixels",

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
-use super::curves::{made, panel};
+use super::curves::{artefact_output, panel};
 use super::gallery::{SALIENCY, misclassified};
 use super::masking::{Measured, measure};
 use super::method::Method;
 use super::reading::Reading;
-use super::subject::{DIGITS, Found, images};
+use super::subject::{AvailableSubjects, DIGITS, images};
 use super::verdicts::{ahead, by_areas, with_networks};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
@@ -17,7 +17,7 @@ use crate::reproduce::verdict::Claim;
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
 /// Figure 3.
-pub(super) fn fig3(session: &Session) -> Result<Made> {
+pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let all = (found.subjects.iter())
         .map(|subject| measure(session, subject, &Method::OF_IMAGES))
@@ -34,10 +34,10 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
             .to_owned(),
         SALIENCY.to_owned(),
     ]);
-    Ok(made(&found, &all, ("Figure 3: pixels masked", panels, 3), claims(&found, &all), notes))
+    Ok(artefact_output(&found, &all, ("Figure 3: pixels masked", panels, 3), claims(&found, &all), notes))
 }
 
-fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
+fn claims(found: &AvailableSubjects, all: &[Measured<'_>]) -> Vec<Claim> {
     let of = |wanted: &[&str], method: Method, rivals: &[Method]| -> Vec<_> {
         let measured = all.iter().filter(|measured| wanted.contains(&measured.subject.name));
         measured.flat_map(|measured| by_areas(measured, method, rivals)).collect()
@@ -57,7 +57,7 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
             "this project, beside section 5.2",
             of(&[DIGITS], own, &RIVALS),
         );
-        claims.extend([reading.of(with_networks(found, &names, paper)), reading.of(digits)]);
+        claims.extend([reading.mark(with_networks(found, &names, paper)), reading.mark(digits)]);
     }
     claims.extend([
         ahead(

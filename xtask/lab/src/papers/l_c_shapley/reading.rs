@@ -43,7 +43,7 @@ impl Reading {
     }
 
     /// Marks a claim as judged in this reading.
-    pub(super) fn of(self, claim: Claim) -> Claim {
+    pub(super) fn mark(self, claim: Claim) -> Claim {
         claim.read_as(match self {
             Self::Absent => "other players absent, as printed",
             Self::Present => "other players present, as in the authors' code for texts",

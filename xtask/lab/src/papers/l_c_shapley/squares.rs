@@ -78,8 +78,8 @@ mod tests {
             let found = scores(game, &grid(3, 4), 3).unwrap();
             // 12 pixels, 6 squares of four, 2 of nine, and one end.
             assert_eq!(found.evaluations, 21);
-            for (value, wanted) in found.values.iter().zip(&worths) {
-                assert!((value - wanted).abs() < 1e-12, "{value} {wanted}");
+            for (value, expected) in found.values.iter().zip(&worths) {
+                assert!((value - expected).abs() < 1e-12, "{value} {expected}");
             }
         }
     }

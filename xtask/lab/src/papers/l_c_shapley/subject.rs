@@ -26,7 +26,7 @@ use crate::reproduce::ingredients::Digest;
 use crate::reproduce::report::Table;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::sha256;
-use crate::reproduce::trained::{self, Entry, Input, Trained, Wanted, how_to_train};
+use crate::reproduce::trained::{self, Entry, Input, NetworkRequirements, Trained, how_to_train};
 
 /// A model of any type.
 pub(super) type AnyModel = Box<dyn Model + Send>;
@@ -109,12 +109,12 @@ pub(super) enum Shown {
 }
 
 /// Available datasets, and a line for each missing one.
-pub(super) struct Found {
+pub(super) struct AvailableSubjects {
     pub(super) subjects: Vec<Subject>,
     pub(super) skipped: Vec<String>,
 }
 
-impl Found {
+impl AvailableSubjects {
     /// Reports why something is missing.
     fn skip(&mut self, session: &Session, name: &str, how: &str) {
         let line = format!("{name}: skipped; {how}");
@@ -240,8 +240,8 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
 ];
 
 /// Returns the texts of the data directory, and the embedded ones.
-pub(super) fn texts(session: &Session) -> Result<Found> {
-    let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
+pub(super) fn texts(session: &Session) -> Result<AvailableSubjects> {
+    let mut found = AvailableSubjects { subjects: Vec::new(), skipped: Vec::new() };
     for (known, reading, kind) in &ON_TEXTS {
         let (input, width) = match *reading {
             Reading::Characters(width) => (Input::Characters, width),
@@ -250,7 +250,7 @@ pub(super) fn texts(session: &Session) -> Result<Found> {
         };
         let (data, row) = (known.trained_on(input), [width]);
         let outputs = if known.classes.len() == 2 { 1 } else { known.classes.len() };
-        let wanted = Wanted { name: kind.network, data: &data, input, row: &row, outputs };
+        let wanted = NetworkRequirements { name: kind.network, data: &data, input, row: &row, outputs };
         let read = || known.read(&session.library);
         if let Some((had, set)) = of_pack(session, &mut found, kind, &wanted, &known.files, read)? {
             // Networks in the data directory expect tokens.
@@ -263,11 +263,17 @@ pub(super) fn texts(session: &Session) -> Result<Found> {
 }
 
 /// Returns the images of the data directory, and the embedded ones.
-pub(super) fn images(session: &Session) -> Result<Found> {
-    let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
+pub(super) fn images(session: &Session) -> Result<AvailableSubjects> {
+    let mut found = AvailableSubjects { subjects: Vec::new(), skipped: Vec::new() };
     for (known, kind) in &ON_IMAGES {
         let (data, row) = (known.trained_on(), known.row());
-        let wanted = Wanted { name: kind.network, data: &data, input: Input::Pixels, row: &row, outputs: 1 };
+        let wanted = NetworkRequirements {
+            name: kind.network,
+            data: &data,
+            input: Input::Pixels,
+            row: &row,
+            outputs: 1,
+        };
         let read = || known.read(&session.library);
         if let Some((had, pack)) = of_pack(session, &mut found, kind, &wanted, &known.files, read)? {
             let PackImages { test, reference } = pack;
@@ -281,12 +287,12 @@ pub(super) fn images(session: &Session) -> Result<Found> {
 /// Reads a dataset of the data directory and its network; missing ones are skipped with a message.
 fn of_pack<S>(
     session: &Session,
-    found: &mut Found,
+    found: &mut AvailableSubjects,
     kind: &Kind,
-    wanted: &Wanted<'_>,
+    wanted: &NetworkRequirements<'_>,
     files: &Files,
     read: impl FnOnce() -> Result<Option<S>>,
-) -> Result<Option<(Had, S)>> {
+) -> Result<Option<(LoadedNetwork, S)>> {
     if !networks::CAN_READ {
         found.skip(session, kind.name, NO_NETWORKS);
         return Ok(None);
@@ -299,7 +305,7 @@ fn of_pack<S>(
 }
 
 /// A loaded network with its metadata.
-struct Had {
+struct LoadedNetwork {
     name: &'static str,
     title: &'static str,
     parameters: usize,
@@ -314,17 +320,17 @@ struct Had {
 /// are skipped with a message.
 fn network(
     session: &Session,
-    found: &mut Found,
+    found: &mut AvailableSubjects,
     kind: &Kind,
-    wanted: &Wanted<'_>,
+    wanted: &NetworkRequirements<'_>,
     files: &Files,
-) -> Result<Option<Had>> {
+) -> Result<Option<LoadedNetwork>> {
     match session.library.trained(wanted).and_then(|network| loaded(&network, wanted)) {
         Ok((model, entry)) => {
             let (name, title, parameters, file) =
                 (kind.name, kind.title, entry.parameters, Some(entry.file.sha256.clone()));
             let (trained, explained) = (Some((entry, kind.printed)), kind.explained);
-            return Ok(Some(Had { name, title, parameters, model, trained, explained, file }));
+            return Ok(Some(LoadedNetwork { name, title, parameters, model, trained, explained, file }));
         }
         Err(why) => found.skip(session, kind.network, &why),
     }
@@ -335,11 +341,11 @@ fn network(
     };
     let model = networks::network(&bytes).with_context(|| format!("cannot load the network of {name}"))?;
     let (parameters, explained, file) = (bytes.len() / 4, kind.explained, Some(sha256(&bytes)));
-    Ok(Some(Had { name, title, parameters, model, trained: None, explained, file }))
+    Ok(Some(LoadedNetwork { name, title, parameters, model, trained: None, explained, file }))
 }
 
 /// Loads a network trained by us as a model, with its index entry.
-fn loaded(network: &Trained, wanted: &Wanted<'_>) -> Result<(AnyModel, Entry), String> {
+fn loaded(network: &Trained, wanted: &NetworkRequirements<'_>) -> Result<(AnyModel, Entry), String> {
     let how = how_to_train(wanted.name);
     let model = networks::network(&network.bytes).map_err(|error| format!("{error:#}: {how}"))?;
     let (features, outputs) = (wanted.row.iter().product::<usize>(), wanted.outputs);
@@ -353,7 +359,7 @@ fn embedded_texts() -> Result<Subject> {
     let set = sentences()?;
     let model = BagOfWords::train(&set)?;
     let parameters = model.weights.len() + 1;
-    let had = Had {
+    let had = LoadedNetwork {
         name: SENTENCES,
         title: "bag of words",
         parameters,
@@ -367,7 +373,7 @@ fn embedded_texts() -> Result<Subject> {
 
 fn embedded_images() -> Result<Subject> {
     let Digits { train, test } = digits()?;
-    let had = Had {
+    let had = LoadedNetwork {
         name: DIGITS,
         title: "small convolutions",
         parameters: DIGITS_PARAMETERS,
@@ -381,7 +387,7 @@ fn embedded_images() -> Result<Subject> {
 
 impl Subject {
     fn of_texts(
-        had: Had,
+        had: LoadedNetwork,
         title: &'static str,
         set: TextSet,
         reading: Reading,
@@ -395,7 +401,7 @@ impl Subject {
     }
 
     fn of_images(
-        had: Had,
+        had: LoadedNetwork,
         title: &'static str,
         trained_on: usize,
         set: ImageSet,
@@ -407,14 +413,14 @@ impl Subject {
     }
 
     fn new(
-        had: Had,
+        had: LoadedNetwork,
         title: &'static str,
         trained_on: usize,
         classes: &'static [&'static str],
         inputs: Inputs,
         is_embedded: bool,
     ) -> Result<Self> {
-        let Had { name, title: model_title, parameters, model, trained, explained, file } = had;
+        let LoadedNetwork { name, title: model_title, parameters, model, trained, explained, file } = had;
         let mut subject = Self {
             name,
             title,
@@ -453,7 +459,7 @@ impl Subject {
     pub(super) fn played(&self, index: usize) -> Result<Digest> {
         let sample = self.sample(index)?;
         let game = Digest::of_game(&sample.game(self.model.as_ref())?)?;
-        let explicand = Digest::of(sample.masked.explicand().iter().copied());
+        let explicand = Digest::from_numbers(sample.masked.explicand().iter().copied());
         Ok(Digest::joined([&game, &explicand]))
     }
 

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 
-use super::curves::{made, panel};
+use super::curves::{artefact_output, panel};
 use super::masking::{Measured, measure};
 use super::method::Method;
 use super::reading::Reading;
-use super::subject::{AG_NEWS_BAG, Found, SENTENCES, texts};
+use super::subject::{AG_NEWS_BAG, AvailableSubjects, SENTENCES, texts};
 use super::verdicts::{ahead, by_areas, not_behind, with_networks};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Case, Claim};
 
@@ -16,7 +16,7 @@ use crate::reproduce::verdict::{Case, Claim};
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Lime];
 
 /// Figure 2.
-pub(super) fn fig2(session: &Session) -> Result<Made> {
+pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let found = texts(session)?;
     let all = (found.subjects.iter())
         .map(|subject| measure(session, subject, &Method::OF_TEXTS))
@@ -32,15 +32,21 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
          takes texts; removals by uniformly drawn numbers of words"
             .to_owned(),
     ]);
-    Ok(made(&found, &all, ("Figure 2: words masked", panels, all.len()), claims(&found, &all), notes))
+    Ok(artefact_output(
+        &found,
+        &all,
+        ("Figure 2: words masked", panels, all.len()),
+        claims(&found, &all),
+        notes,
+    ))
 }
 
-fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
+fn claims(found: &AvailableSubjects, all: &[Measured<'_>]) -> Vec<Claim> {
     Reading::ALL.into_iter().flat_map(|reading| claims_in(reading, found, all)).collect()
 }
 
 /// Returns the claims in one reading.
-fn claims_in(reading: Reading, found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
+fn claims_in(reading: Reading, found: &AvailableSubjects, all: &[Measured<'_>]) -> Vec<Claim> {
     let (l_shapley, c_shapley) = (reading.l_shapley(), reading.c_shapley_on_texts());
     let both = [l_shapley, c_shapley];
     let of = |names: &[&str], methods: &[Method], rivals: &[Method]| -> Vec<Case> {
@@ -55,7 +61,7 @@ fn claims_in(reading: Reading, found: &Found, all: &[Measured<'_>]) -> Vec<Claim
             "abstract; section 5.1",
             of(names, &both, &RIVALS),
         );
-        reading.of(claim)
+        reading.mark(claim)
     };
     let l_shapley_first = [&RIVALS[..], &[c_shapley]].concat();
     let lstm = of(&["ag_news_lstm"], &[c_shapley], &[&RIVALS[..], &[l_shapley]].concat());
@@ -71,7 +77,7 @@ fn claims_in(reading: Reading, found: &Found, all: &[Measured<'_>]) -> Vec<Claim
             "section 5.1; figure 2",
             of(names, &both, &RIVALS),
         );
-        reading.of(claim)
+        reading.mark(claim)
     };
     let word_cnn = ahead(
         "on the word CNN L-Shapley achieves the best performance, the others slightly worse",
@@ -79,9 +85,9 @@ fn claims_in(reading: Reading, found: &Found, all: &[Measured<'_>]) -> Vec<Claim
         of(&["imdb"], &[l_shapley], &l_shapley_first),
     );
     let mut claims = vec![
-        with_networks(found, &["imdb", "imdb_word_cnn"], reading.of(word_cnn)),
+        with_networks(found, &["imdb", "imdb_word_cnn"], reading.mark(word_cnn)),
         with_networks(found, &["ag_news", "ag_news_char_cnn"], both_ahead(&["ag_news"])),
-        with_networks(found, &["ag_news_lstm"], reading.of(lstm_claim)),
+        with_networks(found, &["ag_news_lstm"], reading.mark(lstm_claim)),
         favourable(&["imdb", "ag_news", "ag_news_lstm"]),
         favourable(&[SENTENCES]).on_stand_ins(),
     ];

@@ -3,7 +3,7 @@
 
 use super::masking::{Curve, Measured};
 use super::method::Method;
-use super::subject::Found;
+use super::subject::AvailableSubjects;
 use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test, Verdict};
@@ -22,14 +22,14 @@ pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
 
 /// Returns Student's 95% interval of a mean over `count` numbers, or `None` for a single number.
 fn interval(mean: Measurement, count: usize) -> Option<(f64, f64)> {
-    let law = StudentsT::new(0.0, 1.0, count.checked_sub(1)? as f64).ok()?;
-    let half = law.inverse_cdf(0.975) * mean.error;
+    let distribution = StudentsT::new(0.0, 1.0, count.checked_sub(1)? as f64).ok()?;
+    let half = distribution.inverse_cdf(0.975) * mean.error;
     half.is_finite().then_some((mean.value - half, mean.value + half))
 }
 
 /// Adds the networks used for a claim, or the reasons why they are missing. `names` contains the names of
 /// subjects and networks.
-pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Claim {
+pub(super) fn with_networks(found: &AvailableSubjects, names: &[&str], claim: Claim) -> Claim {
     let named = found.subjects.iter().filter(|subject| names.contains(&subject.name));
     let networks: Vec<String> = named
         .map(|subject| match &subject.trained {

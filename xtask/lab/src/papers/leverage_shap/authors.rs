@@ -318,7 +318,7 @@ mod tests {
         let authors = authors().unwrap();
         for (contender, table) in printed::ERRORS {
             for column in 0..8 {
-                let summary = Summary::of(authors.errors(contender, column).unwrap());
+                let summary = Summary::from_sample(authors.errors(contender, column).unwrap());
                 for (statistic, (name, value)) in summary.named().into_iter().enumerate() {
                     let want = table[statistic][column];
                     assert_eq!(three(value), want, "{contender:?}, {}, {name}", DATASETS[column]);

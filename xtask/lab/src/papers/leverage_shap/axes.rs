@@ -30,7 +30,7 @@ pub(crate) enum Metric {
 }
 
 impl Metric {
-    pub(crate) fn of(self, instance: &Instance, estimate: &Estimate) -> Result<Option<f64>> {
+    pub(crate) fn measure(self, instance: &Instance, estimate: &Estimate) -> Result<Option<f64>> {
         match self {
             Self::Error => Ok(Some(instance.relative_error(&estimate.values))),
             Self::ObjectiveExcess => instance.objective_excess(&estimate.values),

@@ -1,7 +1,7 @@
 //! Combination of our runs and those of the authors in one figure, one table and one file.
 
 use super::authors::Authors;
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::Panel;
 use crate::reproduce::report::{Entry, Table};
 
@@ -22,11 +22,11 @@ pub(super) const NOTE: &str = "rows and panels of the authors show the authors' 
 /// `columns` contains, for each of our panels, its column in the paper's tables, or `None` if the paper does
 /// not use the dataset; `theirs` has one panel for each of `their_columns`.
 pub(super) fn beside(
-    ours: Made,
-    theirs: Made,
+    ours: ArtefactOutput,
+    theirs: ArtefactOutput,
     (columns, their_columns): (&[Option<usize>], &[usize]),
     keys: usize,
-) -> Made {
+) -> ArtefactOutput {
     let data = joined(&ours.data, &theirs.data, ("runs_by", keys + 1));
     let tables = ours.tables.iter().zip(&theirs.tables);
     let tables = tables.map(|(ours, theirs)| joined(ours, theirs, ("runs by", keys))).collect();
@@ -38,7 +38,7 @@ pub(super) fn beside(
         }
         figure
     });
-    Made { data, tables, figure, ..ours }
+    ArtefactOutput { data, tables, figure, ..ours }
 }
 
 /// Places the panels of each dataset next to each other, followed by the panels without a counterpart.

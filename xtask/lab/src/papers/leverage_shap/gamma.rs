@@ -10,9 +10,9 @@ use super::linear::objective;
 use super::notes::{NOTES, small_datasets};
 use super::sweep::{Experiment, experiment, is_of_paper, on_the_authors_runs};
 use super::{printed, synthetic};
-use crate::comparison::{Centre, Compete, Level, Look, Point, squared_distance, squared_norm};
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::datasets::Known;
+use crate::comparison::{Centre, Compete, FigureLayout, Level, Point, squared_distance, squared_norm};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::datasets::KnownDataset;
 use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
@@ -101,7 +101,7 @@ fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     for (panel, title) in curves.panels.iter().enumerate() {
         for contender in curves.contenders().into_iter().filter(|one| Contender::OF_PAPER.contains(one)) {
             let slopes = curves.slopes(panel, contender);
-            let median = Summary::of(&slopes).median;
+            let median = Summary::from_sample(&slopes).median;
             let name = format!("{title}, {} (median slope {median:.2})", contender.title());
             cases.push(Case::new(name, test(&slopes)));
         }
@@ -124,14 +124,14 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
 }
 
 /// Combines our curves with the authors': first curves of the same quantity, then other curves.
-fn made(
+fn output(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
     [title, y, caption]: [&str; 3],
     claims: Vec<Claim>,
-) -> Made {
-    let look = Look { title, x: "γ", y, floor: 1e-12, columns: 4 };
-    let one = |curves: &Curves| curves.made(["players", "gamma"], &look, caption);
+) -> ArtefactOutput {
+    let look = FigureLayout { title, x: "γ", y, floor: 1e-12, columns: 4 };
+    let one = |curves: &Curves| curves.artefact_output(["players", "gamma"], &look, caption);
     let columns: Vec<Option<usize>> = (0..PLAYERS.len()).map(Some).collect();
     let named = theirs.iter().map(|(what, curves)| {
         let panels = curves.panels.iter().map(|panel| format!("{panel}{what}")).collect();
@@ -139,7 +139,7 @@ fn made(
         one(&Curves { panels, points, levels: curves.levels.clone(), centre: curves.centre })
     });
     let their_columns: Vec<usize> = (0..theirs.len() * PLAYERS.len()).collect();
-    let made = match named.reduce(Made::followed_by) {
+    let made = match named.reduce(ArtefactOutput::followed_by) {
         Some(mut theirs) => {
             let rows: Vec<_> = theirs.tables.drain(1..).flat_map(|table| table.rows).collect();
             rows.into_iter().for_each(|row| theirs.tables[0].push(row));
@@ -147,7 +147,7 @@ fn made(
         }
         None => one(ours),
     };
-    Made { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
+    ArtefactOutput { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
 }
 
 /// Returns the claim that the error grows with γ, for our runs and the authors', with the Shapley values and
@@ -166,7 +166,7 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
         point.summary.median / plotted.summary.median
     };
     let shares: Vec<f64> = errors.points.iter().zip(&plotted.points).map(share).collect();
-    let summary = Summary::of(&shares);
+    let summary = Summary::from_sample(&shares);
     let is_so = shares.iter().all(|share| (share - 1.0).abs() < 0.01);
     Claim::fact(
         "the ℓ2 error is between the estimated and the true Shapley values",
@@ -184,7 +184,7 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
-pub(crate) fn fig5(session: &Session) -> Result<Made> {
+pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (&Contender::MAIN, Centre::Median);
     let curves = curves(session, of, centre, |errors| errors.error)?;
     let theirs = their_curves(of, centre, |runs| runs.errors())?;
@@ -196,13 +196,13 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     );
     claims.push(is_error_of_shapley_values(&theirs, &plotted));
     let words = ["Figure 5: error against γ, m = 500", "relative squared error", "Median error by γ"];
-    let mut made = made(&curves, &[("", &theirs), (" as plotted", &plotted)], words, claims);
+    let mut made = output(&curves, &[("", &theirs), (" as plotted", &plotted)], words, claims);
     made.notes.push(OFFSET_NOTE.to_owned());
     Ok(made)
 }
 
 /// Figure 6: mean error of all estimators.
-pub(crate) fn fig6(session: &Session) -> Result<Made> {
+pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (Contender::ALL, Centre::Mean);
     let curves = curves(session, of, centre, |errors| errors.error)?;
     let theirs = their_curves(of, centre, |runs| runs.errors())?;
@@ -214,13 +214,13 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
     );
     let title = "Figure 6: error of all estimators against γ, m = 500";
     let words = [title, "relative squared error", "Mean error by γ"];
-    let mut made = made(&curves, &[("", &theirs), (" as plotted", &plotted)], words, claims);
+    let mut made = output(&curves, &[("", &theirs), (" as plotted", &plotted)], words, claims);
     made.notes.push(OFFSET_NOTE.to_owned());
     Ok(made)
 }
 
 /// Figure 7: mean linear objective error of all estimators.
-pub(crate) fn fig7(session: &Session) -> Result<Made> {
+pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (Contender::ALL, Centre::Mean);
     let curves = curves(session, of, centre, |errors| errors.excess)?;
     let theirs = their_curves(of, centre, |runs| runs.excess().to_vec())?;
@@ -238,13 +238,13 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let claims = vec![claim(&curves), on_the_authors_runs(claim(&theirs))];
     let title = "Figure 7: linear objective error against γ, m = 500";
     let words = [title, "objective / least − 1", "Mean excess of the objective by γ"];
-    let mut made = made(&curves, &[("", &theirs)], words, claims);
+    let mut made = output(&curves, &[("", &theirs)], words, claims);
     made.notes.push("drawn is the excess of the ratio over 1".to_owned());
     Ok(made)
 }
 
 /// Table 3: quartiles of γ on the small datasets, by both definitions.
-pub(crate) fn table3(session: &Session) -> Result<Made> {
+pub(crate) fn table3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &small_datasets())?;
     let mut data = Table::new("data", ["dataset", "run", "gamma", "gamma_appendix_f"]);
     let mut table = Table::new(
@@ -276,7 +276,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
                 small.residual / (small.residual + small.span),
             ]);
         }
-        let (ours, other) = (Summary::of(&gammas), Summary::of(&others));
+        let (ours, other) = (Summary::from_sample(&gammas), Summary::from_sample(&others));
         let paper = printed::column(known.name).map(|column| printed::GAMMA[column]);
         let printed = |quartile: usize| Entry::from(paper.map(|quartiles| quartiles[quartile]));
         table.push(row![
@@ -309,7 +309,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             .prints(printed::third_quartiles_of_gamma()),
         corollary_4_1(&experiment)?,
     ];
-    Ok(Made {
+    Ok(ArtefactOutput {
         data,
         figure: None,
         tables: vec![table, bounds],
@@ -329,7 +329,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
 }
 
 /// Returns the quartiles of a lower bound of γ on a dataset, for our runs and for the authors'.
-fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
+fn bound_row(authors: &Authors, known: &KnownDataset, ours: &[f64]) -> Vec<Entry> {
     let theirs: Vec<f64> = printed::column(known.name)
         .map(|column| authors.residuals(column))
         .into_iter()
@@ -337,7 +337,7 @@ fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
         .filter(|bound| !bound.is_nan())
         .collect();
     let quartiles = |bounds: &[f64]| {
-        let summary = (!bounds.is_empty()).then(|| Summary::of(bounds));
+        let summary = (!bounds.is_empty()).then(|| Summary::from_sample(bounds));
         [
             |summary: Summary| summary.first,
             |summary: Summary| summary.median,

@@ -35,7 +35,7 @@ pub(super) fn improvement(
                 return None;
             }
             let label = |at: usize| curves.levels[places[at].1].label.as_str();
-            let median = |improvements: &[f64]| significant(Summary::of(improvements).median);
+            let median = |improvements: &[f64]| significant(Summary::from_sample(improvements).median);
             let name = format!(
                 "{title} (median {} at {}, {} at {})",
                 median(&named),

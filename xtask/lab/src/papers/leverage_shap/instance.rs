@@ -118,11 +118,11 @@ impl Run for Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::datasets::{Library, known};
+    use crate::reproduce::datasets::{Library, known_dataset};
     use apportion::estimators::exact;
 
     fn instances(name: &str) -> Vec<Instance> {
-        let dataset = Library::embedded().get(known(name)).unwrap();
+        let dataset = Library::embedded().get(known_dataset(name)).unwrap();
         (0..3).map(|run| Instance::new(&dataset, run, 0).unwrap()).collect()
     }
 

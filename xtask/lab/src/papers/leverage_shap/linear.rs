@@ -48,7 +48,7 @@ pub(crate) fn objective_excess(values: &[f64], truth: &[f64], least: f64) -> f64
 
 /// Returns `‖Aφ − b‖²` for any number of players: by Pythagoras `‖b‖² − ‖Aφ‖²`, with `‖Aφ‖² = ‖Pφ‖²/n` (Lemma
 /// 3.3).
-pub(crate) fn least_objective(growing: &Growing, truth: &[f64]) -> f64 {
+pub(crate) fn min_objective(growing: &Growing, truth: &[f64]) -> f64 {
     let n = truth.len() as f64;
     let weights = kernel_weights(truth.len());
     // v(∅) = 0, so Δ is the sum of the values, and b = y − Z1 Δ/n.
@@ -127,11 +127,11 @@ mod tests {
     #[test]
     fn the_least_objective_is_that_of_all_coalitions() {
         for players in [2, 3, 7, 10] {
-            let growing = Growing::of(SumOfUnanimity::random(players, 40, 4, 3)).unwrap();
+            let growing = Growing::from_game(SumOfUnanimity::random(players, 40, 4, 3)).unwrap();
             let truth = growing.game.shapley();
             let table = TabulatedGame::from_game(&growing.game).unwrap();
             let want = objective(table.values_in_order(), &truth);
-            let got = least_objective(&growing, &truth);
+            let got = min_objective(&growing, &truth);
             assert!((got - want).abs() < 1e-10 * (1.0 + want), "{players}: {got} != {want}");
         }
     }

@@ -6,14 +6,14 @@ use super::axes::{Along, Curves, Metric};
 use super::contender::Contender::{self, KernelShap, LeverageShap, OptimizedKernelShap};
 use super::improvement::improvement;
 use super::sample_size::third_quartile_near_median;
-use super::sweep::{Judged, Sweep};
+use super::sweep::{JudgedCurves, Sweep};
 use crate::comparison::{Centre, Compete, paired};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Figure 4: median and quartiles of the error of the three main estimators.
-pub(crate) fn fig4(session: &Session) -> Result<Made> {
+pub(crate) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 4: error against noise on v, m = 10n",
         along: Along::Noise,
@@ -21,7 +21,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         contenders: &Contender::MAIN,
         centre: Centre::Median,
     };
-    let of_paper = |judged: &Judged| {
+    let of_paper = |judged: &JudgedCurves| {
         let mut claims = vec![
             judged.curves.best(
                 "Leverage SHAP gives the best performance in all settings",
@@ -33,11 +33,11 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         claims.extend(more_substantial_when_noisy(&judged.curves));
         claims
     };
-    sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
+    sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
 /// Figure 9: mean error of all estimators.
-pub(crate) fn fig9(session: &Session) -> Result<Made> {
+pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 9: error of all estimators against noise on v, m = 10n",
         along: Along::Noise,
@@ -45,7 +45,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         contenders: Contender::ALL,
         centre: Centre::Mean,
     };
-    let of_paper = |judged: &Judged| {
+    let of_paper = |judged: &JudgedCurves| {
         vec![judged.curves.best_in(
             Needed::Most,
             "Leverage SHAP gives the best performance in almost all settings",
@@ -53,11 +53,11 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
             &[LeverageShap],
         )]
     };
-    sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
+    sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
 /// Figure 11: linear objective error of all estimators, n ≤ 12.
-pub(crate) fn fig11(session: &Session) -> Result<Made> {
+pub(crate) fn fig11(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 11: linear objective error against noise on v, m = 10n",
         along: Along::Noise,
@@ -65,8 +65,8 @@ pub(crate) fn fig11(session: &Session) -> Result<Made> {
         contenders: Contender::ALL,
         centre: Centre::Mean,
     };
-    let of_paper = |judged: &Judged| vec![error_grows(&judged.curves), no_clear_winner(&judged.curves)];
-    sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
+    let of_paper = |judged: &JudgedCurves| vec![error_grows(&judged.curves), no_clear_winner(&judged.curves)];
+    sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
 /// Returns the claim of section 1.2 on improvements under noise, once over Kernel SHAP (as in section 1.1)

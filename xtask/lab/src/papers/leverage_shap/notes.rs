@@ -1,7 +1,7 @@
 //! Notes in reports on this paper, and lists of their datasets.
 
 use super::{instance, printed};
-use crate::reproduce::datasets::known;
+use crate::reproduce::datasets::known_dataset;
 
 /// Notes that appear in every report on datasets.
 pub(super) const NOTES: [&str; 5] = [
@@ -42,5 +42,5 @@ pub(super) fn all_datasets() -> Vec<&'static str> {
 }
 
 pub(super) fn small_datasets() -> Vec<&'static str> {
-    all_datasets().into_iter().filter(|name| known(name).players <= instance::SMALL).collect()
+    all_datasets().into_iter().filter(|name| known_dataset(name).players <= instance::SMALL).collect()
 }

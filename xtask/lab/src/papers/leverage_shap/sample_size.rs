@@ -10,18 +10,18 @@ use super::contender::Contender::{
 };
 use super::improvement::improvement;
 use super::instance::{Instance, SMALL};
-use super::linear::{least_objective, objective_excess};
+use super::linear::{min_objective, objective_excess};
 use super::printed;
-use super::sweep::{Experiment, Judged, Sweep, is_of_paper};
+use super::sweep::{Experiment, JudgedCurves, Sweep, is_of_paper};
 use crate::comparison::{Centre, Estimate, Excess, Growing, Guarantee};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::significant;
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
 /// Figure 3: median and quartiles of the error of the three main estimators.
-pub(crate) fn fig3(session: &Session) -> Result<Made> {
+pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 3: error against sample size",
         along: Along::SampleSize,
@@ -29,7 +29,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
         contenders: &Contender::MAIN,
         centre: Centre::Median,
     };
-    let of_paper = |judged: &Judged| {
+    let of_paper = |judged: &JudgedCurves| {
         let curves = &judged.curves;
         let mut claims = vec![
             curves.below(
@@ -45,7 +45,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
         claims.extend(more_substantial_when_few(curves));
         claims
     };
-    sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
+    sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
 /// Returns the claim that the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP.
@@ -54,7 +54,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
     let quantities = [|summary: &Summary| summary.third, |summary: &Summary| summary.median];
     let pair = (LeverageShap, OptimizedKernelShap);
-    By::Resampling.in_most(
+    By::Resampling.in_max(
         "the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP",
         source,
         "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, \
@@ -119,7 +119,7 @@ fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
 }
 
 /// Figure 8: mean error of all estimators.
-pub(crate) fn fig8(session: &Session) -> Result<Made> {
+pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 8: error of all estimators against sample size",
         along: Along::SampleSize,
@@ -127,7 +127,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         contenders: Contender::ALL,
         centre: Centre::Mean,
     };
-    let of_paper = |judged: &Judged| {
+    let of_paper = |judged: &JudgedCurves| {
         let curves = &judged.curves;
         let is_small = |panel: usize| judged.players[panel] <= SMALL;
         vec![
@@ -153,7 +153,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
             ),
         ]
     };
-    sweep.made(session, of_paper, |experiment, curves| {
+    sweep.artefact_output(session, of_paper, |experiment, curves| {
         // These two differ in pairing only, since both draw without replacement; the paper's ablation also
         // draws with replacement.
         let judged = curves.only(|panel| is_of_paper(experiment.datasets[panel].known), Contender::ALL);
@@ -174,7 +174,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
 }
 
 /// Figure 10: linear objective error of all estimators, n ≤ 12.
-pub(crate) fn fig10(session: &Session) -> Result<Made> {
+pub(crate) fn fig10(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 10: linear objective error against sample size",
         along: Along::SampleSize,
@@ -182,7 +182,7 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
         contenders: Contender::ALL,
         centre: Centre::Mean,
     };
-    let of_paper = |judged: &Judged| {
+    let of_paper = |judged: &JudgedCurves| {
         let lowest = judged.curves.best(
             "Leverage SHAP quickly achieves the lowest error in all settings",
             "caption of figure 10",
@@ -195,7 +195,7 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
         );
         vec![lowest, ablated]
     };
-    sweep.made(session, of_paper, |experiment, _| Ok(vec![theorem_1_1(experiment)?]))
+    sweep.artefact_output(session, of_paper, |experiment, _| Ok(vec![theorem_1_1(experiment)?]))
 }
 
 /// Judges Theorem 1.1 for Leverage SHAP.
@@ -213,7 +213,7 @@ fn theorem_1_1(experiment: &Experiment<'_>) -> Result<Claim> {
         },
         on_growing: |growing: &Growing, values: &[f64]| {
             let truth = growing.game.shapley();
-            objective_excess(values, &truth, growing.least(|growing| least_objective(growing, &truth)))
+            objective_excess(values, &truth, growing.least(|growing| min_objective(growing, &truth)))
         },
     };
     guarantee.claim(experiment, judged, (LeverageShap, &rivals), &excess)

@@ -6,7 +6,7 @@ use super::contender::Contender::{self, KernelShap, LeverageShap, OptimizedKerne
 use super::notes::{NOTES, all_datasets};
 use super::sweep::{experiment, is_of_paper};
 use crate::comparison::{Compete, covers_all, squared_distance, squared_norm};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
@@ -19,7 +19,7 @@ const MULTIPLE: usize = 5;
 const POINTS: usize = 200;
 
 /// Figure 1.
-pub(crate) fn fig1(session: &Session) -> Result<Made> {
+pub(crate) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &all_datasets())?;
     let mut data = Table::new("data", ["dataset", "estimator", "run", "player", "true", "predicted"]);
     let mut table = Table::new(
@@ -74,7 +74,7 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
         "the figure shows the first runs, about {POINTS} values per panel and estimator; the table uses all \
          runs"
     ));
-    Ok(Made {
+    Ok(ArtefactOutput {
         data,
         figure: Some(Figure {
             title: "Figure 1: predicted against true Shapley values, m = 5n".to_owned(),

@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result};
 use apportion::estimators::Pairing;
-use apportion::samplers::{Sampler, SizeLaw, WithReplacement};
+use apportion::samplers::{Sampler, SizeDistribution, WithReplacement};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::algorithms;
 use super::contender::Contender;
 use crate::comparison::Compete;
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel};
 use crate::reproduce::report::{Table, notes, row, significant};
 use crate::reproduce::session::Session;
@@ -21,7 +21,7 @@ const PLAYERS: [usize; 3] = [10, 100, 1000];
 const DRAWS_PER_SIZE: usize = 100;
 
 /// Figure 2.
-pub(crate) fn fig2(session: &Session) -> Result<Made> {
+pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let mut data = Table::new("data", ["players", "law", "size", "probability", "drawn", "draws"]);
     let mut table = Table::new(
         "Probability of one set size",
@@ -29,21 +29,21 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     );
     let (mut panels, mut agrees, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for players in PLAYERS {
-        let laws = [
-            ("kernel", SizeLaw::kernel(players)?, Contender::KernelShap.style()),
-            ("leverage", SizeLaw::leverage(players)?, Contender::LeverageShap.style()),
+        let distributions = [
+            ("kernel", SizeDistribution::kernel(players)?, Contender::KernelShap.style()),
+            ("leverage", SizeDistribution::leverage(players)?, Contender::LeverageShap.style()),
         ];
         let mut marks = Vec::new();
-        for (name, law, style) in laws {
+        for (name, distribution, style) in distributions {
             let draws = DRAWS_PER_SIZE * (players - 1);
             let seed = derive_seed(&("sizes", name, players, session.seed))?;
-            let sample =
-                WithReplacement { law: law.clone(), pairing: Pairing::Unpaired }.sample(draws, seed)?;
+            let sample = WithReplacement { distribution: distribution.clone(), pairing: Pairing::Unpaired }
+                .sample(draws, seed)?;
             let mut counts = vec![0usize; players + 1];
             sample.coalitions().sizes().iter().for_each(|&size| counts[size as usize] += 1);
             let sizes = 1..players;
             for size in sizes.clone() {
-                data.push(row![players, name, size, law.probability(size), counts[size], draws]);
+                data.push(row![players, name, size, distribution.probability(size), counts[size], draws]);
             }
             let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
             // With 999 sizes, every eighth point is enough.
@@ -51,20 +51,23 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             marks.push(Mark::Points { style, points: drawn.collect() });
             marks.push(Mark::Curve {
                 colour: style.colour,
-                points: sizes.clone().map(|size| (size as f64, law.probability(size))).collect(),
+                points: sizes.clone().map(|size| (size as f64, distribution.probability(size))).collect(),
             });
-            let fit = chi_squared(&counts, &law, draws);
-            let ratio = law.probability(1) / law.probability(players / 2);
+            let fit = chi_squared(&counts, &distribution, draws);
+            let ratio = distribution.probability(1) / distribution.probability(players / 2);
             table.push(row![
                 players,
                 name,
-                law.probability(1),
-                law.probability(players / 2),
+                distribution.probability(1),
+                distribution.probability(players / 2),
                 ratio,
                 fit.deviation()
             ]);
-            let other =
-                if name == "kernel" { SizeLaw::leverage(players)? } else { SizeLaw::kernel(players)? };
+            let other = if name == "kernel" {
+                SizeDistribution::leverage(players)?
+            } else {
+                SizeDistribution::kernel(players)?
+            };
             let rival = chi_squared(&counts, &other, draws);
             agrees.push(Case::new(
                 format!(
@@ -83,7 +86,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
             marks,
         });
     }
-    Ok(Made {
+    Ok(ArtefactOutput {
         data,
         figure: Some(Figure {
             title: "Figure 2: distribution of the sizes of sampled sets".to_owned(),
@@ -110,15 +113,15 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
 }
 
 fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
-    let said = |law: &str| {
-        let of_law = ratios.iter().filter(|(name, ..)| *name == law);
-        of_law
+    let said = |distribution: &str| {
+        let of_distribution = ratios.iter().filter(|(name, ..)| *name == distribution);
+        of_distribution
             .map(|(_, n, ratio)| format!("{} at n = {n}", significant(*ratio)))
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let all = |law: &str, test: fn(f64) -> bool| {
-        ratios.iter().filter(|(name, ..)| *name == law).all(|&(_, _, ratio)| test(ratio))
+    let all = |distribution: &str, test: fn(f64) -> bool| {
+        ratios.iter().filter(|(name, ..)| *name == distribution).all(|&(_, _, ratio)| test(ratio))
     };
     vec![
         Claim::fact(
@@ -165,13 +168,13 @@ impl Fit {
 
 /// Computes χ² of the counts of sizes 1..n−1. Sizes with an expected count below 5 are merged with their
 /// neighbours.
-fn chi_squared(counts: &[usize], law: &SizeLaw, draws: usize) -> Fit {
+fn chi_squared(counts: &[usize], distribution: &SizeDistribution, draws: usize) -> Fit {
     let (mut statistic, mut cells) = (0.0, 0usize);
     let (mut expected, mut drawn) = (0.0, 0.0);
     let last = counts.len() - 2;
-    let mut left: f64 = (1..=last).map(|size| law.probability(size)).sum::<f64>() * draws as f64;
+    let mut left: f64 = (1..=last).map(|size| distribution.probability(size)).sum::<f64>() * draws as f64;
     for (size, &count) in counts.iter().enumerate().take(last + 1).skip(1) {
-        let here = law.probability(size) * draws as f64;
+        let here = distribution.probability(size) * draws as f64;
         expected += here;
         drawn += count as f64;
         left -= here;

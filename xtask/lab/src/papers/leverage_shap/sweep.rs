@@ -9,9 +9,9 @@ use super::contender::Contender;
 use super::instance::Instance;
 use super::notes::{NOISE_NOTE, NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::printed;
-use crate::comparison::{self, Centre, Look, Noise, Series, Step};
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::datasets::Known;
+use crate::comparison::{self, Centre, FigureLayout, Noise, Series, Step};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::datasets::KnownDataset;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
@@ -34,7 +34,7 @@ pub(crate) struct Sweep {
 }
 
 /// Curves on which claims are judged: the paper's datasets and estimators, in our runs or in the authors'.
-pub(crate) struct Judged {
+pub(crate) struct JudgedCurves {
     pub(crate) curves: Curves,
     /// Number of players by panel.
     pub(crate) players: Vec<usize>,
@@ -46,12 +46,12 @@ impl Sweep {
     ///
     /// `of_paper` returns the claims of the paper, judged on its datasets and estimators: first on our runs,
     /// then on the authors'. `own` returns claims about all our curves.
-    pub(crate) fn made(
+    pub(crate) fn artefact_output(
         &self,
         session: &Session,
-        of_paper: impl Fn(&Judged) -> Vec<Claim>,
+        of_paper: impl Fn(&JudgedCurves) -> Vec<Claim>,
         own: impl FnOnce(&Experiment<'_>, &Curves) -> Result<Vec<Claim>>,
-    ) -> Result<Made> {
+    ) -> Result<ArtefactOutput> {
         let (datasets, y, what) = match self.metric {
             Metric::Error => (all_datasets(), "relative squared error", "error"),
             Metric::ObjectiveExcess => (small_datasets(), "objective / least − 1", "excess of the objective"),
@@ -66,21 +66,21 @@ impl Sweep {
         let experiment = experiment(session, &datasets)?;
         let curves = sweep(&experiment, self.contenders, self.metric, &steps, self.centre)?;
         let authors = authors()?;
-        let theirs = Judged {
+        let theirs = JudgedCurves {
             curves: authors.curves(self.along, self.metric, self.contenders, self.centre),
             players: beside::their_players(authors, &authors::columns(authors, self.metric)),
         };
-        let ours = Judged {
+        let ours = JudgedCurves {
             curves: self::of_paper(&experiment, &curves),
             players: experiment.datasets.iter().map(|series| series.known.players).collect(),
         };
         let mut claims = of_paper(&ours);
         claims.extend(of_paper(&theirs).into_iter().map(on_the_authors_runs));
         claims.extend(own(&experiment, &curves)?);
-        let look = Look { title: self.title, x, y, floor: 1e-8, columns: 4 };
+        let look = FigureLayout { title: self.title, x, y, floor: 1e-8, columns: 4 };
         let centre = if self.centre == Centre::Median { "Median" } else { "Mean" };
         let caption = format!("{centre} {what} by {by}");
-        let made = |curves: &Curves| curves.made(["dataset", column], &look, &caption);
+        let made = |curves: &Curves| curves.artefact_output(["dataset", column], &look, &caption);
         let columns: Vec<Option<usize>> =
             experiment.datasets.iter().map(|series| printed::column(series.known.name)).collect();
         let their_columns = authors::columns(authors, self.metric);
@@ -89,7 +89,7 @@ impl Sweep {
         notes.push(beside::NOTE.to_owned());
         notes.extend((self.along == Along::Noise).then(|| NOISE_NOTE.to_owned()));
         notes.extend((self.metric == Metric::ObjectiveExcess).then(|| OBJECTIVE_NOTE.to_owned()));
-        Ok(Made { claims, notes, datasets, ..made })
+        Ok(ArtefactOutput { claims, notes, datasets, ..made })
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn of_paper(experiment: &Experiment<'_>, curves: &Curves) -> Curves {
 }
 
 /// Returns whether the paper uses the dataset.
-pub(crate) fn is_of_paper(known: &Known) -> bool {
+pub(crate) fn is_of_paper(known: &KnownDataset) -> bool {
     printed::column(known.name).is_some()
 }
 
@@ -125,6 +125,6 @@ fn sweep(
     centre: Centre,
 ) -> Result<Curves> {
     comparison::sweep(experiment, contenders, steps, centre, |instance, _, estimate| {
-        metric.of(instance, estimate)
+        metric.measure(instance, estimate)
     })
 }

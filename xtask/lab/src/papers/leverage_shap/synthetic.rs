@@ -73,19 +73,19 @@ struct SyntheticKey {
 }
 
 /// A game shared by all contenders, and its digests.
-struct Drawn {
+struct SharedGame {
     synthetic: Synthetic,
     played: Digest,
     truth: Digest,
 }
 
-impl Drawn {
+impl SharedGame {
     /// Creates the game as a function of players, α, run and seed.
     fn new(players: usize, alpha: f64, run: usize, seed: u64) -> Result<Self> {
         let synthetic = Synthetic::new(players, alpha, derive_seed(&("synthetic", players, run, seed))?)?;
         Ok(Self {
             played: Digest::of_game(&synthetic.game)?,
-            truth: Digest::of(synthetic.truth.iter().copied().chain([synthetic.residual])),
+            truth: Digest::from_numbers(synthetic.truth.iter().copied().chain([synthetic.residual])),
             synthetic,
         })
     }
@@ -113,8 +113,8 @@ pub(crate) fn errors(
     let mut by_contender = vec![Vec::new(); contenders.len()];
     // Process one level at a time: the tables of all games would take hundreds of megabytes.
     for &alpha in alphas {
-        let drawn: Vec<Drawn> =
-            parallel::try_map(0..session.runs, |run| Drawn::new(players, alpha, run, session.seed))?;
+        let drawn: Vec<SharedGame> =
+            parallel::try_map(0..session.runs, |run| SharedGame::new(players, alpha, run, session.seed))?;
         let mut cells = Vec::new();
         for contender in contenders {
             cells.extend(drawn.iter().enumerate().map(|(run, drawn)| Cell {

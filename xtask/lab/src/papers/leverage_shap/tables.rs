@@ -11,7 +11,7 @@ use super::notes::{NOTES, all_datasets};
 use super::printed;
 use super::sweep::{by_sample_size, experiment, is_of_paper, of_paper, on_the_authors_runs};
 use crate::comparison::{Centre, Compete, MULTIPLES, covers_all, picked};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Entry, Table, notes, row, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
@@ -67,9 +67,9 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
                 ]);
             }
             let theirs = printed::column(known.name).and_then(|column| authors.errors(contender, column));
-            let theirs = theirs.map(|errors| Summary::of(errors).named());
+            let theirs = theirs.map(|errors| Summary::from_sample(errors).named());
             let mut row = vec![Entry::from(known.heading()), Entry::from(contender.title())];
-            for (statistic, (_, ours)) in Summary::of(&sample).named().into_iter().enumerate() {
+            for (statistic, (_, ours)) in Summary::from_sample(&sample).named().into_iter().enumerate() {
                 row.push(Entry::from(ours));
                 row.push(Entry::from(theirs.map(|theirs| theirs[statistic].1)));
             }
@@ -98,21 +98,21 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
 const STATISTICS: usize = 4;
 
 fn statistic(sample: &[f64], which: usize) -> (&'static str, f64) {
-    Summary::of(sample).named()[which]
+    Summary::from_sample(sample).named()[which]
 }
 
 impl DatasetErrors {
-    fn of(&self, contender: Contender) -> Option<&[f64]> {
+    fn errors(&self, contender: Contender) -> Option<&[f64]> {
         self.errors.iter().find(|errors| errors.0 == contender).map(|errors| errors.1.as_slice())
     }
 
     /// Tests that a statistic of `one` is below that of `other`, by resampling the runs.
     fn is_below(&self, which: usize, one: Contender, other: Contender) -> Option<Test> {
-        let (one, other) = (self.of(one)?, self.of(other)?);
+        let (one, other) = (self.errors(one)?, self.errors(other)?);
         let ratio = |runs: &[usize]| {
             statistic(&picked(one, runs), which).1 / statistic(&picked(other, runs), which).1
         };
-        Some(Resamples::of(one.len(), ratio).below(1.0))
+        Some(Resamples::draw(one.len(), ratio).below(1.0))
     }
 
     /// Returns the contender with the smallest value of a statistic.
@@ -159,7 +159,7 @@ impl Compared {
     /// Returns the claim that Leverage SHAP has the smallest value of each statistic.
     fn leverage_is_best(&self, claim: &str, source: &str) -> Claim {
         let rivals = Contender::OF_PAPER.into_iter().filter(|&rival| rival != LeverageShap);
-        let there = |rival: &Contender| self.datasets.iter().any(|dataset| dataset.of(*rival).is_some());
+        let there = |rival: &Contender| self.datasets.iter().any(|dataset| dataset.errors(*rival).is_some());
         let pairs: Vec<_> = rivals.filter(there).map(|rival| (LeverageShap, rival)).collect();
         By::Resampling.in_all(
             claim,
@@ -190,7 +190,7 @@ impl Compared {
         let of = |&contender: &Contender| {
             let judged = self.datasets.iter().filter(|dataset| dataset.is_judged);
             let means = judged.filter_map(|dataset| {
-                let mean = Summary::of(dataset.of(contender)?).mean;
+                let mean = Summary::from_sample(dataset.errors(contender)?).mean;
                 Some(format!("{} {}", dataset.title, significant(mean)))
             });
             format!("{}: {}", contender.title(), means.collect::<Vec<_>>().join(", "))
@@ -200,7 +200,7 @@ impl Compared {
 }
 
 /// Table 1: the three main estimators.
-pub(crate) fn table1(session: &Session) -> Result<Made> {
+pub(crate) fn table1(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
         &Contender::MAIN,
@@ -219,11 +219,11 @@ pub(crate) fn table1(session: &Session) -> Result<Made> {
             ),
         ]
     };
-    Ok(made(errors, claims))
+    Ok(output(errors, claims))
 }
 
 /// Table 4: all estimators.
-pub(crate) fn table4(session: &Session) -> Result<Made> {
+pub(crate) fn table4(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
         Contender::ALL,
@@ -239,14 +239,14 @@ pub(crate) fn table4(session: &Session) -> Result<Made> {
             ),
         ]
     };
-    let mut made = made(errors, claims);
+    let mut made = output(errors, claims);
     made.notes.extend(notes![
         "the paper prints no row for Leverage SHAP w/o Bernoulli; the authors' runs have it",
     ]);
     Ok(made)
 }
 
-fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
+fn output(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> ArtefactOutput {
     let mut all = claims(&errors.ours);
     all.extend(claims(&errors.theirs).into_iter().map(on_the_authors_runs));
     let mut notes = NOTES.map(str::to_owned).to_vec();
@@ -254,7 +254,7 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
         "the columns \"authors\" are computed from the authors' runs, which reproduce the numbers printed in \
          the paper exactly; their NHANES has 79 features, ours 18",
     ]);
-    Made {
+    ArtefactOutput {
         data: errors.data,
         figure: None,
         tables: vec![errors.table],
@@ -265,7 +265,7 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
 }
 
 /// Table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
-pub(crate) fn table2(session: &Session) -> Result<Made> {
+pub(crate) fn table2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &all_datasets())?;
     let contenders = [OptimizedKernelShap, LeverageShap, LeverageShapDeterministic];
     let curves = by_sample_size(&experiment, &contenders, Metric::Error)?;
@@ -285,7 +285,7 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     let caption = |what: &str| {
         format!("Ratio of the {what} errors (table 2), with that of the authors' runs in brackets")
     };
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: ratio_data(&curves, &theirs, &names),
         figure: None,
         tables: vec![
@@ -357,7 +357,9 @@ fn average_ratio(
     centre: Centre,
     runs: &[usize],
 ) -> f64 {
-    let of = |place, contender| centre.of(&Summary::of(&picked(curves.errors(place, contender), runs)));
+    let of = |place, contender| {
+        centre.centre(&Summary::from_sample(&picked(curves.errors(place, contender), runs)))
+    };
     let ratios = places.iter().map(|&place| of(place, pair.0) / of(place, pair.1));
     ratios.sum::<f64>() / places.len() as f64
 }
@@ -377,7 +379,7 @@ impl Average {
         centre: Centre,
     ) -> Option<Self> {
         let runs = places.iter().map(|&place| curves.errors(place, pair.0).len()).min()?;
-        let ratio = Resamples::of(runs, |runs| average_ratio(curves, pair, places, centre, runs));
+        let ratio = Resamples::draw(runs, |runs| average_ratio(curves, pair, places, centre, runs));
         Some(Self { what, ratio })
     }
 

@@ -22,17 +22,17 @@
 use anyhow::Result;
 use apportion::Estimator;
 use apportion::estimators::{
-    FullBudget, GradientLaw, IterateSet, OptimizedMonteCarlo, Orders, ProjectedGradient,
+    FullBudget, GradientDistribution, IterateSet, OptimizedMonteCarlo, Orders, ProjectedGradient,
 };
 use serde::{Deserialize, Serialize};
 
 use super::descent::{Descent, PrintedRule};
 use super::hessian::Spectrum;
-use super::known::Known;
+use super::known_game::KnownGame;
 use super::theory::{Constants, GradientBounds, StepRule};
 use crate::comparison::squared_distance;
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, looks, palette};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style, palette, styles};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -91,15 +91,15 @@ impl Kind {
 
     fn style(self) -> Style {
         match self {
-            Self::PrintedInverse | Self::Inverse => looks::GRADIENT_INVERSE,
-            Self::SquareRoot => looks::GRADIENT_SQUARE_ROOT,
-            Self::Constant(_) => looks::GRADIENT_CONSTANT_LAST,
-            Self::Orders => looks::RANDOM_ORDERS,
+            Self::PrintedInverse | Self::Inverse => styles::GRADIENT_INVERSE,
+            Self::SquareRoot => styles::GRADIENT_SQUARE_ROOT,
+            Self::Constant(_) => styles::GRADIENT_CONSTANT_LAST,
+            Self::Orders => styles::RANDOM_ORDERS,
         }
     }
 
     /// Returns the library's estimator, or `None` for steps that it does not support.
-    fn estimator(self, known: &Known) -> Option<Box<dyn Estimator>> {
+    fn estimator(self, known: &KnownGame) -> Option<Box<dyn Estimator>> {
         let published = match self {
             Self::PrintedInverse => return None,
             Self::Inverse => ProjectedGradient::inverse(),
@@ -119,9 +119,9 @@ impl Kind {
     }
 
     /// Returns the squared errors in units of D², by T.
-    fn errors(self, known: &Known, lengths: &[usize], seed: u64) -> Result<Vec<f64>> {
+    fn errors(self, known: &KnownGame, lengths: &[usize], seed: u64) -> Result<Vec<f64>> {
         let Some(estimator) = self.estimator(known) else {
-            return Ok(Descent::of(known).errors(PrintedRule::Inverse, lengths, seed));
+            return Ok(Descent::new(known).errors(PrintedRule::Inverse, lengths, seed));
         };
         let error = |&steps: &usize| -> Result<f64> {
             let explanation = estimator.estimate(&known.game, steps + 2, seed)?;
@@ -131,7 +131,7 @@ impl Kind {
     }
 
     /// Returns a digest of the method, computed from its results.
-    fn digest(self, known: &Known) -> Result<Digest> {
+    fn digest(self, known: &KnownGame) -> Result<Digest> {
         match self.estimator(known) {
             // Probe on the game itself, since the ball depends on the game.
             Some(estimator) => {
@@ -144,7 +144,7 @@ impl Kind {
 
     /// Returns the bound of the mean squared error in units of D², or `None` if the theory gives none for
     /// these constants.
-    fn bound(self, known: &Known, steps: usize, constants: Constants) -> Option<f64> {
+    fn bound(self, known: &KnownGame, steps: usize, constants: Constants) -> Option<f64> {
         let rule = match (self, constants) {
             (Self::PrintedInverse, Constants::Printed) | (Self::Inverse, Constants::Corrected) => {
                 StepRule::Inverse
@@ -160,7 +160,7 @@ impl Kind {
 }
 
 /// Returns a constant step γ.
-fn constant_step(which: usize, known: &Known) -> f64 {
+fn constant_step(which: usize, known: &KnownGame) -> f64 {
     CONSTANTS[which] / known.bounds.strong_convexity(Constants::Corrected)
 }
 
@@ -177,7 +177,7 @@ struct RunKey {
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
-fn errors(cell: &Cell<RunKey, &Known>) -> Result<Errors> {
+fn errors(cell: &Cell<RunKey, &KnownGame>) -> Result<Errors> {
     let RunKey { players, pair, kind, .. } = cell.key;
     let seed = derive_seed(&("bounds", players, pair, kind, cell.made_of.seed))?;
     Ok(Errors(kind.errors(cell.with, &STEPS, seed)?))
@@ -235,18 +235,18 @@ impl Series {
     }
 
     fn falls_as(&self, power: f64) -> Test {
-        Resamples::of(self.errors.len(), |games| self.slope(games)).below(SLACK - power)
+        Resamples::draw(self.errors.len(), |games| self.slope(games)).below(SLACK - power)
     }
 }
 
 /// Generates the comparison of errors with their bounds.
-pub(super) fn bounds(session: &Session) -> Result<Made> {
-    let games: Vec<Vec<Known>> = PLAYERS
+pub(super) fn bounds(session: &Session) -> Result<ArtefactOutput> {
+    let games: Vec<Vec<KnownGame>> = PLAYERS
         .into_iter()
-        .map(|players| (0..session.runs).map(|pair| Known::draw(players, pair, session.seed)).collect())
+        .map(|players| (0..session.runs).map(|pair| KnownGame::draw(players, pair, session.seed)).collect())
         .collect::<Result<_>>()?;
     let played: Vec<Vec<Digest>> =
-        games.iter().map(|of_size| of_size.iter().map(Known::digest).collect()).collect();
+        games.iter().map(|of_size| of_size.iter().map(KnownGame::digest).collect()).collect();
     let mut cells = Vec::new();
     for ((players, of_size), played) in PLAYERS.into_iter().zip(&games).zip(&played) {
         for kind in Kind::ALL {
@@ -276,7 +276,7 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         }
     }
     let gradients = of_gradients(&games, session.seed)?;
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&all),
         figure: Some(figure(&all)),
         tables: vec![constants(&games, &gradients), table(&all)],
@@ -300,15 +300,15 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
 }
 
 /// Returns the largest `E‖∇‖²/B²` for each size.
-fn of_gradients(games: &[Vec<Known>], seed: u64) -> Result<Vec<f64>> {
-    let of_size = |of_size: &Vec<Known>| -> Result<f64> {
+fn of_gradients(games: &[Vec<KnownGame>], seed: u64) -> Result<Vec<f64>> {
+    let of_size = |of_size: &Vec<KnownGame>| -> Result<f64> {
         let shares = of_size.iter().enumerate().map(|(pair, known)| known.largest_gradient(pair, seed));
         Ok(shares.collect::<Result<Vec<f64>>>()?.into_iter().fold(0.0, f64::max))
     };
     games.iter().map(of_size).collect()
 }
 
-fn claims(all: &[Series], games: &[Vec<Known>], gradients: &[f64]) -> Vec<Claim> {
+fn claims(all: &[Series], games: &[Vec<KnownGame>], gradients: &[f64]) -> Vec<Claim> {
     let shares: Vec<String> =
         PLAYERS.iter().zip(gradients).map(|(d, share)| format!("d = {d}: {}", significant(*share))).collect();
     let mut claims = convexity().to_vec();
@@ -358,7 +358,7 @@ fn claims(all: &[Series], games: &[Vec<Known>], gradients: &[f64]) -> Vec<Claim>
 /// Judges the statements on μ in section 4.2 and appendix 8.1.
 fn convexity() -> [Claim; 4] {
     let spectra: Vec<(f64, Spectrum)> =
-        (2..=8_usize).map(|players| (players as f64, Spectrum::of(players))).collect();
+        (2..=8_usize).map(|players| (players as f64, Spectrum::new(players))).collect();
     let seen = |of: &dyn Fn(Spectrum) -> f64| {
         let words = |&(d, spectrum): &(f64, Spectrum)| format!("d = {d}: {}", significant(of(spectrum)));
         spectra.iter().map(words).collect::<Vec<_>>().join("; ")
@@ -405,7 +405,7 @@ fn convexity() -> [Claim; 4] {
 }
 
 /// Judges whether the sum printed for κ equals B/μ with the printed B and μ.
-fn sum_for_condition(games: &[Vec<Known>]) -> Claim {
+fn sum_for_condition(games: &[Vec<KnownGame>]) -> Claim {
     let ratios: Vec<f64> = games
         .iter()
         .flatten()
@@ -491,7 +491,7 @@ fn constant_steps(all: &[Series], constants: Constants) -> Claim {
             };
             slope(&CONSTANTS.iter().map(|step| step.ln()).zip(of_size.iter().map(left)).collect::<Vec<_>>())
         };
-        let slope = Resamples::of(of_size[0].errors.len(), floors);
+        let slope = Resamples::draw(of_size[0].errors.len(), floors);
         cases.push(Case::new(
             format!("d = {players}: slope in γ {:.2}", slope.value),
             Test::all([slope.above(1.0 - PROPORTION), slope.below(1.0 + PROPORTION)]),
@@ -525,11 +525,12 @@ fn constant_steps(all: &[Series], constants: Constants) -> Claim {
     )
 }
 
-fn constants(games: &[Vec<Known>], gradients: &[f64]) -> Table {
-    let average =
-        |games: &[Known], of: &dyn Fn(&Known) -> f64| mean(&games.iter().map(of).collect::<Vec<f64>>());
-    let norm = |games: &[Known], law: GradientLaw| {
-        average(games, &|known| GradientBounds { law, ..known.bounds }.gradient_norm() / known.norm)
+fn constants(games: &[Vec<KnownGame>], gradients: &[f64]) -> Table {
+    let average = |games: &[KnownGame], of: &dyn Fn(&KnownGame) -> f64| {
+        mean(&games.iter().map(of).collect::<Vec<f64>>())
+    };
+    let norm = |games: &[KnownGame], distribution: GradientDistribution| {
+        average(games, &|known| GradientBounds { distribution, ..known.bounds }.gradient_norm() / known.norm)
     };
     table!("Constants, means over the games", [
         for ((players, games), gradient) in PLAYERS.into_iter().zip(games).zip(gradients);
@@ -539,9 +540,9 @@ fn constants(games: &[Vec<Known>], gradients: &[f64]) -> Table {
         "μ, printed" => games.first().map(|known| known.bounds.strong_convexity(Constants::Printed)),
         "μ, smallest eigenvalue" =>
             games.first().map(|known| known.bounds.strong_convexity(Constants::Corrected)),
-        "B/D, uniform" => norm(games, GradientLaw::Uniform),
-        "B/D, importance" => norm(games, GradientLaw::Importance),
-        "B/D, centred*" => norm(games, GradientLaw::Centred),
+        "B/D, uniform" => norm(games, GradientDistribution::Uniform),
+        "B/D, importance" => norm(games, GradientDistribution::Importance),
+        "B/D, centred*" => norm(games, GradientDistribution::Centred),
         "κ/D, sum printed" => average(games, &|known| known.bounds.printed_condition() / known.norm),
         "κ/D, B over the printed μ" =>
             average(games, &|known| known.bounds.condition(Constants::Printed) / known.norm),

@@ -7,7 +7,7 @@ use super::method::Method;
 use super::runs::{Curve, HIGH, LOW, Measured, is_below, judge, measure, passes};
 use super::task::{Pairs, Setting, Task, budget};
 use super::truth::variance_of_paper;
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table, row, significant, table};
 use crate::reproduce::session::Session;
@@ -27,7 +27,7 @@ const FIRST_PLOTTED: usize = 100;
 const TRUTH_OF_PAPER: usize = 5000;
 
 /// Figure 2: d = 16.
-pub(super) fn fig2(session: &Session) -> Result<Made> {
+pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let measured = [Task::Classification, Task::Regression]
         .into_iter()
         .map(|task| measured(session, task, LOW))
@@ -50,7 +50,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
         .iter()
         .map(|one| panel(one, &own_methods(one), &x_axis(), ""))
         .chain(measured.iter().map(|one| panel(one, &all_methods(one), &x_axis(), ", with ours")));
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&measured),
         figure: Some(Figure {
             title: "Figure 2: squared error against evaluations, d = 16".to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
 }
 
 /// Figure 3: d = 300.
-pub(super) fn fig3(session: &Session) -> Result<Made> {
+pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let measured = vec![measured(session, Task::Classification, HIGH)?];
     let of_paper = variance_of_paper(session, measured[0].setting, TRUTH_OF_PAPER)?;
     let claims = vec![
@@ -114,7 +114,7 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     noise.push(row!["ours", one.noise()]);
     noise.push(row![format!("the paper's: {TRUTH_OF_PAPER} iterations"), of_paper]);
     noise.push(row!["for comparison: ‖φ‖²", one.square()]);
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&measured),
         figure: Some(Figure {
             title: "Figure 3: squared error against evaluations, d = 300".to_owned(),
@@ -305,7 +305,7 @@ fn halves(measured: &[Measured]) -> Claim {
             cases.push(Case::new(name, Test::ratio_below(errors, others, NO_MORE)));
         }
     }
-    By::SignedRanks.in_most(
+    By::SignedRanks.in_max(
         "at half the evaluations optimized Monte Carlo has no larger error than classical Monte Carlo",
         "this project, beside section 3",
         &format!(

@@ -10,16 +10,16 @@ use anyhow::Result;
 use apportion::games::TabulatedGame;
 
 use super::descent::{Descent, PrintedRule};
-use super::known::Known;
+use super::known_game::KnownGame;
 use super::theory::Constants;
 use crate::comparison::squared_distance;
 
 /// A non-negative random variable: its values and their probabilities.
-pub(super) struct Law {
+pub(super) struct DiscreteDistribution {
     points: Vec<(f64, f64)>,
 }
 
-impl Law {
+impl DiscreteDistribution {
     pub(super) fn mean(&self) -> f64 {
         self.points.iter().map(|(value, probability)| value * probability).sum()
     }
@@ -48,8 +48,8 @@ impl Law {
         let players = 8;
         let mut values = vec![0.0; 1 << players];
         values[0b1111] = 1.0;
-        let known = Known::with_bounds(TabulatedGame::new(values, 1)?, 100.0, 1.0)?;
-        let (descent, probabilities) = (Descent::of(&known), known.probabilities());
+        let known = KnownGame::with_bounds(TabulatedGame::new(values, 1)?, 100.0, 1.0)?;
+        let (descent, probabilities) = (Descent::new(&known), known.probabilities());
         let rule = PrintedRule::Inverse;
         let weight = rule.weight(1);
         let of_mask = |mask: usize| {
@@ -103,8 +103,8 @@ impl AlikeDraws {
         Ok(Self { rule, steps, error: 2.0 * average * average, bound })
     }
 
-    fn game() -> Result<Known> {
-        Known::with_bounds(TabulatedGame::new(vec![0.0, 1.0, 1.0, 0.0], 1)?, 1.42, 1.01)
+    fn game() -> Result<KnownGame> {
+        KnownGame::with_bounds(TabulatedGame::new(vec![0.0, 1.0, 1.0, 0.0], 1)?, 1.42, 1.01)
     }
 
     /// Returns `log10` of the probability of the event, `2^(1−T)`.
@@ -133,42 +133,42 @@ mod tests {
     #[test]
     fn two_points_have_the_mean_one_and_attain_markov() {
         for a in [0.0, 1.0, 2.5] {
-            let law = Law::of_two_points(a);
-            assert!((law.mean() - 1.0).abs() < 1e-12);
-            assert!((law.beyond(a) - 1.0 / (2.0 + 4.0 * a)).abs() < 1e-12);
+            let distribution = DiscreteDistribution::of_two_points(a);
+            assert!((distribution.mean() - 1.0).abs() < 1e-12);
+            assert!((distribution.beyond(a) - 1.0 / (2.0 + 4.0 * a)).abs() < 1e-12);
         }
         // Beyond a = 1.6 this violates the inequality, and before it does not.
-        assert!(Law::of_two_points(1.5).beyond(1.5) < 2.0 * (-1.5f64 * 1.5).exp());
-        assert!(Law::of_two_points(1.7).beyond(1.7) > 2.0 * (-1.7f64 * 1.7).exp());
+        assert!(DiscreteDistribution::of_two_points(1.5).beyond(1.5) < 2.0 * (-1.5f64 * 1.5).exp());
+        assert!(DiscreteDistribution::of_two_points(1.7).beyond(1.7) > 2.0 * (-1.7f64 * 1.7).exp());
     }
 
     #[test]
     fn one_step_has_the_errors_of_drawn_coalitions() {
-        let law = Law::of_one_step().unwrap();
-        let total: f64 = law.points.iter().map(|(_, probability)| probability).sum();
+        let distribution = DiscreteDistribution::of_one_step().unwrap();
+        let total: f64 = distribution.points.iter().map(|(_, probability)| probability).sum();
         assert!((total - 1.0).abs() < 1e-9);
         // Compare with a sample mean of the errors of single steps.
         let mut rng = stream(1, Purpose::Experiment, 0);
         let draws = 200_000;
         let mut sum = 0.0;
-        let largest = law.points.iter().map(|point| point.0).fold(0.0, f64::max);
+        let largest = distribution.points.iter().map(|point| point.0).fold(0.0, f64::max);
         for _ in 0..draws {
             let mut left: f64 = rng.random();
-            let drawn = law.points.iter().find(|(_, probability)| {
+            let drawn = distribution.points.iter().find(|(_, probability)| {
                 left -= probability;
                 left < 0.0
             });
             sum += drawn.map_or(0.0, |point| point.0);
         }
-        let deviation = (largest * law.mean() / draws as f64).sqrt();
-        assert!((sum / draws as f64 - law.mean()).abs() < 5.0 * deviation);
-        assert!(law.beyond(3.0) > 2.0 * (-9.0f64).exp(), "{}", law.beyond(3.0));
+        let deviation = (largest * distribution.mean() / draws as f64).sqrt();
+        assert!((sum / draws as f64 - distribution.mean()).abs() < 5.0 * deviation);
+        assert!(distribution.beyond(3.0) > 2.0 * (-9.0f64).exp(), "{}", distribution.beyond(3.0));
     }
 
     #[test]
     fn draws_that_are_all_alike_go_where_the_algorithm_goes() {
         let known = AlikeDraws::game().unwrap();
-        let descent = Descent::of(&known);
+        let descent = Descent::new(&known);
         for rule in [PrintedRule::Inverse, PrintedRule::SquareRoot, PrintedRule::Constant(0.01)] {
             for mask in [1, 2] {
                 let (mut point, mut average) = (vec![0.0; 2], vec![0.0; 2]);

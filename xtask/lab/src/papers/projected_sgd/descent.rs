@@ -8,7 +8,7 @@
 use apportion::games::{Purpose, stream};
 use rand::RngExt;
 
-use super::known::Known;
+use super::known_game::KnownGame;
 use super::theory::{Constants, StepRule, weights};
 use crate::comparison::squared_distance;
 
@@ -26,7 +26,7 @@ pub(super) enum PrintedRule {
 
 impl PrintedRule {
     /// Returns the corresponding rule of the bounds.
-    pub(super) fn of_bound(self, known: &Known) -> StepRule {
+    pub(super) fn of_bound(self, known: &KnownGame) -> StepRule {
         match self {
             Self::Inverse => StepRule::Inverse,
             Self::SquareRoot => StepRule::SquareRoot,
@@ -35,7 +35,7 @@ impl PrintedRule {
     }
 
     /// Returns γ_t, for t from 1.
-    pub(super) fn length(self, known: &Known, step: usize) -> f64 {
+    pub(super) fn length(self, known: &KnownGame, step: usize) -> f64 {
         let (t, convexity) = (step as f64, known.bounds.strong_convexity(Constants::Printed));
         match self {
             Self::Inverse => 2.0 / (convexity * (t + 1.0)),
@@ -57,7 +57,7 @@ impl PrintedRule {
 
 /// The algorithm in a game, with the distribution of its draws.
 pub(super) struct Descent<'a> {
-    known: &'a Known,
+    known: &'a KnownGame,
     /// Cumulative probabilities of the coalitions by mask, with index mask − 1.
     cumulative: Vec<f64>,
     /// `2 w_S / p_S` by size: the factor of residual and row of a drawn coalition.
@@ -65,7 +65,7 @@ pub(super) struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn of(known: &'a Known) -> Self {
+    pub(super) fn new(known: &'a KnownGame) -> Self {
         let players = known.players();
         let probabilities = known.probabilities();
         let factors = weights(players).iter().zip(&probabilities).map(|(w, p)| 2.0 * w / p).collect();
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn projections_are_in_the_set_and_nearest() {
-        let known = Known::draw(4, 0, 3).unwrap();
-        let descent = Descent::of(&known);
+        let known = KnownGame::draw(4, 0, 3).unwrap();
+        let descent = Descent::new(&known);
         let mut rng = stream(1, Purpose::Experiment, 0);
         let mut drawn =
             |scale: f64| -> Vec<f64> { (0..4).map(|_| scale * rng.random_range(-1.0..1.0)).collect() };
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn steps_are_against_the_gradient_on_average() {
-        let known = Known::draw(4, 1, 3).unwrap();
-        let descent = Descent::of(&known);
+        let known = KnownGame::draw(4, 1, 3).unwrap();
+        let descent = Descent::new(&known);
         let (values, weights, probabilities) =
             (known.game.values_in_order(), weights(4), known.probabilities());
         let start = vec![known.total() / 4.0; 4];
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn errors_are_those_of_the_library_where_both_have_the_rule() {
-        let known = Known::draw(4, 2, 3).unwrap();
-        let descent = Descent::of(&known);
+        let known = KnownGame::draw(4, 2, 3).unwrap();
+        let descent = Descent::new(&known);
         let size = known.bounds.square_root_step();
         let estimator = ProjectedGradient::square_root(size)
             .with_set(IterateSet::Ball(known.norm))

@@ -38,14 +38,14 @@
 
 use anyhow::Result;
 
-use super::counterexample::{AlikeDraws, Law, log_of_bound};
+use super::counterexample::{AlikeDraws, DiscreteDistribution, log_of_bound};
 use super::descent::PrintedRule;
-use super::known::Known;
+use super::known_game::KnownGame;
 use super::markov;
-use super::tails::{LARGEST, STEPS, Tail, tails};
+use super::tails::{MAX_ERROR, STEPS, Tail, tails};
 use super::theory::Constants;
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, looks, palette};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette, styles};
 use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
@@ -67,11 +67,11 @@ const CONSTANTS: [f64; 4] = [5e-3, 5e-4, 5e-5, 5e-6];
 /// Values of ε/A at which bounds are compared, starting where the printed one is below 1.
 const RATIOS: [f64; 6] = [6.0, 8.0, 12.0, 20.0, 100.0, 10_000.0];
 
-pub(super) fn deviation(session: &Session) -> Result<Made> {
+pub(super) fn deviation(session: &Session) -> Result<ArtefactOutput> {
     let tails = tails(session)?;
-    let one_step = Law::of_one_step()?;
+    let one_step = DiscreteDistribution::of_one_step()?;
     let alike = Alike::all()?;
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: alike.table("data"),
         figure: Some(figure(&one_step, &alike)),
         tables: vec![
@@ -126,19 +126,21 @@ fn printed(a: f64) -> f64 {
     2.0 * (-a * a).exp()
 }
 
-fn of_any_number(one_step: &Law) -> Claim {
+fn of_any_number(one_step: &DiscreteDistribution) -> Claim {
     let seen: Vec<String> = DEVIATIONS
         .iter()
         .map(|&a| {
             format!(
                 "a = {a}: {} of two points, {} of a step, {} is said",
-                significant(Law::of_two_points(a).beyond(a)),
+                significant(DiscreteDistribution::of_two_points(a).beyond(a)),
                 significant(one_step.beyond(a)),
                 significant(printed(a))
             )
         })
         .collect();
-    let holds = |a: f64| Law::of_two_points(a).beyond(a) <= printed(a) && one_step.beyond(a) <= printed(a);
+    let holds = |a: f64| {
+        DiscreteDistribution::of_two_points(a).beyond(a) <= printed(a) && one_step.beyond(a) <= printed(a)
+    };
     Claim::fact(
         "E[Z] ≤ A implies P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²), for all a and A",
         "section 4.2, appendix 8.2",
@@ -163,7 +165,7 @@ impl Alike {
         Ok(Self(all.map(|(rule, steps)| AlikeDraws::after(rule, steps)).collect::<Result<_>>()?))
     }
 
-    fn of(&self, rule: PrintedRule) -> impl Iterator<Item = &AlikeDraws> {
+    fn draws(&self, rule: PrintedRule) -> impl Iterator<Item = &AlikeDraws> {
         self.0.iter().filter(move |event| markov::is_alike(event.rule, rule))
     }
 
@@ -181,7 +183,7 @@ impl Alike {
                 }
             )
         };
-        let seen: Vec<String> = self.of(rule).map(words).collect();
+        let seen: Vec<String> = self.draws(rule).map(words).collect();
         let above: usize =
             measured(tails, rule).filter(|of| of.count as f64 > of.limit * of.runs as f64).count();
         Claim::fact(
@@ -190,7 +192,7 @@ impl Alike {
             "in a game of two players, v({1}) = v({2}) = 1 and v(M) = 0, the probability 2^(1−T) that all T \
              draws are the same is no larger than the bound at the error that this leads to, κ being the \
              largest that is printed",
-            Some(self.of(rule).all(AlikeDraws::is_bounded)),
+            Some(self.draws(rule).all(AlikeDraws::is_bounded)),
             seen.join("; "),
         )
         .and(&format!(
@@ -258,7 +260,7 @@ fn each(
             shares.extend(deviations.iter().map(|&a| at(tail, level, a)));
         }
     }
-    shares.into_iter().filter(|share| share.error <= LARGEST && share.limit < 1.0)
+    shares.into_iter().filter(|share| share.error <= MAX_ERROR && share.limit < 1.0)
 }
 
 fn share(tail: &Tail, level: usize, a: f64, error: f64, limit: f64) -> Share {
@@ -284,7 +286,7 @@ impl Share {
 
 /// Returns `(6 + 4√2 a) Dκ/√T` with κ for the smallest eigenvalue, or `4κ²/T + 8√(2/3) a Dκ/√T` with the
 /// printed μ, which determines the steps.
-fn own_limit(known: &Known, rule: PrintedRule, steps: f64, a: f64) -> f64 {
+fn own_limit(known: &KnownGame, rule: PrintedRule, steps: f64, a: f64) -> f64 {
     let root = steps.sqrt();
     match rule {
         PrintedRule::SquareRoot => {
@@ -316,7 +318,7 @@ fn square_root(tails: &[Tail], alike: &Alike) -> Claim {
     cases.push(Case::new("it follows from what holds, at every ε", Test::certain(follows())));
     cases.push(Case::new(
         "two players, all draws the same",
-        Test::certain(alike.of(rule).all(AlikeDraws::is_bounded)),
+        Test::certain(alike.draws(rule).all(AlikeDraws::is_bounded)),
     ));
     By::Counts.in_all(
         "with steps 2D/(B√t) P(‖φ̄ − φ*‖² ≥ ε) is at most 2 exp(−(ε√T/(4Dκ) − 2)²/16) for all ε",
@@ -338,10 +340,10 @@ fn own(claim: &str, tails: &[Tail], rule: PrintedRule) -> Claim {
     )
 }
 
-fn inequality(one_step: &Law) -> Table {
+fn inequality(one_step: &DiscreteDistribution) -> Table {
     table!("P(Z ≥ A(2 + 4a)), A = E[Z]", [
         for a in DEVIATIONS;
-        let two_points = Law::of_two_points(a).beyond(a);
+        let two_points = DiscreteDistribution::of_two_points(a).beyond(a);
     ]
         "a" => a,
         "two points" => two_points,
@@ -372,7 +374,7 @@ fn shares(tails: &[Tail]) -> Table {
     )
 }
 
-fn figure(one_step: &Law, alike: &Alike) -> Figure {
+fn figure(one_step: &DiscreteDistribution, alike: &Alike) -> Figure {
     let grid: Vec<f64> = (0..=60).map(|at| 0.05 * f64::from(at)).collect();
     let curve = |of: &dyn Fn(f64) -> f64| grid.iter().map(|&a| (a, of(a))).collect::<Vec<_>>();
     let first = Panel {
@@ -381,14 +383,18 @@ fn figure(one_step: &Law, alike: &Alike) -> Figure {
         y: Axis::log("probability", f64::MIN_POSITIVE),
         marks: vec![
             Mark::Dashes { colour: palette::BLACK, points: curve(&printed) },
-            Mark::Curve { colour: palette::VERMILION, points: curve(&|a| Law::of_two_points(a).beyond(a)) },
+            Mark::Curve {
+                colour: palette::VERMILION,
+                points: curve(&|a| DiscreteDistribution::of_two_points(a).beyond(a)),
+            },
             Mark::Curve { colour: palette::BLUE, points: curve(&|a| one_step.beyond(a)) },
         ],
     };
     let of_rule = |title: &str, rule: PrintedRule| {
         let points = |of: &dyn Fn(&AlikeDraws) -> f64| -> Vec<(f64, f64)> {
-            let said =
-                alike.of(rule).filter(|event| event.error >= 2.0 * event.bound && event.log_of_bound() < 0.0);
+            let said = alike
+                .draws(rule)
+                .filter(|event| event.error >= 2.0 * event.bound && event.log_of_bound() < 0.0);
             said.map(|event| (event.steps as f64, -of(event))).collect()
         };
         Panel {
@@ -398,7 +404,7 @@ fn figure(one_step: &Law, alike: &Alike) -> Figure {
             marks: vec![
                 Mark::Dashes { colour: palette::BLACK, points: points(&AlikeDraws::log_of_bound) },
                 Mark::Line {
-                    style: looks::GRADIENT_INVERSE,
+                    style: styles::GRADIENT_INVERSE,
                     points: points(&AlikeDraws::log_of_probability),
                 },
             ],
@@ -430,7 +436,7 @@ mod tests {
     use super::super::descent::Descent;
 
     /// Returns F.
-    fn objective(known: &Known, point: &[f64]) -> f64 {
+    fn objective(known: &KnownGame, point: &[f64]) -> f64 {
         let (values, weights) = (known.game.values_in_order(), weights(point.len()));
         let of_mask = |mask: usize| {
             let fitted: f64 = (0..point.len()).filter(|i| mask >> i & 1 == 1).map(|i| point[i]).sum();
@@ -440,7 +446,7 @@ mod tests {
     }
 
     /// Returns the gradient for a drawn coalition.
-    fn drawn(known: &Known, point: &[f64], mask: usize) -> Vec<f64> {
+    fn draw_gradient(known: &KnownGame, point: &[f64], mask: usize) -> Vec<f64> {
         let size = mask.count_ones() as usize;
         let values = known.game.values_in_order();
         let fitted: f64 = (0..point.len()).filter(|i| mask >> i & 1 == 1).map(|i| point[i]).sum();
@@ -452,8 +458,8 @@ mod tests {
 
     #[test]
     fn what_holds_stands_on_inequalities_that_hold_in_every_run() {
-        let known = Known::draw(3, 1, 5).unwrap();
-        let descent = Descent::of(&known);
+        let known = KnownGame::draw(3, 1, 5).unwrap();
+        let descent = Descent::new(&known);
         let (players, masks) = (3, 1..7_usize);
         let (norm, gradient_norm) = (known.norm, known.bounds.gradient_norm());
         let convexity = known.bounds.strong_convexity(Constants::Corrected);
@@ -470,14 +476,14 @@ mod tests {
                     let away: Vec<f64> = point.iter().zip(&known.truth).map(|(x, y)| x - y).collect();
                     let along =
                         |gradient: &[f64]| gradient.iter().zip(&away).map(|(g, x)| g * x).sum::<f64>();
-                    let own = drawn(&known, &point, mask);
+                    let own = draw_gradient(&known, &point, mask);
                     assert!(squared_norm(&own).sqrt() <= gradient_norm * (1.0 + 1e-12));
                     assert!(along(&own).abs() <= 2.0 * norm * gradient_norm);
                     let mean: f64 = masks
                         .clone()
                         .map(|mask| {
                             known.probabilities()[mask.count_ones() as usize]
-                                * along(&drawn(&known, &point, mask))
+                                * along(&draw_gradient(&known, &point, mask))
                         })
                         .sum();
                     left += weight * (objective(&known, &point) - least);
@@ -495,7 +501,7 @@ mod tests {
                         "{rule:?}, {step}: {left} {bound} {martingale}"
                     );
                 }
-                assert!(squared_distance(&point, &known.truth) <= LARGEST * norm.powi(2));
+                assert!(squared_distance(&point, &known.truth) <= MAX_ERROR * norm.powi(2));
             }
         }
     }
@@ -503,8 +509,8 @@ mod tests {
     /// Checks all sequences of draws in a game with two players.
     #[test]
     fn no_bound_that_holds_is_exceeded_by_the_law_of_all_draws() {
-        let known = Known::draw(2, 0, 4).unwrap();
-        let descent = Descent::of(&known);
+        let known = KnownGame::draw(2, 0, 4).unwrap();
+        let descent = Descent::new(&known);
         let steps = 10_usize;
         for rule in [PrintedRule::Inverse, PrintedRule::SquareRoot] {
             let errors: Vec<f64> = (0..1_u32 << steps)

@@ -17,7 +17,7 @@ impl Spectrum {
     ///
     /// F is quadratic, so its second differences are the entries of its Hessian. The values y do not matter
     /// and are set to 0.
-    pub(super) fn of(players: usize) -> Self {
+    pub(super) fn new(players: usize) -> Self {
         let weights = weights(players);
         let f = |point: &[f64]| -> f64 {
             let of_mask = |mask: usize| {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn eigenvalues_are_those_of_the_quadratic_form() {
         for players in 2..8 {
-            let spectrum = Spectrum::of(players);
+            let spectrum = Spectrum::new(players);
             for last in 1..players {
                 let mut direction = vec![0.0; players];
                 direction[..last].fill(1.0);

@@ -13,7 +13,7 @@ use super::runs::{HIGH, LOW, Measured, is_below, judge, measure, passes};
 use super::task::{Pairs, Setting, Task};
 use super::theory::weights;
 use crate::comparison::subset_sums;
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -40,7 +40,7 @@ struct Point {
 }
 
 /// Generates the comparison of gradients with optimized Monte Carlo.
-pub(super) fn interactions(session: &Session) -> Result<Made> {
+pub(super) fn interactions(session: &Session) -> Result<ArtefactOutput> {
     let methods = Method::proposed(LOW);
     let points = TASKS
         .into_iter()
@@ -63,9 +63,9 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
         "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² divided by the same sum with v(M)/d instead of \
          φ_j, where w_S are the weights of the paper's regression; 0 in an additive game",
     ]);
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: table("data", &points),
-        figure: Some(drawn(&points)),
+        figure: Some(figure(&points)),
         tables: vec![table(
             "Mean squared error, and that of gradients over that of optimized Monte Carlo",
             &points,
@@ -130,7 +130,7 @@ fn cases(measured: &Measured) -> Vec<Case> {
     let gradients = Method::gradients(players).into_iter();
     gradients
         .flat_map(|method| convergence::cases(measured, method, Method::Optimized))
-        .map(|case| case.of(&format!("d = {players}")))
+        .map(|case| case.prefixed(&format!("d = {players}")))
         .collect()
 }
 
@@ -172,7 +172,7 @@ fn table(caption: &str, points: &[Point]) -> Table {
     )
 }
 
-fn drawn(points: &[Point]) -> Figure {
+fn figure(points: &[Point]) -> Figure {
     let panel = |level: usize| {
         let mut marks: Vec<Mark> = Method::gradients(LOW)
             .into_iter()

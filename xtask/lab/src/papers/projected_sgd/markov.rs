@@ -14,9 +14,9 @@
 use anyhow::Result;
 
 use super::descent::PrintedRule;
-use super::tails::{LARGEST, STEPS, Tail, tails};
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, looks, palette};
+use super::tails::{MAX_ERROR, STEPS, Tail, tails};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, palette, styles};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::quantile;
@@ -25,7 +25,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Values of ε/A; the bound is the reciprocal.
 const TIMES: [f64; 4] = [1.5, 2.0, 5.0, 10.0];
 
-pub(super) fn markov(session: &Session) -> Result<Made> {
+pub(super) fn markov(session: &Session) -> Result<ArtefactOutput> {
     let tails = tails(session)?;
     let claims = [
         ("with steps 2/(μ(t+1)) P(‖φ̄ − φ*‖² ≥ ε) is at most 4κ²/(εT)", PrintedRule::Inverse),
@@ -35,14 +35,14 @@ pub(super) fn markov(session: &Session) -> Result<Made> {
             PrintedRule::Constant(0.0),
         ),
     ];
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: shares("data", &tails),
         figure: Some(figure(&tails)),
         tables: vec![
             levels(&tails),
             shares("Share of the runs with an error of at least ε, and its bound A/ε", &tails),
         ],
-        claims: claims.into_iter().map(|(claim, rule)| judge(claim, &of(&tails, rule))).collect(),
+        claims: claims.into_iter().map(|(claim, rule)| judge(claim, &tails_of(&tails, rule))).collect(),
         notes: notes(&tails),
         datasets: Vec::new(),
     })
@@ -57,7 +57,7 @@ pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
          v(M), ‖φ‖ ≤ D; importance sampling; one coalition per step; steps, averages and bounds with the \
          printed μ = 1 − 1/d, κ = B/μ",
         format!(
-            "{runs} runs of each rule in each game; errors are in units of D² and cannot exceed {LARGEST}, \
+            "{runs} runs of each rule in each game; errors are in units of D² and cannot exceed {MAX_ERROR}, \
              the squared diameter of the ball"
         ),
     ]
@@ -69,14 +69,14 @@ pub(super) fn is_alike(one: PrintedRule, other: PrintedRule) -> bool {
 }
 
 /// Returns the tails of one kind of rule.
-fn of(tails: &[Tail], rule: PrintedRule) -> Vec<&Tail> {
+fn tails_of(tails: &[Tail], rule: PrintedRule) -> Vec<&Tail> {
     tails.iter().filter(|tail| is_alike(tail.rule, rule)).collect()
 }
 
 /// Returns the values of ε for a game and a T: the multiples of A that an error can reach.
 fn limits(tail: &Tail, level: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
     let bound = tail.bound(level);
-    TIMES.into_iter().map(move |times| (times, times * bound)).filter(|(_, limit)| *limit <= LARGEST)
+    TIMES.into_iter().map(move |times| (times, times * bound)).filter(|(_, limit)| *limit <= MAX_ERROR)
 }
 
 fn judge(claim: &str, tails: &[&Tail]) -> Claim {
@@ -169,7 +169,7 @@ fn figure(tails: &[Tail]) -> Figure {
                     colour: palette::BLACK,
                     points: limits.map(|times| (times * bound, 1.0 / times)).to_vec(),
                 },
-                Mark::Curve { colour: looks::GRADIENT_INVERSE.colour, points },
+                Mark::Curve { colour: styles::GRADIENT_INVERSE.colour, points },
             ],
         }
     };

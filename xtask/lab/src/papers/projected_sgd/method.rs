@@ -7,7 +7,7 @@ use apportion::estimators::{
 use apportion::{Estimator, Semivalue};
 use serde::Serialize;
 
-use crate::reproduce::figure::{Style, looks};
+use crate::reproduce::figure::{Style, styles};
 use crate::reproduce::ingredients::Digest;
 
 /// Dependence of the step γ_t on t.
@@ -135,17 +135,17 @@ impl Method {
 
     pub(super) fn style(self) -> Style {
         match self {
-            Self::Classical => looks::MONTE_CARLO,
-            Self::Optimized => looks::RANDOM_ORDERS,
+            Self::Classical => styles::MONTE_CARLO,
+            Self::Optimized => styles::RANDOM_ORDERS,
             Self::Gradient(step, answer) => match (step.rule, answer) {
-                (Rule::Constant, Answer::Mean) => looks::GRADIENT_CONSTANT,
-                (Rule::Constant, Answer::Last) => looks::GRADIENT_CONSTANT_LAST,
-                (Rule::SquareRoot, _) => looks::GRADIENT_SQUARE_ROOT,
-                (Rule::Inverse, _) => looks::GRADIENT_INVERSE,
+                (Rule::Constant, Answer::Mean) => styles::GRADIENT_CONSTANT,
+                (Rule::Constant, Answer::Last) => styles::GRADIENT_CONSTANT_LAST,
+                (Rule::SquareRoot, _) => styles::GRADIENT_SQUARE_ROOT,
+                (Rule::Inverse, _) => styles::GRADIENT_INVERSE,
             },
-            Self::Antithetic => looks::ANTITHETIC_ORDERS,
-            Self::LeverageShap => looks::LEVERAGE_SHAP,
-            Self::DefaultGradient => looks::DEFAULT_GRADIENT,
+            Self::Antithetic => styles::ANTITHETIC_ORDERS,
+            Self::LeverageShap => styles::LEVERAGE_SHAP,
+            Self::DefaultGradient => styles::DEFAULT_GRADIENT,
         }
     }
 

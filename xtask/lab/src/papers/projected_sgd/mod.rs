@@ -12,7 +12,7 @@
 //! | [`count`] | number of evaluations of the reward |
 //! | [`steps`] | the choice of step sizes on held-out pairs |
 //! | [`interactions`] | from no interactions to strong ones |
-//! | [`known`] | games with all coalition values known, and their constants |
+//! | [`known_game`] | games with all coalition values known, and their constants |
 //! | [`theory`], [`hessian`] | the constants of section 4.2, as printed and corrected |
 //! | [`descent`] | the algorithm as printed |
 //! | [`bounds`] | the bounds of section 4.2 next to errors |
@@ -29,7 +29,7 @@ mod descent;
 mod deviation;
 mod hessian;
 mod interactions;
-mod known;
+mod known_game;
 mod markov;
 mod method;
 mod notes;

@@ -49,7 +49,7 @@ const FOLDS: usize = 5;
 /// Penalty λ/2 ‖β‖² on all coefficients except the intercept.
 const RIDGE: f64 = 1.0;
 
-const MOST_ITERATIONS: usize = 50;
+const MAX_ITERATIONS: usize = 50;
 
 /// Probability of a score Medium or High, as a function of the seven attributes.
 #[derive(Debug, Clone)]
@@ -165,7 +165,7 @@ fn logistic(score: f64) -> f64 {
 fn newton(rows: &[Vec<f64>], classes: &[f64]) -> Result<Vec<f64>> {
     let width = rows.first().map_or(0, Vec::len);
     let mut coefficients = vec![0.0; width];
-    for _ in 0..MOST_ITERATIONS {
+    for _ in 0..MAX_ITERATIONS {
         let mut hessian = Mat::<f64>::zeros(width, width);
         let mut gradient = Mat::<f64>::zeros(width, 1);
         for (row, class) in rows.iter().zip(classes) {
@@ -192,7 +192,7 @@ fn newton(rows: &[Vec<f64>], classes: &[f64]) -> Result<Vec<f64>> {
             return Ok(coefficients);
         }
     }
-    bail!("logistic regression did not converge in {MOST_ITERATIONS} iterations")
+    bail!("logistic regression did not converge in {MAX_ITERATIONS} iterations")
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ pub(super) fn measure(
             let made_of = Ingredients::new("errors", PROTOCOL, session.seed, played, digest);
             cells.push(Cell {
                 key: ErrorsKey { task, players, pairs, pair, method, passes, orders: truth.orders },
-                made_of: made_of.against(&Digest::of(truth.values.iter().copied())),
+                made_of: made_of.against(&Digest::from_numbers(truth.values.iter().copied())),
                 with: truth,
             });
         }

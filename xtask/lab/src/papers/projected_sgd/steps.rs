@@ -6,7 +6,7 @@ use anyhow::Result;
 use super::method::{Answer, Method, Rule, Step};
 use super::runs::{Curve, HIGH, LOW, Measured, measure};
 use super::task::{Pairs, Setting, Task};
-use crate::reproduce::catalogue::Made;
+use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::cli::Preset;
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table, table};
@@ -43,7 +43,7 @@ fn step(rule: Rule, size: f64) -> Step {
 }
 
 /// Generates the comparison of errors by step size, rule, budget and average.
-pub(super) fn steps(session: &Session) -> Result<Made> {
+pub(super) fn steps(session: &Session) -> Result<ArtefactOutput> {
     let mut methods: Vec<Method> = Rule::ALL
         .into_iter()
         .flat_map(|rule| SIZES.map(|size| Method::Gradient(step(rule, size), Answer::Mean)))
@@ -63,9 +63,9 @@ pub(super) fn steps(session: &Session) -> Result<Made> {
         pairs(session),
         SIZES.map(|size| size.to_string()).join(", ")
     ));
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&measured),
-        figure: Some(drawn(&measured)),
+        figure: Some(figure(&measured)),
         tables: vec![best_steps(&measured)],
         claims: vec![
             steps_of_paper_are_good(&measured),
@@ -117,7 +117,7 @@ fn of_paper(measured: &Measured) -> impl Iterator<Item = (Step, &Curve)> {
 }
 
 /// Returns the smallest mean error over all sizes of a rule, for the given pairs.
-fn least_error(measured: &Measured, rule: Rule, level: usize, pairs: &[usize]) -> f64 {
+fn min_error(measured: &Measured, rule: Rule, level: usize, pairs: &[usize]) -> f64 {
     let of_size = |size: f64| {
         let errors = &curve(measured, rule, size, Answer::Mean)?.errors[level];
         (!errors.is_empty()).then(|| mean_of(errors, pairs))
@@ -136,8 +136,8 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
             for level in levels(one) {
                 let Some((size, ..)) = best(one, step.rule, Answer::Mean, level) else { continue };
                 let errors = &curve.errors[level];
-                let ratio = Resamples::of(errors.len(), |pairs| {
-                    mean_of(errors, pairs) / least_error(one, step.rule, level, pairs)
+                let ratio = Resamples::draw(errors.len(), |pairs| {
+                    mean_of(errors, pairs) / min_error(one, step.rule, level, pairs)
                 });
                 let (at, step) = (case(one, level), step.title());
                 let name = format!("{at}, {step}: {:.1} times that of {size}", ratio.value);
@@ -160,9 +160,8 @@ fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
     for one in measured {
         for level in levels(one) {
-            let ratio = Resamples::of(one.setting.count, |pairs| {
-                least_error(one, Rule::SquareRoot, level, pairs)
-                    / least_error(one, Rule::Inverse, level, pairs)
+            let ratio = Resamples::draw(one.setting.count, |pairs| {
+                min_error(one, Rule::SquareRoot, level, pairs) / min_error(one, Rule::Inverse, level, pairs)
             });
             cases.push(Case::new(
                 format!("{} ({:.2} times)", case(one, level), ratio.value),
@@ -188,7 +187,7 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
         if first.is_empty() || last.is_empty() {
             return None;
         }
-        let fall = Resamples::of(first.len(), |pairs| mean_of(first, pairs) / mean_of(last, pairs));
+        let fall = Resamples::draw(first.len(), |pairs| mean_of(first, pairs) / mean_of(last, pairs));
         Some(Case::new(format!("{}: {:.2} times", title(one), fall.value), fall.below(2.0)))
     });
     By::Resampling.in_all(
@@ -235,7 +234,7 @@ fn style(rule: Rule, answer: Answer) -> Style {
     Method::Gradient(step(rule, 1.0), answer).style()
 }
 
-fn drawn(measured: &[Measured]) -> Figure {
+fn figure(measured: &[Measured]) -> Figure {
     let panel = |one: &Measured, level: usize| {
         let errors = |rule, answer| -> Vec<(f64, f64)> {
             let point = |size| Some((size, curve(one, rule, size, answer)?.mean(level)?.value));

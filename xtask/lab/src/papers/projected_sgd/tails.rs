@@ -5,7 +5,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::descent::{Descent, PrintedRule};
-use super::known::Known;
+use super::known_game::KnownGame;
 use super::theory::Constants;
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
@@ -38,7 +38,7 @@ impl PrintedRule {
 
 /// Errors of many runs in one game.
 pub(super) struct Tail {
-    pub(super) known: Known,
+    pub(super) known: KnownGame,
     pub(super) rule: PrintedRule,
     /// Errors `‖φ̄ − φ*‖²/D²`, by run and T.
     errors: Vec<Vec<f64>>,
@@ -61,7 +61,7 @@ impl Tail {
 
     /// Returns the printed bound on `E‖φ̄ − φ*‖²/D²`.
     pub(super) fn bound(&self, level: usize) -> f64 {
-        let Known { bounds, norm, .. } = &self.known;
+        let KnownGame { bounds, norm, .. } = &self.known;
         let rule = self.rule.of_bound(&self.known);
         bounds.expected_error(rule, STEPS[level] as f64, Constants::Printed) / norm.powi(2)
     }
@@ -73,7 +73,7 @@ impl Tail {
 }
 
 /// Maximum possible error: the squared diameter of the ball, in units of D².
-pub(super) const LARGEST: f64 = 4.0;
+pub(super) const MAX_ERROR: f64 = 4.0;
 
 #[derive(Serialize)]
 struct RunKey {
@@ -91,8 +91,8 @@ pub(super) fn tails(session: &Session) -> Result<Vec<Tail>> {
     let mut tails = Vec::new();
     for players in PLAYERS {
         for rule in RULES {
-            let known = Known::draw(players, 0, session.seed)?;
-            let descent = Descent::of(&known);
+            let known = KnownGame::draw(players, 0, session.seed)?;
+            let descent = Descent::new(&known);
             let method = Digest::of_data(&descent.errors(rule, &[64], 1))?;
             let cell = |run| Cell {
                 key: RunKey { players, rule: rule.title(), run, steps: STEPS },

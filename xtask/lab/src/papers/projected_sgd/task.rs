@@ -93,7 +93,7 @@ enum Reward {
 }
 
 impl Reward {
-    fn of(self, sum: f64) -> f64 {
+    fn reward(self, sum: f64) -> f64 {
         match self {
             Self::SameClass { threshold, above } => f64::from((sum > threshold) == above),
             Self::Product { reference } => sum.exp() - reference,
@@ -158,10 +158,10 @@ impl PairGame {
     /// Adds the marginal contributions of the players, joining in this order, to `out`.
     pub(super) fn walk(&self, order: impl Iterator<Item = usize>, out: &mut [f64]) {
         let mut sum = self.start;
-        let mut before = self.reward.of(sum);
+        let mut before = self.reward.reward(sum);
         for player in order {
             sum += self.differences[player];
-            let after = self.reward.of(sum);
+            let after = self.reward.reward(sum);
             out[player] += after - before;
             before = after;
         }
@@ -177,7 +177,7 @@ impl Game for PairGame {
         for (value, coalition) in out.iter_mut().zip(batch.iter()) {
             let bytes = coalition.words().iter().flat_map(|word| word.to_le_bytes());
             let gained = self.tables.iter().zip(bytes).map(|(table, byte)| table[usize::from(byte)]);
-            *value = self.reward.of(self.start + gained.sum::<f64>());
+            *value = self.reward.reward(self.start + gained.sum::<f64>());
         }
         Ok(())
     }
@@ -185,11 +185,11 @@ impl Game for PairGame {
 
 /// Returns the median of a χ² distribution, so that half of all individuals belong to each class.
 fn median(degrees: usize) -> Result<f64> {
-    let law = ChiSquared::new(degrees as f64).context("invalid degrees of freedom of χ²")?;
+    let distribution = ChiSquared::new(degrees as f64).context("invalid degrees of freedom of χ²")?;
     let (mut low, mut high) = (0.0, degrees as f64);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
-        if law.cdf(middle) < 0.5 { low = middle } else { high = middle }
+        if distribution.cdf(middle) < 0.5 { low = middle } else { high = middle }
     }
     Ok(0.5 * (low + high))
 }
@@ -236,8 +236,11 @@ mod tests {
                     batch.push_members(members.iter().copied());
                     let mut value = [0.0];
                     game.values(&batch, &mut value).unwrap();
-                    let wanted = by_definition(task, median, &explicand, &reference, &members);
-                    assert!((value[0] - wanted).abs() < 1e-12 * (1.0 + wanted.abs()), "{task:?} {members:?}");
+                    let expected = by_definition(task, median, &explicand, &reference, &members);
+                    assert!(
+                        (value[0] - expected).abs() < 1e-12 * (1.0 + expected.abs()),
+                        "{task:?} {members:?}"
+                    );
                 }
             }
         }

@@ -21,7 +21,7 @@
 //! corrected μ, this gives `6Dκ/√T`. The printed `4Dκ/√T` contains κ for the printed μ, which is twice as
 //! large, and thus equals `8Dκ/√T`, above the proven bound.
 
-use apportion::estimators::GradientLaw;
+use apportion::estimators::GradientDistribution;
 
 /// Constants used in a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +49,13 @@ pub(super) enum StepRule {
 }
 
 /// The constants for `players` (two or more), `‖φ‖ ≤ norm` (D) and `|v(S) − v(∅)| ≤ value` (C), with
-/// coalitions drawn from `law`.
+/// coalitions drawn from `distribution`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GradientBounds {
     pub(super) players: usize,
     pub(super) norm: f64,
     pub(super) value: f64,
-    pub(super) law: GradientLaw,
+    pub(super) distribution: GradientDistribution,
 }
 
 impl GradientBounds {
@@ -74,13 +74,13 @@ impl GradientBounds {
         let (n, norm, value) = (self.players as f64, self.norm, self.value);
         let of_size = |size: usize| {
             let l = size as f64;
-            let (row, values) = match self.law {
-                GradientLaw::Centred => ((l * (n - l) / n).sqrt(), 2.0 * value),
+            let (row, values) = match self.distribution {
+                GradientDistribution::Centred => ((l * (n - l) / n).sqrt(), 2.0 * value),
                 _ => (l.sqrt(), value),
             };
             (n - 1.0) / (l * (n - l)) * row * (norm * row + values)
         };
-        if self.law == GradientLaw::Uniform {
+        if self.distribution == GradientDistribution::Uniform {
             let row = (n - 1.0).sqrt();
             return 2.0 * (2f64.powf(n) - 2.0) * row / n * (row * norm + value);
         }
@@ -172,7 +172,8 @@ mod tests {
     use apportion::{Estimator, Game};
     use rand::RngExt;
 
-    const LAWS: [GradientLaw; 3] = [GradientLaw::Uniform, GradientLaw::Importance, GradientLaw::Centred];
+    const DISTRIBUTIONS: [GradientDistribution; 3] =
+        [GradientDistribution::Uniform, GradientDistribution::Importance, GradientDistribution::Centred];
 
     fn binomial(players: usize, size: usize) -> f64 {
         (0..size).map(|i| (players - i) as f64 / (i + 1) as f64).product()
@@ -184,15 +185,21 @@ mod tests {
     }
 
     /// Returns the probability of each coalition of a size.
-    fn probability(law: GradientLaw, players: usize, size: usize, norm: f64, value: f64) -> f64 {
+    fn probability(
+        distribution: GradientDistribution,
+        players: usize,
+        size: usize,
+        norm: f64,
+        value: f64,
+    ) -> f64 {
         let bound = |size: usize| {
             let l = size as f64;
-            let row = match law {
-                GradientLaw::Uniform => return 1.0,
-                GradientLaw::Importance => l.sqrt(),
-                GradientLaw::Centred => (l * (players as f64 - l) / players as f64).sqrt(),
+            let row = match distribution {
+                GradientDistribution::Uniform => return 1.0,
+                GradientDistribution::Importance => l.sqrt(),
+                GradientDistribution::Centred => (l * (players as f64 - l) / players as f64).sqrt(),
             };
-            let values = if law == GradientLaw::Centred { 2.0 * value } else { value };
+            let values = if distribution == GradientDistribution::Centred { 2.0 * value } else { value };
             weight(players, size) * row * (norm * row + values)
         };
         let total: f64 = (1..players).map(|size| binomial(players, size) * bound(size)).sum();
@@ -200,17 +207,17 @@ mod tests {
     }
 
     /// Creates bounds from D, C and a distribution.
-    fn bounds(players: usize, norm: f64, value: f64, law: GradientLaw) -> GradientBounds {
-        GradientBounds { players, norm, value, law }
+    fn bounds(players: usize, norm: f64, value: f64, distribution: GradientDistribution) -> GradientBounds {
+        GradientBounds { players, norm, value, distribution }
     }
 
     #[test]
     fn gradients_at_points_of_the_set_are_within_their_bound() {
         let mut rng = stream(1, Purpose::Experiment, 0);
         for players in 2..=8usize {
-            for law in LAWS {
+            for distribution in DISTRIBUTIONS {
                 let (norm, value) = (1.5, 0.8);
-                let bound = bounds(players, norm, value, law).gradient_norm().powi(2);
+                let bound = bounds(players, norm, value, distribution).gradient_norm().powi(2);
                 let mut most = 0f64;
                 for _ in 0..20 {
                     let values: Vec<f64> =
@@ -228,18 +235,18 @@ mod tests {
                         let size = mask.count_ones() as usize;
                         let fitted: f64 = (0..players).filter(|i| mask >> i & 1 == 1).map(|i| point[i]).sum();
                         let l = size as f64;
-                        let row = if law == GradientLaw::Centred {
+                        let row = if distribution == GradientDistribution::Centred {
                             l * (players as f64 - l) / players as f64
                         } else {
                             l
                         };
-                        let draw = probability(law, players, size, norm, 0.8);
+                        let draw = probability(distribution, players, size, norm, 0.8);
                         let squared = (2.0 * weight(players, size) * (fitted - value)).powi(2) * row;
                         expected += squared / draw;
                     }
                     most = most.max(expected);
                 }
-                assert!(most <= bound, "{law:?}, {players} players: {most} beyond {bound}");
+                assert!(most <= bound, "{distribution:?}, {players} players: {most} beyond {bound}");
             }
         }
     }
@@ -255,7 +262,7 @@ mod tests {
                     2.0 * weight(players, mask.count_ones() as usize) * l.sqrt() * (norm * l.sqrt() + value)
                 })
                 .sum();
-            let own = bounds(players, norm, value, GradientLaw::Importance);
+            let own = bounds(players, norm, value, GradientDistribution::Importance);
             assert!((own.gradient_norm() / sum - 1.0).abs() < 1e-12);
             let largest = (1..players)
                 .map(|size| {
@@ -266,14 +273,14 @@ mod tests {
                         * (norm * l.sqrt() + value)
                 })
                 .fold(0.0, f64::max);
-            let uniform = bounds(players, norm, value, GradientLaw::Uniform).gradient_norm();
+            let uniform = bounds(players, norm, value, GradientDistribution::Uniform).gradient_norm();
             assert!((uniform / largest - 1.0).abs() < 1e-12);
         }
         // H_{n−1} compared with (n − 1)/n.
-        let part = |law| bounds(50, 1.0, 1e-12, law).gradient_norm();
+        let part = |distribution| bounds(50, 1.0, 1e-12, distribution).gradient_norm();
         let harmonic: f64 = (1..50).map(|l| 1.0 / f64::from(l)).sum();
-        assert!((part(GradientLaw::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);
-        assert!((part(GradientLaw::Centred) / (2.0 * 49.0 * 49.0 / 50.0) - 1.0).abs() < 1e-9);
+        assert!((part(GradientDistribution::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);
+        assert!((part(GradientDistribution::Centred) / (2.0 * 49.0 * 49.0 / 50.0) - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -284,7 +291,8 @@ mod tests {
                 let masks = (1..(1usize << players) - 1).filter(both);
                 masks.map(|mask| 2.0 * weight(players, mask.count_ones() as usize)).sum()
             };
-            let mu = bounds(players, 1.0, 1.0, GradientLaw::Centred).strong_convexity(Constants::Corrected);
+            let mu = bounds(players, 1.0, 1.0, GradientDistribution::Centred)
+                .strong_convexity(Constants::Corrected);
             // a on the diagonal and c elsewhere: eigenvalues a − c in the plane and a + (n − 1) c across it.
             let (a, c) = (entry(0, 0), entry(0, 1));
             for i in 0..players {
@@ -310,8 +318,8 @@ mod tests {
             let value = game.values_in_order().iter().map(|v| (v - empty).abs()).fold(0.0, f64::max);
             let total = truth.iter().sum::<f64>() / players as f64;
             let start = truth.iter().map(|x| (x - total).powi(2)).sum::<f64>();
-            for law in LAWS {
-                let bounds = bounds(players, norm, value, law);
+            for distribution in DISTRIBUTIONS {
+                let bounds = bounds(players, norm, value, distribution);
                 let constant = 0.01;
                 for (rule, estimator) in [
                     (StepRule::Inverse, ProjectedGradient::inverse()),
@@ -320,7 +328,7 @@ mod tests {
                 ] {
                     for pairing in [Pairing::Unpaired, Pairing::Paired] {
                         let estimator = estimator
-                            .with_law(law)
+                            .with_distribution(distribution)
                             .with_pairing(pairing)
                             .with_set(IterateSet::Ball(norm))
                             .with_value_bound(Some(value))
@@ -334,7 +342,10 @@ mod tests {
                             };
                             let mean = (0..40).map(error).sum::<f64>() / 40.0;
                             let bound = bounds.expected_error(rule, steps as f64, Constants::Corrected);
-                            assert!(mean <= bound, "{law:?}, {rule:?}, {steps}: {mean} beyond {bound}");
+                            assert!(
+                                mean <= bound,
+                                "{distribution:?}, {rule:?}, {steps}: {mean} beyond {bound}"
+                            );
                         }
                     }
                 }
@@ -345,7 +356,7 @@ mod tests {
     #[test]
     fn the_constants_are_those_checked_by_hand() {
         // n = 8, C = D = 1: B/μ = 30.6, and 122.4 with the paper's factors.
-        let bounds = bounds(8, 1.0, 1.0, GradientLaw::Importance);
+        let bounds = bounds(8, 1.0, 1.0, GradientDistribution::Importance);
         assert!(
             (bounds.condition(Constants::Corrected) - 30.6).abs() < 0.05,
             "{}",
@@ -364,7 +375,7 @@ mod tests {
     #[test]
     fn what_is_printed_is_never_below_what_was_shown() {
         for players in 2..=12 {
-            let own = bounds(players, 1.3, 0.4, GradientLaw::Importance);
+            let own = bounds(players, 1.3, 0.4, GradientDistribution::Importance);
             for rule in [
                 StepRule::Inverse,
                 StepRule::SquareRoot,
@@ -382,7 +393,7 @@ mod tests {
 
     #[test]
     fn nothing_is_promised_where_there_is_nothing_to_promise() {
-        let of_six = bounds(6, 1.0, 0.5, GradientLaw::Centred);
+        let of_six = bounds(6, 1.0, 0.5, GradientDistribution::Centred);
         for step in [0.0, -1.0, 0.6, f64::NAN] {
             assert_eq!(
                 of_six.expected_error(StepRule::Constant { step, start: 1.0 }, 10.0, Constants::Corrected),
@@ -392,7 +403,7 @@ mod tests {
         for steps in [0.0, f64::NAN] {
             assert_eq!(of_six.expected_error(StepRule::Inverse, steps, Constants::Corrected), f64::INFINITY);
         }
-        assert_eq!(bounds(2000, 1.0, 1.0, GradientLaw::Uniform).gradient_norm(), f64::INFINITY);
-        assert!(bounds(2000, 1.0, 1.0, GradientLaw::Centred).gradient_norm().is_finite());
+        assert_eq!(bounds(2000, 1.0, 1.0, GradientDistribution::Uniform).gradient_norm(), f64::INFINITY);
+        assert!(bounds(2000, 1.0, 1.0, GradientDistribution::Centred).gradient_norm().is_finite());
     }
 }

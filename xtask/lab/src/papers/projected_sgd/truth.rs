@@ -15,7 +15,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
 /// Maximum number of players for which coalitions are enumerated.
-const MOST_ENUMERATED: usize = 20;
+const MAX_ENUMERATED_PLAYERS: usize = 20;
 
 /// Shapley values of one pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub(super) fn orders(preset: Preset) -> usize {
 /// Computes the truths of the pairs.
 pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> {
     let Setting { task, players, pairs, .. } = setting;
-    let orders = (players > MOST_ENUMERATED).then(|| orders(session.preset));
+    let orders = (players > MAX_ENUMERATED_PLAYERS).then(|| orders(session.preset));
     let played = played(setting, session.seed)?;
     let probe = PairGame::draw(task, PROBE, Pairs::Shown, 0, 1)?;
     let method = Digest::of_data(&truth(&probe, PROBE, orders.and(Some(PROBE)), 1)?)?;

@@ -8,8 +8,8 @@ use apportion::{Background, MarginalGame, Model, Semivalue};
 use rand::RngExt;
 
 use super::recidivism::{AGE, ATTRIBUTES, PRIORS, Quality, Recidivism, is_held_out};
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::datasets::known;
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::datasets::known_dataset;
 use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Side, Style, palette};
 use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
@@ -57,7 +57,7 @@ struct Bar {
 }
 
 /// Figure 1, for COMPAS and diabetes.
-pub(super) fn fig1(session: &Session) -> Result<Made> {
+pub(super) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
     notes.push(format!(
@@ -101,9 +101,9 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
         algorithm_1(&waterfalls),
     ];
     claims.extend(of_the_caption(&waterfalls[0]));
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: table("data", &waterfalls),
-        figure: Some(drawn(&waterfalls)),
+        figure: Some(figure(&waterfalls)),
         tables,
         claims,
         notes,
@@ -112,7 +112,7 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
 }
 
 fn compas(session: &Session) -> Result<(Waterfall, Quality)> {
-    let data = known("compas").without_model()?;
+    let data = known_dataset("compas").without_model()?;
     let model = Recidivism::train(&data)?;
     let probability = |row: usize| model.probability(data.row(row));
     let alike = (0..data.rows())
@@ -392,7 +392,7 @@ impl Waterfall {
 /// Style of the mean of the references, and of the prediction.
 const ENDS: Style = Style { colour: palette::BLACK, shape: Shape::Diamond };
 
-fn drawn(waterfalls: &[Waterfall]) -> Figure {
+fn figure(waterfalls: &[Waterfall]) -> Figure {
     let look = |colour| Style { colour, shape: Shape::Square };
     Figure {
         title: "Figure 1: importance of attributes for one individual".to_owned(),

@@ -628,14 +628,14 @@ mod tests {
     fn a_legend_has_what_the_figure_draws() {
         let style = Style { colour: palette::BLUE, shape: Shape::Circle };
         let mut figure = figure("", (1.0, 2.0));
-        for (mark, wanted) in [
+        for (mark, expected) in [
             (Mark::Bar { colour: palette::BLACK, from: (0.0, 0.0), to: (1.0, 1.0) }, Key::Line),
             (Mark::Bar { colour: style.colour, from: (0.0, 0.0), to: (1.0, 1.0) }, Key::Bar),
             (Mark::Points { style, points: vec![(1.0, 1.0)] }, Key::Point),
             (Mark::Line { style, points: vec![(1.0, 1.0)] }, Key::Line),
         ] {
             figure.panels[0].marks.push(mark);
-            assert_eq!(key(&figure, style), wanted);
+            assert_eq!(key(&figure, style), expected);
         }
     }
 

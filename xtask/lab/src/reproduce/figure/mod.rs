@@ -3,14 +3,14 @@
 //! A [`Figure`] is a grid of [`Panel`]s and one legend. A panel has two [`Axis`]es and a list of [`Mark`]s in
 //! data coordinates. The same drawing code ([`draw`]) writes SVG and PNG ([`files`]), with an embedded font,
 //! so that the output does not depend on installed fonts. Each method has the same style in all papers
-//! ([`looks`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
+//! ([`styles`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
 
 mod axis;
 mod draw;
 mod files;
-pub(crate) mod looks;
 pub(crate) mod palette;
 mod picture;
+pub(crate) mod styles;
 
 use anyhow::{Result, ensure};
 

@@ -14,7 +14,7 @@ use super::source::Source;
 use super::store::sha256;
 
 /// The requirements that a network must meet.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct NetworkRequirements<'a> {
     pub(crate) name: &'static str,
     /// Files that it must have been trained on.
     pub(crate) data: &'a [&'a Source],
@@ -49,7 +49,7 @@ pub(crate) fn how_to_train(name: &str) -> String {
 /// # Errors
 ///
 /// A line with the reason why it is not available, and how to get it.
-pub(crate) fn find(folders: &[PathBuf], wanted: &Wanted<'_>) -> Result<Trained, String> {
+pub(crate) fn find(folders: &[PathBuf], wanted: &NetworkRequirements<'_>) -> Result<Trained, String> {
     let how = how_to_train(wanted.name);
     for folder in folders.iter().filter(|folder| folder.join("index.json").is_file()) {
         let index = read(folder).map_err(|problem| {
@@ -73,7 +73,7 @@ fn read(folder: &Path) -> Result<Index, String> {
     Ok(index)
 }
 
-fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, String> {
+fn checked(folder: &Path, entry: Entry, wanted: &NetworkRequirements<'_>) -> Result<Trained, String> {
     let Entry { input, row, outputs, .. } = &entry;
     if (*input, &row[..], *outputs) != (wanted.input, wanted.row, wanted.outputs) {
         return Err(format!(
@@ -131,8 +131,13 @@ mod tests {
 
     const DATA: Source = Source { file: "pima.csv", sha256: "c0" };
 
-    const WANTED: Wanted<'_> =
-        Wanted { name: "pima_mlp", data: &[&DATA], input: Input::Columns, row: &[8], outputs: 1 };
+    const WANTED: NetworkRequirements<'_> = NetworkRequirements {
+        name: "pima_mlp",
+        data: &[&DATA],
+        input: Input::Columns,
+        row: &[8],
+        outputs: 1,
+    };
 
     /// Creates a directory with a network of these bytes, and an index in which `change` is replaced.
     fn folder(bytes: &[u8], (old, new): (&str, &str)) -> tempfile::TempDir {
@@ -154,14 +159,14 @@ mod tests {
         folder
     }
 
-    fn found(folder: &Path) -> Result<Trained, String> {
+    fn load(folder: &Path) -> Result<Trained, String> {
         find(&[folder.join("none"), folder.to_owned()], &WANTED)
     }
 
     #[test]
     fn a_network_is_found_with_what_made_it() {
         let folder = folder(b"network", ("", ""));
-        let trained = found(folder.path()).unwrap();
+        let trained = load(folder.path()).unwrap();
         assert_eq!((trained.entry.seed, trained.entry.score, &trained.bytes[..]), (3, 0.75, &b"network"[..]));
         assert_eq!(table([(&trained.entry, "none")]).unwrap().rows.len(), 1);
         assert!(table([]).is_none());
@@ -183,7 +188,7 @@ mod tests {
         ];
         for (bytes, change, why) in refusals {
             let folder = folder(bytes, change);
-            let refusal = found(folder.path()).unwrap_err();
+            let refusal = load(folder.path()).unwrap_err();
             assert!(refusal.contains(why) && refusal.ends_with("cargo xtask train pima_mlp"), "{refusal}");
         }
         assert_eq!(find(&[], &WANTED).unwrap_err(), "not trained yet: cargo xtask train pima_mlp");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::test::Test;
-use super::{FALSE_ALARM, FEWEST_RUNS, Verdict};
+use super::{FALSE_ALARM, MIN_RUNS, Verdict};
 
 /// Number of cases for which a claim must be true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) enum Needed {
 }
 
 impl Needed {
-    fn is_met(self, said: Said, of: usize) -> bool {
+    fn is_met(self, said: Tally, of: usize) -> bool {
         match self {
             Self::All => said.favour == of,
             Self::Most => 5 * said.favour >= 4 * of,
@@ -49,7 +49,7 @@ impl Case {
     }
 
     /// Prefixes the name of the case with `whom`.
-    pub(crate) fn of(self, whom: &str) -> Self {
+    pub(crate) fn prefixed(self, whom: &str) -> Self {
         Self { name: format!("{whom}, {}", self.name), ..self }
     }
 }
@@ -66,7 +66,7 @@ enum Finding {
 
 /// Numbers of cases significantly in favour of a claim, and against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Said {
+struct Tally {
     favour: usize,
     against: usize,
 }
@@ -76,13 +76,13 @@ struct Said {
 pub(super) fn judge(needed: Needed, cases: &[Case]) -> (Verdict, String) {
     let findings = findings(cases);
     let number = |finding: Finding| findings.iter().filter(|found| **found == finding).count();
-    let said = Said { favour: number(Finding::For), against: number(Finding::Against) };
+    let said = Tally { favour: number(Finding::For), against: number(Finding::Against) };
     let tested = said.favour + said.against + number(Finding::Undecided);
     let verdict = match said {
         _ if tested == 0 => Verdict::NotTested,
         said if needed.is_met(said, cases.len()) => Verdict::Holds,
-        Said { favour: 0, against: 0 } => Verdict::Undecided,
-        Said { favour, against } if favour > against => Verdict::HoldsPartly,
+        Tally { favour: 0, against: 0 } => Verdict::Undecided,
+        Tally { favour, against } if favour > against => Verdict::HoldsPartly,
         _ => Verdict::DoesNotHold,
     };
     (verdict, evidence(cases, &findings))
@@ -97,7 +97,7 @@ pub(crate) fn are_contradicted(cases: &[Case]) -> bool {
 /// all agree by chance with probability 2^−n.
 fn runs_needed(cases: usize) -> usize {
     let by_signs = (cases.max(1) as f64 / FALSE_ALARM).log2().ceil() as usize;
-    by_signs.max(FEWEST_RUNS)
+    by_signs.max(MIN_RUNS)
 }
 
 fn findings(cases: &[Case]) -> Vec<Finding> {

@@ -77,7 +77,7 @@ impl Claim {
     }
 
     /// Recreates a stored claim, and recomputes its verdict.
-    pub(crate) fn kept(
+    pub(crate) fn from_evidence(
         claim: String,
         source: String,
         printed: Option<String>,
@@ -194,7 +194,7 @@ impl By {
     }
 
     /// Creates a claim about four out of five cases.
-    pub(crate) fn in_most(
+    pub(crate) fn in_max(
         self,
         claim: &str,
         source: &str,
@@ -278,7 +278,7 @@ mod tests {
         use Needed::{All, Most, NotBehind};
         use Verdict::{DoesNotHold, Holds, HoldsPartly, NotTested, Undecided};
         let five = |others: (f64, f64)| [FOR, FOR, FOR, FOR, others];
-        for (needed, chances, wanted) in [
+        for (needed, chances, expected) in [
             (All, &[][..], NotTested),
             (All, &[FOR, FOR], Holds),
             (All, &five(UNDECIDED), HoldsPartly),
@@ -293,7 +293,7 @@ mod tests {
             (NotBehind, &[FOR, FOR, AGAINST], HoldsPartly),
             (NotBehind, &[UNDECIDED, UNDECIDED], Undecided),
         ] {
-            assert_eq!(verdict(needed, chances), wanted, "{needed:?} {chances:?}");
+            assert_eq!(verdict(needed, chances), expected, "{needed:?} {chances:?}");
         }
     }
 

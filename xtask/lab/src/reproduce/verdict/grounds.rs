@@ -118,9 +118,9 @@ fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
         _ if error == 0.0 && distance.is_finite() => {
             Some(if distance < 0.0 { (0.0, 1.0) } else { (1.0, 0.0) })
         }
-        Ok(law) if (distance / error).is_finite() => {
+        Ok(distribution) if (distance / error).is_finite() => {
             let t = distance / error;
-            Some((law.cdf(t), law.sf(t)))
+            Some((distribution.cdf(t), distribution.sf(t)))
         }
         _ => None,
     };
@@ -130,9 +130,9 @@ fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
 /// Returns the p-values of a share, from the binomial distribution.
 fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
     match Binomial::new(limit, of as u64) {
-        Ok(law) if of > 0 => {
-            let at_least = if count == 0 { 1.0 } else { law.sf(count as u64 - 1) };
-            (at_least, law.cdf(count as u64))
+        Ok(distribution) if of > 0 => {
+            let at_least = if count == 0 { 1.0 } else { distribution.sf(count as u64 - 1) };
+            (at_least, distribution.cdf(count as u64))
         }
         _ => (f64::NAN, f64::NAN),
     }
@@ -158,19 +158,19 @@ fn signed_ranks(distances: &[f32]) -> (f64, f64) {
     if ranks.len() > EXACT_RANKS {
         let deviation = ranks.iter().map(|&rank| (rank as f64).powi(2)).sum::<f64>().sqrt() / 2.0;
         let z = (high as f64 - total as f64 / 2.0) / deviation;
-        let law = Normal::standard();
-        return (law.cdf(z), law.sf(z));
+        let distribution = Normal::standard();
+        return (distribution.cdf(z), distribution.sf(z));
     }
     // Distribution of the sum of the ranks with positive sign.
-    let mut law = vec![0.0; total + 1];
-    law[0] = 1.0;
+    let mut distribution = vec![0.0; total + 1];
+    distribution[0] = 1.0;
     for &rank in &ranks {
         for sum in (0..=total).rev() {
-            let without = if sum >= rank { law[sum - rank] } else { 0.0 };
-            law[sum] = 0.5 * (law[sum] + without);
+            let without = if sum >= rank { distribution[sum - rank] } else { 0.0 };
+            distribution[sum] = 0.5 * (distribution[sum] + without);
         }
     }
-    (law[..=high].iter().sum::<f64>().min(1.0), law[high..].iter().sum::<f64>().min(1.0))
+    (distribution[..=high].iter().sum::<f64>().min(1.0), distribution[high..].iter().sum::<f64>().min(1.0))
 }
 
 /// A number in JSON; infinite numbers and NaN are written as strings.

@@ -34,7 +34,7 @@ pub(crate) const RULES: u32 = 4;
 pub(crate) const FALSE_ALARM: f64 = 0.05;
 
 /// Minimum number of runs for a verdict.
-pub(crate) const FEWEST_RUNS: usize = 10;
+pub(crate) const MIN_RUNS: usize = 10;
 
 /// Verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,11 +30,11 @@ fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
     if matches!(claim.verdict, Verdict::Holds | Verdict::NotTested) {
         return None;
     }
-    known(artefact, &claim.claim)
+    recorded_reason(artefact, &claim.claim)
 }
 
 /// Returns the reason of the longest matching entry, whatever the verdict.
-fn known(artefact: &str, claim: &str) -> Option<&'static str> {
+fn recorded_reason(artefact: &str, claim: &str) -> Option<&'static str> {
     let fits = REASONS.get(artefact)?.iter().filter(|(end, _)| claim.ends_with(end.as_str()));
     let known = fits.max_by_key(|(end, _)| end.len())?;
     Some(known.1)

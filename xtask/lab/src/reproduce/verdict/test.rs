@@ -183,7 +183,7 @@ pub(crate) struct Resamples {
 
 impl Resamples {
     /// Computes `statistic` for runs drawn with replacement from `runs`, with a fixed seed.
-    pub(crate) fn of(runs: usize, statistic: impl Fn(&[usize]) -> f64) -> Self {
+    pub(crate) fn draw(runs: usize, statistic: impl Fn(&[usize]) -> f64) -> Self {
         let mut rng = stream(0, Purpose::Experiment, runs as u64);
         let mut drawn = vec![0; runs];
         let mut value = || {
@@ -280,10 +280,10 @@ mod tests {
     #[test]
     fn runs_drawn_again_tell_a_statistic_from_a_limit_outside_its_spread() {
         let sample: Vec<f64> = (0..20).map(f64::from).collect();
-        let mean = Resamples::of(20, |runs| runs.iter().map(|&run| sample[run]).sum::<f64>() / 20.0);
+        let mean = Resamples::draw(20, |runs| runs.iter().map(|&run| sample[run]).sum::<f64>() / 20.0);
         assert_eq!(mean.below(20.0).favour, 1.0 / 2000.0);
         assert!(mean.below(9.5).favour > 0.3 && mean.above(9.5).favour > 0.3);
-        assert!(Resamples::of(0, |_| 0.0).below(1.0).favour.is_nan());
+        assert!(Resamples::draw(0, |_| 0.0).below(1.0).favour.is_nan());
     }
 
     #[test]

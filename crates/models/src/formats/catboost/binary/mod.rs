@@ -23,7 +23,7 @@ mod statistics;
 mod trees;
 
 use self::flat::{Buffer, Table};
-use self::statistics::Listed;
+use self::statistics::StatisticEntry;
 use self::trees::Trees;
 use super::features::{Feature, Features, Kind};
 use super::information::Information;
@@ -42,7 +42,7 @@ const TABLES: &str = "static_provider_v1";
 
 /// Maximum number of outputs. Only models without trees need the limit, since each tree stores values for all
 /// outputs.
-const MOST_OUTPUTS: usize = 1 << 20;
+const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
@@ -72,9 +72,10 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         _ => Default::default(),
     };
     let features = features(table)?;
-    let listed: Vec<Listed> = table.tables(7)?.into_iter().map(Listed::read).collect::<Result<_, _>>()?;
+    let listed: Vec<StatisticEntry> =
+        table.tables(7)?.into_iter().map(StatisticEntry::read).collect::<Result<_, _>>()?;
     let mut splits = Splits::new(features, |features, double| {
-        let statistic = |listed: &Listed| {
+        let statistic = |listed: &StatisticEntry| {
             let counts = tables.get(&listed.key).cloned();
             let counts = counts.ok_or_else(|| table.error("missing table of a category statistic"))?;
             listed.stated.with(counts, features, double).map_err(|problem| table.error(problem))
@@ -96,8 +97,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         conditions.extend(listed.borders.iter().map(|&border| Condition::Statistic { place, border }));
     }
     let outputs = match table.count(0, 0)? {
-        outputs @ 1..=MOST_OUTPUTS => outputs,
-        outputs => return Err(table.error(format!("expected 1 to {MOST_OUTPUTS} outputs, got {outputs}"))),
+        outputs @ 1..=MAX_OUTPUTS => outputs,
+        outputs => return Err(table.error(format!("expected 1 to {MAX_OUTPUTS} outputs, got {outputs}"))),
     };
     let (scale, bias) = scale_and_bias(table, outputs)?;
     let trees = Trees::read(table, conditions)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::flat::{Buffer, Table, ints, pairs};
 use crate::ensemble::{Counts, Rate, RateKind};
 use crate::error::ModelError;
-use crate::formats::catboost::statistics::{Element, Stated, kind};
+use crate::formats::catboost::statistics::{Element, StatisticDescription, kind};
 
 /// The key that identifies a table.
 #[derive(PartialEq, Eq, Hash)]
@@ -52,13 +52,13 @@ impl Key {
 }
 
 /// A statistic, the key of its table, and its borders.
-pub(super) struct Listed {
-    pub(super) stated: Stated,
+pub(super) struct StatisticEntry {
+    pub(super) stated: StatisticDescription,
     pub(super) key: Key,
     pub(super) borders: Vec<f32>,
 }
 
-impl Listed {
+impl StatisticEntry {
     pub(super) fn read(feature: Table<'_>) -> Result<Self, ModelError> {
         let wanted = || feature.error("the statistic has no definition");
         let statistic = feature.table(0)?.ok_or_else(wanted)?;
@@ -73,7 +73,7 @@ impl Listed {
             shift: statistic.float(4, 0.0)?,
             scale: statistic.float(5, 1.0)?,
         };
-        let stated = Stated { elements: key.elements(feature)?, rate };
+        let stated = StatisticDescription { elements: key.elements(feature)?, rate };
         Ok(Self { stated, key, borders: feature.floats(1)? })
     }
 }

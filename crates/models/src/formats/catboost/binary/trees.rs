@@ -8,7 +8,7 @@ use super::flat::{Table, pairs_of_16};
 use crate::ensemble::{Split, VectorTree};
 use crate::error::ModelError;
 use crate::formats::catboost::splits::{Condition, Grove, Splits};
-use crate::formats::catboost::trees::{MOST_SPLITS, oblivious};
+use crate::formats::catboost::trees::{MAX_SPLITS, oblivious};
 
 /// The trees, parsed so far that they can be added to an ensemble.
 pub(super) struct Trees<'a> {
@@ -99,8 +99,8 @@ impl<'a> Trees<'a> {
         before: &mut usize,
         outputs: usize,
     ) -> Result<(VectorTree, bool), String> {
-        if numbers.len() > MOST_SPLITS {
-            return Err(format!("{} splits exceed the maximum of {MOST_SPLITS}", numbers.len()));
+        if numbers.len() > MAX_SPLITS {
+            return Err(format!("{} splits exceed the maximum of {MAX_SPLITS}", numbers.len()));
         }
         let read = numbers.iter().map(|&number| self.split(splits, number));
         let (read, joint): (Vec<Split>, Vec<bool>) =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ensemble::{Counts, Rate, RateKind, Statistic};
 use crate::error::ModelError;
 use crate::formats::catboost::features::Features;
-use crate::formats::catboost::statistics::{Element, NAMES, Stated, kind};
+use crate::formats::catboost::statistics::{Element, NAMES, StatisticDescription, kind};
 use crate::formats::document::Field;
 
 /// Losses for several targets, each with its own statistics.
@@ -14,8 +14,8 @@ const SEVERAL_TARGETS: [&str; 4] =
     ["MultiRMSE", "MultiRMSEWithMissingValues", "MultiLogloss", "MultiCrossEntropy"];
 
 /// A statistic and the name of its table.
-pub(super) struct Listed<'a> {
-    stated: Stated,
+pub(super) struct StatisticEntry<'a> {
+    stated: StatisticDescription,
     field: Field<'a>,
     table: &'a str,
 }
@@ -47,7 +47,7 @@ impl Borders {
 pub(super) fn read<'a>(
     root: &Field<'a>,
     listed: &Field<'a>,
-) -> Result<(Vec<Listed<'a>>, Borders), ModelError> {
+) -> Result<(Vec<StatisticEntry<'a>>, Borders), ModelError> {
     let mut borders = Borders { first: 0, of: Vec::new() };
     let Some(list) = listed.find("ctrs")?.filter(|list| !list.is_null()) else {
         return Ok((Vec::new(), borders));
@@ -69,12 +69,12 @@ pub(super) fn read<'a>(
     for field in list.elements()? {
         let of = field.get("borders")?.numbers()?;
         borders.of.extend(of.iter().map(|&border| (statistics.len(), border as f32)));
-        statistics.push(Listed::read(field)?);
+        statistics.push(StatisticEntry::read(field)?);
     }
     Ok((statistics, borders))
 }
 
-impl<'a> Listed<'a> {
+impl<'a> StatisticEntry<'a> {
     fn read(field: Field<'a>) -> Result<Self, ModelError> {
         let type_field = field.get("ctr_type")?;
         let name = type_field.text()?;
@@ -92,7 +92,8 @@ impl<'a> Listed<'a> {
             shift: number("shift")?,
             scale: number("scale")?,
         };
-        let stated = Stated { elements: elements.iter().map(element).collect::<Result<_, _>>()?, rate };
+        let stated =
+            StatisticDescription { elements: elements.iter().map(element).collect::<Result<_, _>>()?, rate };
         Ok(Self { stated, table: field.get("identifier")?.text()?, field })
     }
 }
@@ -100,7 +101,7 @@ impl<'a> Listed<'a> {
 /// Rejects statistics of several targets. The file names tables without their target, so if several have the
 /// same name, it contains only one of them. If the loss is unknown, some of these files are recognized by the
 /// order of the statistics, which CatBoost sorts within a target.
-pub(super) fn check_targets(listed: &[Listed<'_>], loss: &str) -> Result<(), ModelError> {
+pub(super) fn check_targets(listed: &[StatisticEntry<'_>], loss: &str) -> Result<(), ModelError> {
     let mut last: HashMap<&str, (usize, f32)> = HashMap::new();
     for listed in listed {
         let class = match listed.stated.rate.kind {
@@ -125,7 +126,7 @@ pub(super) fn check_targets(listed: &[Listed<'_>], loss: &str) -> Result<(), Mod
 
 /// Combines the statistics with their tables, which are members of the root.
 pub(super) fn with_tables(
-    listed: &[Listed<'_>],
+    listed: &[StatisticEntry<'_>],
     root: &Field<'_>,
     features: &Features,
     double: bool,

@@ -6,7 +6,7 @@ use super::statistics::Borders;
 use crate::ensemble::{Ensemble, Split, VectorTree};
 use crate::error::ModelError;
 use crate::formats::catboost::splits::{Condition, Frame, Grove, Splits, refuse_computed};
-use crate::formats::catboost::trees::{self, MOST_SPLITS};
+use crate::formats::catboost::trees::{self, MAX_SPLITS};
 use crate::formats::document::Field;
 
 /// The trees, parsed so far that they can be added to an ensemble.
@@ -177,8 +177,8 @@ fn splits_of<'a>(tree: &Field<'a>) -> Result<Option<Field<'a>>, ModelError> {
 fn split_count(tree: &Field<'_>) -> Result<usize, ModelError> {
     let Some(splits) = splits_of(tree)? else { return Ok(0) };
     match splits.elements()?.len() {
-        count if count <= MOST_SPLITS => Ok(count),
-        count => Err(splits.error(format!("{count} splits exceed the maximum of {MOST_SPLITS}"))),
+        count if count <= MAX_SPLITS => Ok(count),
+        count => Err(splits.error(format!("{count} splits exceed the maximum of {MAX_SPLITS}"))),
     }
 }
 

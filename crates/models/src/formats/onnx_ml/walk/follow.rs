@@ -11,7 +11,7 @@ use super::inputs::{Rows, inputs};
 use super::prepared::{Datum, Grid, Texts};
 use super::stop::{Stop, damaged};
 use super::table::Splitter;
-use super::value::{Refusal, Scores, Value, Why};
+use super::value::{Reason, Refusal, Scores, Value};
 use crate::ensemble::Link;
 use crate::error::ModelError;
 use crate::formats::onnx_ml::attributes::Attributes;
@@ -23,7 +23,7 @@ use crate::formats::onnx_ml::tensor::Tensor;
 const TERMS: usize = 1 << 22;
 
 /// The result of evaluating a graph.
-pub(super) struct Found {
+pub(super) struct GraphResult {
     pub(super) rows: Rows,
     pub(super) scores: Scores,
     pub(super) forests: Vec<Forest>,
@@ -39,7 +39,7 @@ pub(super) fn follow(
     graph: &GraphProto,
     weights: &[TensorProto],
     length: usize,
-) -> Result<Result<Found, Rc<Refusal>>, Stop> {
+) -> Result<Result<GraphResult, Rc<Refusal>>, Stop> {
     let mut values = HashMap::new();
     for tensor in weights {
         let read = Tensor::read(tensor, &tensor.name, |problem| {
@@ -74,7 +74,7 @@ pub(super) fn follow(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let Walk { forests, texts, refused, notes, .. } = walk;
-    Ok(Ok(Found { rows: found.rows, scores, forests, texts, refused, notes }))
+    Ok(Ok(GraphResult { rows: found.rows, scores, forests, texts, refused, notes }))
 }
 
 fn text_constant(tensor: &TensorProto) -> Value {
@@ -285,9 +285,9 @@ impl<'a> Walk<'a> {
 /// Converts the reason why the value of a node is unknown. Errors about corrupt files are returned as errors.
 fn refusal(node: &NodeProto, stop: Stop) -> Result<Rc<Refusal>, Stop> {
     let why = match stop {
-        Stop::Other => Why::Unknown,
-        Stop::Because(reason) => Why::Because(reason),
-        Stop::Error(ModelError::Unsupported { what, help }) => Why::Unsupported { what, help },
+        Stop::Other => Reason::Unknown,
+        Stop::Because(reason) => Reason::Because(reason),
+        Stop::Error(ModelError::Unsupported { what, help }) => Reason::Unsupported { what, help },
         Stop::Error(error) => return Err(Stop::Error(error)),
     };
     Ok(Rc::new(Refusal { operator: node.op_type.clone(), name: node.name.clone(), why }))

@@ -54,10 +54,10 @@ use std::rc::Rc;
 use prost::Message;
 
 use self::columns::{Column, Leaves, Term};
-use self::follow::Found;
+use self::follow::GraphResult;
 use self::forest::Forest;
 use self::stop::Stop;
-use self::value::{Refusal, Scores, Why};
+use self::value::{Reason, Refusal, Scores};
 use super::draft::Targets;
 use super::graph::{DOMAIN, is_ensemble};
 use super::messages::{GraphProto, ModelProto, ModelWeights, NodeProto};
@@ -151,7 +151,7 @@ pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelEr
     let weights = weights.graph.map(|graph| graph.initializer).unwrap_or_default();
     let found = match follow::follow(graph, &weights, bytes.len()) {
         Ok(Ok(found)) => found,
-        Ok(Err(refusal)) if has_trees || matches!(refusal.why, Why::Unsupported { .. }) => {
+        Ok(Err(refusal)) if has_trees || matches!(refusal.why, Reason::Unsupported { .. }) => {
             return Err(refused(&refusal));
         }
         Err(Stop::Because(reason)) if has_trees => {
@@ -197,8 +197,8 @@ fn kinds(graph: &GraphProto) -> (String, &'static str) {
 
 /// Builds the ensemble of scores. If the scores of two classes are negatives of each other, the ensemble has
 /// a single margin, which belongs to the second class.
-fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelError> {
-    let Found { scores, forests, texts, refused, notes, .. } = found;
+fn ensemble(mut parts: EnsembleParts, found: GraphResult) -> Result<Ensemble, ModelError> {
+    let GraphResult { scores, forests, texts, refused, notes, .. } = found;
     let Scores { margins, link, is_pair, .. } = scores;
     let mirrored = margins.are_mirrored() && matches!(link, Some(Link::Identity | Link::Logistic { .. }));
     let mut columns = margins.0;
@@ -212,14 +212,14 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
             format!("its coefficients and intercepts sum to the constant {number}, expected a finite number");
         return Err(ModelError::Schema { at: "graph".to_owned(), problem });
     }
-    let mut wanted = refused;
+    let mut expected = refused;
     let terms = columns.iter().map(|column| column.terms.len()).sum();
     let mut ensemble = Ensemble::new(parts, terms);
     for (output, Column { terms, .. }) in columns.iter().enumerate() {
         for &Term { feature, coefficient, missing } in terms {
             let filled = if missing.is_nan() { 0.0 } else { missing };
             if missing.is_nan() {
-                wanted.insert(feature);
+                expected.insert(feature);
             }
             if coefficient != 0.0 || filled != 0.0 {
                 ensemble.push_term(output, (feature, coefficient), filled)?;
@@ -227,14 +227,14 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
         }
     }
     push_forests(&mut ensemble, &columns, forests)?;
-    if let Some(&last) = wanted.iter().max() {
+    if let Some(&last) = expected.iter().max() {
         let mut flags = vec![false; last as usize + 1];
-        wanted.iter().for_each(|&feature| flags[feature as usize] = true);
+        expected.iter().for_each(|&feature| flags[feature as usize] = true);
         ensemble.refuse_missing(flags);
     }
     if let Some(&last) = texts.keys().max() {
-        let words = (0..=last).map(|feature| texts.get(&feature).map(|texts| texts.words()));
-        ensemble.set_words(words.collect());
+        let words = (0..=last).map(|feature| texts.get(&feature).map(|texts| texts.categories()));
+        ensemble.set_categories(words.collect());
     }
     notes.into_iter().for_each(|note| ensemble.add_note(note));
     Ok(ensemble)
@@ -283,11 +283,11 @@ fn unfollowed(what: String) -> ModelError {
 fn refused(Refusal { operator, name, why }: &Refusal) -> ModelError {
     let name = if name.is_empty() { String::new() } else { format!(" (node {name:?})") };
     match why {
-        Why::Unsupported { what, help } => ModelError::Unsupported { what: what.clone(), help },
-        Why::Because(reason) => {
+        Reason::Unsupported { what, help } => ModelError::Unsupported { what: what.clone(), help },
+        Reason::Because(reason) => {
             unfollowed(format!("an ONNX graph with trees and the operator {operator}{name} ({reason})"))
         }
-        Why::Unknown => unfollowed(format!(
+        Reason::Unknown => unfollowed(format!(
             "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column \
              or sum scores,"
         )),

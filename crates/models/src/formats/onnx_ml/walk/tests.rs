@@ -158,8 +158,8 @@ fn chains_of_operators_are_what_they_compute() {
         }
         let got = margins(&bytes(Some(features as i64), nodes, weights), &row);
         let mirrored = values.len() == 2 && got.len() == 1;
-        let wanted = if mirrored { &values[1..] } else { &values[..] };
-        assert_close(&got, wanted, 1e-12, &format!("seed {seed}"));
+        let expected = if mirrored { &values[1..] } else { &values[..] };
+        assert_close(&got, expected, 1e-12, &format!("seed {seed}"));
     }
 }
 

@@ -36,11 +36,11 @@ pub(super) enum Value {
 pub(super) struct Refusal {
     pub(super) operator: String,
     pub(super) name: String,
-    pub(super) why: Why,
+    pub(super) why: Reason,
 }
 
 #[derive(Debug)]
-pub(super) enum Why {
+pub(super) enum Reason {
     Unknown,
     Because(String),
     Unsupported { what: String, help: &'static str },

@@ -12,7 +12,7 @@ const PENALTY: f64 = 1.0;
 const FLAT: f64 = 1e-9;
 
 /// Maximum number of steps. The embedded sentences take about 1,500.
-const MOST_STEPS: usize = 50_000;
+const MAX_STEPS: usize = 50_000;
 
 /// Log-odds of the positive class.
 ///
@@ -47,7 +47,7 @@ impl BagOfWords {
         ensure!(set.classes.len() == 2, "expected 2 classes for a single logit, found {}", set.classes.len());
         let texts: Vec<(Vec<usize>, f64)> = set
             .train()
-            .map(|sentence| (known(&sentence.ids).collect(), 2.0 * sentence.target as f64 - 1.0))
+            .map(|sentence| (known_ids(&sentence.ids).collect(), 2.0 * sentence.target as f64 - 1.0))
             .collect();
         let size = set.vocabulary.len();
         let mut here = Self { weights: vec![0.0; size], intercept: 0.0 };
@@ -55,7 +55,7 @@ impl BagOfWords {
         let mut slope = here.clone();
         let step = 1.0 / steepest(&texts, size);
         let mut momentum = 1.0_f64;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             ahead.gradient(&texts, &mut slope);
             let largest =
                 slope.weights.iter().fold(slope.intercept.abs(), |most, value| most.max(value.abs()));
@@ -74,7 +74,7 @@ impl BagOfWords {
             here = next;
             momentum = grown;
         }
-        anyhow::bail!("training of the bag-of-words model did not converge within {MOST_STEPS} steps")
+        anyhow::bail!("training of the bag-of-words model did not converge within {MAX_STEPS} steps")
     }
 
     /// Returns the log-odds of a text.
@@ -116,7 +116,7 @@ impl BagOfWords {
 }
 
 /// Returns the IDs with nonzero weight.
-fn known(ids: &[usize]) -> impl Iterator<Item = usize> {
+fn known_ids(ids: &[usize]) -> impl Iterator<Item = usize> {
     ids.iter().copied().filter(|id| ![PADDING, UNKNOWN].contains(id))
 }
 

@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn channels_come_one_after_the_other() {
         let set = ImageSet::read(TWO.as_bytes(), 2, (3, 2), 10.0, &["a", "b"]).unwrap();
-        let wanted = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 10].map(|tenths| f64::from(tenths as f32 / 10.0));
-        assert!(set.image(0).iter().zip(wanted).all(|(got, want)| (got - want).abs() < 1e-7));
+        let expected = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 10].map(|tenths| f64::from(tenths as f32 / 10.0));
+        assert!(set.image(0).iter().zip(expected).all(|(got, want)| (got - want).abs() < 1e-7));
         assert_eq!(set.image(0)[1], f64::from(0.3_f32));
         assert_eq!(set.targets, [1, 0]);
         assert!((set.mean() - 7.0 / 24.0).abs() < 1e-7);

@@ -137,8 +137,8 @@ mod tests {
         let network = SmallNetwork::embedded().unwrap();
         let Digits { train, test } = digits().unwrap();
         let images = [train.image(0), train.image(1), train.image(2), test.image(0)];
-        let wanted = [-8.144_037_786_519, 7.229_358_691_213, -10.296_301_658_344, 3.205_730_942_831];
-        for (image, want) in images.iter().zip(wanted) {
+        let expected = [-8.144_037_786_519, 7.229_358_691_213, -10.296_301_658_344, 3.205_730_942_831];
+        for (image, want) in images.iter().zip(expected) {
             let mut out = [0.0];
             network.predict(Rows::new(image, 64), &mut out).unwrap();
             assert!((out[0] - want).abs() < 1e-8, "{}, not {want}", out[0]);

@@ -4,7 +4,7 @@
 //! # Notation
 //!
 //! S is the neighbourhood `N_k(i)` of feature i on a line, `I_a` the absolute mutual information
-//! ([`Law::dependence`]), and R(U) the set of features neither in U nor next to it.
+//! ([`JointDistribution::dependence`]), and R(U) the set of features neither in U nor next to it.
 //!
 //! ```text
 //! ε of theorem 1:  the largest I_a(X_i; X_V | X_U) and I_a(X_i; X_V | X_U, Y)
@@ -14,10 +14,10 @@
 //! E |φ̂_i − φ_i| ≤ 4ε,   E |φ̃_i − φ_i| ≤ 6ε                                     (9), (11)
 //! ```
 //!
-//! Everything is computed exactly, for distributions of seven features ([`law`]): every ε over all sets,
-//! every mean over all x. The statements of section 4.2 on the Myerson value are in [`myerson`].
+//! Everything is computed exactly, for distributions of seven features ([`distribution`]): every ε over all
+//! sets, every mean over all x. The statements of section 4.2 on the Myerson value are in [`myerson`].
 
-mod law;
+mod distribution;
 mod myerson;
 
 use anyhow::Result;
@@ -26,14 +26,14 @@ use apportion::games::{Graph, TabulatedGame};
 use apportion::values::{Coefficients, GraphValue, enumerate};
 use serde::{Deserialize, Serialize};
 
-use crate::reproduce::catalogue::Made;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, looks, palette};
+use crate::reproduce::catalogue::ArtefactOutput;
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette, styles};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
-use law::{FEATURES, Law, MASKS, subsets};
+use distribution::{FEATURES, JointDistribution, MASKS, subsets};
 use myerson::ROUNDING;
 
 /// Strengths of the coupling between the block and the other features.
@@ -118,14 +118,14 @@ impl Kind {
     fn style(self, order: usize) -> Style {
         let second = order > 1;
         match self {
-            Self::Local if second => Style { shape: Shape::Triangle, ..looks::L_SHAPLEY },
-            Self::Local => looks::L_SHAPLEY,
+            Self::Local if second => Style { shape: Shape::Triangle, ..styles::L_SHAPLEY },
+            Self::Local => styles::L_SHAPLEY,
             Self::Marginal if second => Style { colour: palette::GREEN, shape: Shape::Triangle },
             Self::Marginal => Style { colour: palette::GREEN, shape: Shape::Circle },
-            Self::Printed if second => Style { shape: Shape::Diamond, ..looks::C_SHAPLEY },
-            Self::Printed => looks::C_SHAPLEY,
-            Self::Connected if second => Style { shape: Shape::Diamond, ..looks::C_SHAPLEY_EXACT },
-            Self::Connected => looks::C_SHAPLEY_EXACT,
+            Self::Printed if second => Style { shape: Shape::Diamond, ..styles::C_SHAPLEY },
+            Self::Printed => styles::C_SHAPLEY,
+            Self::Connected if second => Style { shape: Shape::Diamond, ..styles::C_SHAPLEY_EXACT },
+            Self::Connected => styles::C_SHAPLEY_EXACT,
             Self::LocalElsewhere | Self::MarginalElsewhere => {
                 Style { colour: palette::GREY, shape: Shape::Cross }
             }
@@ -140,7 +140,7 @@ const FACTORS: [f64; 2] = [4.0, 6.0];
 struct Map(Vec<f64>);
 
 impl Map {
-    fn of(value: impl FnOnce(&TabulatedGame) -> Result<Vec<f64>>) -> Result<Self> {
+    fn from_value(value: impl FnOnce(&TabulatedGame) -> Result<Vec<f64>>) -> Result<Self> {
         // One output per coalition, with value 1 for that coalition only.
         let mut units = vec![0.0; MASKS * MASKS];
         (0..MASKS).for_each(|mask| units[mask * MASKS + mask] = 1.0);
@@ -165,17 +165,17 @@ impl Maps {
         for kind in Kind::ALL {
             let graph = kind.graph()?;
             for &order in kind.orders() {
-                let map = Map::of(|units| Ok(kind.value(order).enumerate(units, &graph)?.values))?;
+                let map = Map::from_value(|units| Ok(kind.value(order).enumerate(units, &graph)?.values))?;
                 kinds.push((kind, order, map));
             }
         }
-        let shapley = Map::of(|units| Ok(enumerate(units, Semivalue::Shapley)?.values))?;
+        let shapley = Map::from_value(|units| Ok(enumerate(units, Semivalue::Shapley)?.values))?;
         Ok(Self { shapley, kinds })
     }
 
     fn digest(&self) -> Digest {
         let all = self.kinds.iter().map(|(_, _, map)| map).chain([&self.shapley]);
-        Digest::of(all.flat_map(|map| map.0.iter().copied()))
+        Digest::from_numbers(all.flat_map(|map| map.0.iter().copied()))
     }
 }
 
@@ -191,44 +191,46 @@ fn connected(feature: usize, order: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Returns ε of both theorems.
-fn epsilons(law: &Law, order: usize) -> [f64; 2] {
-    let around = neighbourhood(law.middle, order);
-    let own = 1 << law.middle;
+fn epsilons(distribution: &JointDistribution, order: usize) -> [f64; 2] {
+    let around = neighbourhood(distribution.middle, order);
+    let own = 1 << distribution.middle;
     let first = subsets(around & !own)
-        .map(|given| law.most(law.middle, (MASKS - 1) & !around, given))
+        .map(|given| distribution.most(distribution.middle, (MASKS - 1) & !around, given))
         .fold(0.0, f64::max);
-    let second = connected(law.middle, order)
-        .map(|set| law.most(law.middle, (MASKS - 1) & !(set | set << 1 | set >> 1), set & !own))
+    let second = connected(distribution.middle, order)
+        .map(|set| {
+            distribution.most(distribution.middle, (MASKS - 1) & !(set | set << 1 | set >> 1), set & !own)
+        })
         .fold(first, f64::max);
     [first, second]
 }
 
 /// Identifies a distribution.
 #[derive(Serialize)]
-struct LawKey {
+struct DistributionKey {
     run: usize,
     memory: f64,
 }
 
 /// Results for one distribution.
 #[derive(Serialize, Deserialize)]
-struct Found {
+struct DistributionResults {
     /// ε of both theorems, by order.
     epsilons: Vec<[f64; 2]>,
     /// Mean error of the feature in the middle of the block, by kind and order as in [`Maps`].
     errors: Vec<f64>,
 }
 
-fn find(law: &Law, maps: &Maps) -> Found {
+fn find(distribution: &JointDistribution, maps: &Maps) -> DistributionResults {
     let mut errors = vec![0.0; maps.kinds.len()];
     for x in 0..MASKS {
-        let game = law.game(x);
-        let truth = maps.shapley.value(law.middle, &game);
+        let game = distribution.game(x);
+        let truth = maps.shapley.value(distribution.middle, &game);
         for (error, (_, _, map)) in errors.iter_mut().zip(&maps.kinds) {
-            *error += law.probability(x) * (map.value(law.middle, &game) - truth).abs();
+            *error += distribution.probability(x) * (map.value(distribution.middle, &game) - truth).abs();
         }
     }
-    Found { epsilons: ORDERS.map(|order| epsilons(law, order)).to_vec(), errors }
+    DistributionResults { epsilons: ORDERS.map(|order| epsilons(distribution, order)).to_vec(), errors }
 }
 
 /// One kind at one order: (ε, error) of each run, by memory.
@@ -276,23 +278,26 @@ impl Series {
 }
 
 /// Compares the errors with their bounds in terms of ε.
-pub(crate) fn theorems(session: &Session) -> Result<Made> {
+pub(crate) fn theorems(session: &Session) -> Result<ArtefactOutput> {
     let maps = Maps::new()?;
     let method = maps.digest();
-    let law = |run: usize, memory: f64| Law::new(run, session.seed, memory);
+    let distribution = |run: usize, memory: f64| JointDistribution::new(run, session.seed, memory);
     let mut cells = Vec::new();
     for memory in MEMORIES {
         for run in 0..session.runs {
-            let played = Digest::of(law(run, memory).game(MASKS / 3));
+            let played = Digest::from_numbers(distribution(run, memory).game(MASKS / 3));
             let made_of = Ingredients::new("law", 1, session.seed, &played, &method);
-            cells.push(Cell { key: LawKey { run, memory }, made_of, with: () });
+            cells.push(Cell { key: DistributionKey { run, memory }, made_of, with: () });
         }
     }
-    let found = session.results(&cells, |cell| Ok(find(&law(cell.key.run, cell.key.memory), &maps)))?;
-    let by_memory: Vec<&[Found]> = found.chunks(session.runs.max(1)).collect();
+    let found =
+        session.results(&cells, |cell| Ok(find(&distribution(cell.key.run, cell.key.memory), &maps)))?;
+    let by_memory: Vec<&[DistributionResults]> = found.chunks(session.runs.max(1)).collect();
     let all: Vec<Series> = (maps.kinds.iter().enumerate())
         .map(|(at, &(kind, order, _))| {
-            let point = |found: &Found| (found.epsilons[order - ORDERS[0]][kind.theorem()], found.errors[at]);
+            let point = |found: &DistributionResults| {
+                (found.epsilons[order - ORDERS[0]][kind.theorem()], found.errors[at])
+            };
             let by_memory = by_memory.iter().map(|runs| runs.iter().map(point).collect()).collect();
             Series { kind, order, by_memory }
         })
@@ -300,7 +305,7 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
     let graphs = myerson::compare()?;
     let mut claims = claims(&all);
     claims.extend(myerson::claims(&graphs)?);
-    Ok(Made {
+    Ok(ArtefactOutput {
         data: data(&all),
         figure: Some(figure(&all)),
         tables: vec![table(&all), myerson::table(&graphs)],
@@ -358,11 +363,13 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     };
     let slopes = of(&[Kind::Local, Kind::Marginal]).map(|series| {
         let slopes = series.slopes();
-        let median = Summary::of(&slopes).median;
+        let median = Summary::from_sample(&slopes).median;
         Case::new(format!("{} ({})", series.name(), significant(median)), Test::above(&slopes, 1.0 - SLACK))
     });
     let beside: Vec<String> = of(&[Kind::LocalElsewhere, Kind::Printed])
-        .map(|series| format!("{} ({})", series.name(), significant(Summary::of(&series.slopes()).median)))
+        .map(|series| {
+            format!("{} ({})", series.name(), significant(Summary::from_sample(&series.slopes()).median))
+        })
         .collect();
     vec![
         bound(
@@ -463,7 +470,7 @@ fn table(all: &[Series]) -> Table {
         "k" => series.order,
         "bound" => format!("{}ε", FACTORS[series.kind.theorem()]),
         "largest error / ε" => series.constant(),
-        "slope" => Summary::of(&series.slopes()).median,
+        "slope" => Summary::from_sample(&series.slopes()).median,
         "largest error where ε = 0" => series.independent(),
     )
 }
@@ -490,10 +497,10 @@ mod tests {
     #[test]
     fn maps_give_the_values_of_games() {
         let maps = Maps::new().unwrap();
-        let game = Law::new(2, 7, 0.5).game(77);
+        let game = JointDistribution::new(2, 7, 0.5).game(77);
         let table = TabulatedGame::new(game.clone(), 1).unwrap();
-        let wanted = enumerate(&table, Semivalue::Shapley).unwrap();
-        for (feature, want) in wanted.values.iter().enumerate() {
+        let expected = enumerate(&table, Semivalue::Shapley).unwrap();
+        for (feature, want) in expected.values.iter().enumerate() {
             assert!((maps.shapley.value(feature, &game) - want).abs() < 1e-13);
         }
         assert_eq!(maps.kinds.len(), 10);
@@ -503,12 +510,12 @@ mod tests {
     fn sets_on_a_line_are_those_of_the_graph() {
         let graph = Graph::line(FEATURES);
         for (feature, order) in [(0, 1), (3, 1), (3, 2), (5, 2)] {
-            let wanted = graph.neighbourhood(feature, order).iter().fold(0, |set, node| set | 1 << node);
-            assert_eq!(neighbourhood(feature, order), wanted);
+            let expected = graph.neighbourhood(feature, order).iter().fold(0, |set, node| set | 1 << node);
+            assert_eq!(neighbourhood(feature, order), expected);
             let mut found: Vec<usize> = connected(feature, order).collect();
             found.sort_unstable();
             found.dedup();
-            assert!(found.iter().all(|set| set & 1 << feature != 0 && set & !wanted == 0));
+            assert!(found.iter().all(|set| set & 1 << feature != 0 && set & !expected == 0));
             let arms = [feature.min(order), (FEATURES - 1 - feature).min(order)];
             assert_eq!(found.len(), (arms[0] + 1) * (arms[1] + 1));
         }
@@ -516,12 +523,12 @@ mod tests {
 
     #[test]
     fn the_second_condition_asks_for_more_than_the_first() {
-        let law = Law::new(4, 3, 0.5);
+        let distribution = JointDistribution::new(4, 3, 0.5);
         for order in ORDERS {
-            let [first, second] = epsilons(&law, order);
+            let [first, second] = epsilons(&distribution, order);
             assert!(first > 0.0 && second >= first, "{first} {second}");
         }
         // For order 2, some of the features outside U are in the neighbourhood.
-        assert!(epsilons(&law, 2)[1] > epsilons(&law, 2)[0]);
+        assert!(epsilons(&distribution, 2)[1] > epsilons(&distribution, 2)[0]);
     }
 }

@@ -229,8 +229,8 @@ mod tests {
                     (0..graph.nodes()).filter(|node| mask >> node & 1 == 1),
                 );
                 let (u, b) = (set.view().size(), graph.boundary(set.view()).view().size());
-                let wanted = factorial(u - 1) * factorial(b) / factorial(u + b);
-                assert!((share - wanted).abs() < 1e-12, "{mask:b}: {share} {wanted}");
+                let expected = factorial(u - 1) * factorial(b) / factorial(u + b);
+                assert!((share - expected).abs() < 1e-12, "{mask:b}: {share} {expected}");
                 assert_eq!((share - equation_six(u)).abs() < 1e-12, b == 2, "{mask:b}");
                 twos += usize::from(b == 2);
             }

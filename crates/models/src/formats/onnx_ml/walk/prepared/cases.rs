@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::region::Region;
 use super::split::Split;
-use crate::ensemble::{Category, Rule, UnknownWord, Words};
+use crate::ensemble::{Categories, Category, Rule, UnknownCategory};
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
@@ -28,9 +28,12 @@ impl Texts {
     }
 
     /// Returns the categories of the column.
-    pub(in super::super) fn words(&self) -> Words {
+    pub(in super::super) fn categories(&self) -> Categories {
         let list = self.list.iter().map(|text| Category::Text((**text).to_owned())).collect();
-        Words::new(list, if self.refuses_others { UnknownWord::Refused } else { UnknownWord::NoCategory })
+        Categories::new(
+            list,
+            if self.refuses_others { UnknownCategory::Refused } else { UnknownCategory::NoCategory },
+        )
     }
 }
 

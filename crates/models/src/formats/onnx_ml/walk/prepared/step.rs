@@ -101,10 +101,10 @@ mod tests {
             if x.is_nan() || c.is_nan() {
                 continue;
             }
-            for (operation, wanted) in OPERATIONS.into_iter().zip([x + c, x - c, c - x, x * c, x / c]) {
+            for (operation, expected) in OPERATIONS.into_iter().zip([x + c, x - c, c - x, x * c, x / c]) {
                 let step = Step::Arithmetic { operation, constant: c.into(), element: Element::Single };
                 let value = step.value(x.into()) as f32;
-                assert!(value == wanted || value.is_nan() && wanted.is_nan(), "{operation:?} {x} {c}");
+                assert!(value == expected || value.is_nan() && expected.is_nan(), "{operation:?} {x} {c}");
             }
         }
     }

@@ -112,10 +112,10 @@ fn splits_of_the_table_hold_when_tests_of_the_prepared_column_do() {
         assert_eq!(split.missing_holds, decision.holds(plain.value(f64::NAN)), "{seed}");
         for x in candidates(&split.region, grid, random) {
             checked += 1;
-            let wanted = decision.holds(plain.value(x));
+            let expected = decision.holds(plain.value(x));
             assert_eq!(
                 region_holds(&split.region, x),
-                wanted,
+                expected,
                 "{seed}: {x} after {:?} by {decision:?}: {:?}",
                 plain.steps(),
                 split.region
@@ -169,14 +169,14 @@ fn categories_have_the_values_of_their_encoders() {
             Element::Other,
         )
         .unwrap();
-    let words = texts.words();
+    let words = texts.categories();
     for mode in MODES {
         for number in [-1.0, 0.0, 0.5, 1.0, 2.0, 3.0] {
             let decision =
                 Decision { mode, feature: 0, number, members: vec![number, 2.0], missing_true: false };
             let split = encoded.split(&decision).unwrap();
             for (text, value) in [("a", 0.0), ("b", 1.0), ("c", 2.0), ("d", -1.0)] {
-                let code = words.code_of_text(text).unwrap_or(crate::Words::NO_CATEGORY);
+                let code = words.code_of_text(text).unwrap_or(crate::Categories::NO_CATEGORY);
                 assert_eq!(
                     region_holds(&split.region, code),
                     decision.holds(value),

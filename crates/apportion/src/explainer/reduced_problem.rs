@@ -1,0 +1,58 @@
+//! Computes values without null players and adds these again.
+
+use apportion_games::Partition;
+use apportion_values::{CoalitionalValue, Semivalue, Value};
+
+/// The problem that remains after the null players have been removed.
+pub(super) struct ReducedProblem {
+    pub(super) value: Value,
+    /// The index of each remaining value among the values of all players, or of all groups.
+    player_indices: Vec<usize>,
+}
+
+impl ReducedProblem {
+    /// Returns the value for the players `keep`, if all others are null players. `None` if they cannot be
+    /// removed: a two-step value gives a null player a share of its group's surplus, and weights by size are
+    /// defined for a fixed number of players.
+    pub(super) fn keeping(value: &Value, keep: &[usize]) -> Option<Self> {
+        let among = |groups: &Partition| groups.restricted_to(keep);
+        match value {
+            Value::Semivalue(semivalue) => Some(Self {
+                value: semivalue.without_null_players(keep.len()).into(),
+                player_indices: keep.to_vec(),
+            }),
+            Value::Coalitional(CoalitionalValue { between, within }, groups) => {
+                if matches!(within, Semivalue::SizeWeights(_)) {
+                    return None;
+                }
+                let (groups, kept) = among(groups);
+                let between = between.without_null_players(kept.len());
+                let value = Value::Coalitional(CoalitionalValue { between, within: within.clone() }, groups);
+                Some(Self { value, player_indices: keep.to_vec() })
+            }
+            Value::OverHierarchy(of, hierarchy) => {
+                let by_size = |value: &Semivalue| matches!(value, Semivalue::SizeWeights(_));
+                if by_size(&of.between) || by_size(&of.within) {
+                    return None;
+                }
+                let value = Value::OverHierarchy(of.clone(), hierarchy.restricted_to(keep)).simplified();
+                Some(Self { value, player_indices: keep.to_vec() })
+            }
+            Value::Quotient(semivalue, groups) => {
+                let (groups, player_indices) = among(groups);
+                let value = Value::quotient(semivalue.without_null_players(player_indices.len()), groups);
+                Some(Self { value, player_indices })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the values of all `results` players or groups; the removed ones get zero.
+    pub(super) fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
+        let mut all = vec![0.0; results * outputs];
+        for (row, &place) in values.chunks_exact(outputs).zip(&self.player_indices) {
+            all[place * outputs..(place + 1) * outputs].copy_from_slice(row);
+        }
+        all
+    }
+}
