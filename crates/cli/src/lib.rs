@@ -2,91 +2,49 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `commands`, `args`, `distribution_options`, `select`, `options`, `help` | the command line |
-//! | `explain`, `interactions`, `indices`, `compile`, `find_groups`, `predict` | the commands on rows |
-//! | `inspect`, `inspect_model`, `contents` | the contents of files of any kind |
-//! | `pictures` | figures and reports |
-//! | `methods`, `manual`, `version` | information about the command |
-//! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
-//! | `without_networks` | the error of these commands without that feature |
-//! | `input`, `feed`, `model`, `program`, `rows`, `background` | the model and the rows |
-//! | `groups`, `groups_file`, `graph` | groups and graphs of features |
-//! | `explainer`, `game`, `plan` | the choice of game, method and budget |
-//! | `stream`, `class`, `about` | from rows to results, batch by batch |
-//! | `checkpoint`, `interrupt`, `warnings`, `threads`, `timings` | the run |
-//! | `failure`, `messages`, `option_error`, `panics` | errors, warnings and notes |
-//! | `output` | the formats of results |
+//! | `failure`, `interrupt`, `messages`, `panics`, `version` | errors, warnings and notes, interrupts, the version |
+//! | `option_error` | errors of options, with the names of the command line |
+//! | `parse` | the command line: the arguments of all commands, their values, and their help |
+//! | `read`, `write` | the input: models, rows, groups, results; the output: results, figures, reports, warnings |
+//! | `run` | the commands |
+//!
+//! A module imports only modules above it in this table.
 //!
 //! The exit status is 0 for success, 1 if something failed or not everything could be written, and 2 for an
 //! invalid request.
 //!
-//! The command is the function [`run`], so that other programs can contain it; the Python package does.
+//! The command is the function [`run()`], so that other programs can contain it; the Python package does.
 //!
 //! ```
 //! assert_eq!(apportion_cli::run(["apportion", "--version"]), 0);
 //! assert_eq!(apportion_cli::run(["apportion", "no-such-command"]), 2);
 //! ```
 
-mod about;
-mod args;
-mod background;
-mod checkpoint;
-mod class;
-mod commands;
-mod compile;
-mod contents;
-mod distribution_options;
-mod explain;
-mod explainer;
 mod failure;
-mod feed;
-mod find_groups;
-mod game;
-mod graph;
-mod groups;
-mod groups_file;
-mod help;
-mod indices;
-mod input;
-mod inspect;
-mod inspect_model;
-mod interactions;
 mod interrupt;
-mod manual;
-#[cfg(feature = "networks")]
-mod media;
 mod messages;
-mod methods;
-mod model;
 mod option_error;
-mod options;
-mod output;
 mod panics;
-mod pictures;
-mod plan;
-mod predict;
-mod program;
-mod rounds;
-mod rows;
-mod select;
-mod stream;
-mod threads;
-mod timings;
+mod parse;
+mod read;
+mod run;
 mod version;
-mod warnings;
-#[cfg(not(feature = "networks"))]
-mod without_networks;
+mod write;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use args::Explain;
 use clap::{CommandFactory, FromArgMatches};
-use commands::{Cli, Command};
-use help::Extent;
-use pictures::Report;
+use parse::args::Explain;
+use parse::command_line;
+use parse::commands::{Cli, Command};
+use parse::help::{self, Extent};
+use parse::pictures::Report;
+#[cfg(feature = "networks")]
+use run::media;
 #[cfg(not(feature = "networks"))]
-use without_networks as media;
+use run::without_networks as media;
+use run::{compile, explain, find_groups, inspect, manual, methods, plot, predict, report, threads};
 
 /// Runs the command with these arguments, starting with the name of the program, and returns its exit status.
 /// Results go to standard output, messages to standard error. An interrupt ends the process, unless a
@@ -101,10 +59,10 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let command = match parsed {
         Ok(cli) => match cli.command {
             Command::Explain(args) => {
-                Command::Explain(Box::new(Explain { command: pictures::as_typed(&arguments), ..*args }))
+                Command::Explain(Box::new(Explain { command: command_line::as_typed(&arguments), ..*args }))
             }
             Command::Report(args) => {
-                Command::Report(Report { command: pictures::as_typed(&arguments), ..args })
+                Command::Report(Report { command: command_line::as_typed(&arguments), ..args })
             }
             command => command,
         },
@@ -116,7 +74,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
         }
     };
     let result =
-        output::check_open().and_then(|()| threads::check_environment()).and_then(|()| run_command(command));
+        write::check_open().and_then(|()| threads::check_environment()).and_then(|()| run_command(command));
     let Err(error) = result else { return 0 };
     if let Some(status) = interrupt::status() {
         return status;
@@ -137,8 +95,8 @@ fn run_command(command: Command) -> anyhow::Result<()> {
         Command::Groups(args) => find_groups::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Inspect(args) => inspect::run(&args),
-        Command::Plot(args) => pictures::plot(&args),
-        Command::Report(args) => pictures::report(&args),
+        Command::Plot(args) => plot::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Completions(args) => manual::completions(&args, help::arrange(Cli::command(), Extent::Long)),
         Command::Man(args) => manual::man(&args, help::arrange(Cli::command(), Extent::Long)),

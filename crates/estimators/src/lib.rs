@@ -42,8 +42,10 @@
 //! | directory | contents |
 //! |---|---|
 //! | `error` | error types |
+//! | `setters` | setters of option structs |
 //! | `report` | results: explanations, the distribution of their errors, certificates |
 //! | `run` | the interface of all estimators, evaluations, resumable runs |
+//! | `registry` | declarations of methods by name |
 //! | `surrogate` | models of games whose values are known, such as boosted trees on coalition bits, and priors on a game's Walsh spectrum |
 //! | `support` | shared code of the methods: draws, regressions, folds, draws on the product space |
 //! | `sampling`, `regression`, `projected_gradient` | methods: means over draws, weighted least squares, stochastic gradients |

@@ -8,7 +8,7 @@
 //! | [`version`] | versions of Rust |
 //! | [`module_docs`] | every source file starts with a module doc |
 //! | [`rooms`] | the table of crates in `docs/architecture.md`, and the direction of dependencies |
-//! | [`circles`] | files of a crate that import each other |
+//! | [`circles`] | files of a crate that import each other, and the order of its modules |
 //! | [`front_pages`] | the examples of a crate use no other crate of the workspace |
 //! | [`readmes`] | the examples in READMEs are tests |
 //! | [`lines`] | lines are not too long |
@@ -91,6 +91,7 @@ pub(crate) fn rules() -> Result<()> {
         ("module docs", module_docs::findings(&files)),
         ("rooms", rooms::findings(&files, &metadata.members())),
         ("circles", circles::findings(&files)),
+        ("floors", circles::against_floors(&files)),
         ("front pages", front_pages::findings(&files, &metadata.members())),
         ("READMEs", readmes::findings(&files, &metadata.members())),
         ("links", links::findings(&files, |path| root.join(path).exists())),

@@ -6,11 +6,13 @@
 //! | [`imports`] | imports of a file, parsed from its text |
 //! | [`tokens`] | tokenizer for that text |
 //! | [`graph`] | resolution of imports to files, and the cycles |
+//! | [`floors`] | the order of the modules of a crate |
 //!
 //! Imports are parsed from the text, ignoring macros and conditional compilation, so a cycle may be missed. A
 //! re-export does not count as an import of the re-exporting module. A file that uses the re-exported name
 //! imports the file that defines it.
 
+mod floors;
 mod graph;
 mod imports;
 mod tokens;
@@ -22,13 +24,6 @@ use super::finding::Finding;
 
 /// Returns a finding for each import cycle of a crate.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
-    let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
-    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
-        if let Some(at) = file.path.find("/src/") {
-            let (source, rest) = file.path.split_at(at + "/src".len());
-            crates.entry(source).or_default().push((rest.trim_start_matches('/'), &file.text));
-        }
-    }
     let found = |(source, files): (&str, Vec<(&str, &str)>)| {
         let finding = |circle: Vec<String>| {
             let wrong = format!("these files import each other: {}", circle.join(" "));
@@ -36,7 +31,24 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
         };
         graph::circles(&files).into_iter().map(finding).collect::<Vec<_>>()
     };
-    crates.into_iter().flat_map(found).collect()
+    crates(files).into_iter().flat_map(found).collect()
+}
+
+/// Returns the imports against the order of modules, for crates whose `lib.rs` lists them in order.
+pub(crate) fn against_floors(files: &[File]) -> Vec<Finding> {
+    crates(files).into_iter().flat_map(|(source, files)| floors::findings(source, &files)).collect()
+}
+
+/// Returns the source files of each crate, with paths relative to `src`, by the path of `src`.
+fn crates(files: &[File]) -> BTreeMap<&str, Vec<(&str, &str)>> {
+    let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        if let Some(at) = file.path.find("/src/") {
+            let (source, rest) = file.path.split_at(at + "/src".len());
+            crates.entry(source).or_default().push((rest.trim_start_matches('/'), &file.text));
+        }
+    }
+    crates
 }
 
 #[cfg(test)]

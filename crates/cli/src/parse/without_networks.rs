@@ -1,0 +1,14 @@
+//! The arguments of `explain-text` and `explain-image` in a build without networks.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+/// Any arguments.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Any {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    #[allow(dead_code, reason = "clap is to take them all, so that we can say what is missing")]
+    arguments: Vec<OsString>,
+}

@@ -1,0 +1,10 @@
+//! Figures and reports, of results in a file or during `explain`.
+
+mod gathered;
+mod page;
+mod picture;
+mod request;
+
+pub(crate) use page::{with_command, write_page};
+pub(crate) use picture::{Picture, asked_wrongly};
+pub(crate) use request::PictureRequest;
