@@ -28,7 +28,7 @@ pub(super) fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
 
 /// Returns the imports between the files of a crate, as pairs of paths relative to `src`.
 pub(super) fn imports(files: &[(&str, &str)]) -> Vec<(String, String)> {
-    let modules = Modules::of(files);
+    let modules = Modules::new(files);
     let path = |file: usize| modules.files[file].path.clone();
     let imports = |file| modules.imported(file).into_iter().map(move |other| (file, other));
     let all = (0..modules.files.len()).flat_map(imports);
