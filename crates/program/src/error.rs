@@ -178,8 +178,8 @@ pub enum ProgramError {
     },
     /// A number in a categorical column does not encode a category.
     #[error(
-        "row {row} has the invalid code {value} in column {column:?}, which has {categories} categories, numbered \
-         from 0"
+        "row {row} has the invalid code {value} in column {column:?}, which has {categories} categories, \
+         numbered from 0"
     )]
     NoCategory {
         /// Index of the row among the rows passed.

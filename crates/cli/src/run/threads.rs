@@ -23,8 +23,8 @@ pub(crate) fn check_environment() -> Result<()> {
     match given.to_str() {
         Some(given) if given.is_empty() || is_number(given) => Ok(()),
         _ => Err(Usage(format!(
-            "invalid value {:?} for {VARIABLE}; expected a number of threads from 1 to {MAX_THREADS}, or 0 for all \
-             cores",
+            "invalid value {:?} for {VARIABLE}; expected a number of threads from 1 to {MAX_THREADS}, or 0 \
+             for all cores",
             given.to_string_lossy()
         ))
         .into()),

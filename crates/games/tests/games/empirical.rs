@@ -53,7 +53,8 @@ proptest! {
             let distribution = EmpiricalDistribution::fit(rows).unwrap();
             let distribution = distribution.with_share(share).unwrap().with_bandwidth(bandwidth).unwrap();
             let limited = distribution.clone().with_max_rows(most).unwrap();
-            let weighted = EmpiricalDistribution::fit_weighted(rows, weights).unwrap().with_share(share).unwrap();
+            let weighted =
+                EmpiricalDistribution::fit_weighted(rows, weights).unwrap().with_share(share).unwrap();
             let adapted = distribution.clone().with_bandwidths_by_aicc(&model).unwrap();
             [&distribution as &dyn ConditionalDistribution, &limited, &weighted, &adapted]
                 .map(|distribution| bits(&played(distribution, &explicand)))

@@ -60,7 +60,8 @@ proptest! {
                 prop_assert_eq!(odds, kind.log_odds(&outputs, class).unwrap());
             }
             let expected: f64 = distribution.iter().zip(&p).map(|(weight, p)| weight * p.ln()).sum();
-            let score = Score::ExpectedLogProbability { distribution: distribution.clone() }.evaluate(kind, &outputs).unwrap();
+            let score = Score::ExpectedLogProbability { distribution: distribution.clone() };
+            let score = score.evaluate(kind, &outputs).unwrap();
             prop_assert!(close(score, expected, 1e-13));
         }
     }

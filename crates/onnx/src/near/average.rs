@@ -42,7 +42,13 @@ impl Average {
 }
 
 multiversioned! {
-    fn add(average: &Average, shape: Shape, before: InputChanges<'_>, sums: &mut [f32], changed: &mut Changed) {
+    fn add(
+        average: &Average,
+        shape: Shape,
+        before: InputChanges<'_>,
+        sums: &mut [f32],
+        changed: &mut Changed,
+    ) {
         let groups = shape.lanes() / LANES;
         if fused!() {
             add_body::<true>(average, groups, before, sums, changed);

@@ -112,7 +112,8 @@ proptest! {
         players in players(), few in 0usize..200, more in 0usize..200, kind in 0usize..4, paired: bool,
         seed: u64,
     ) {
-        let sampler = WithReplacement { distribution: distribution(kind, players), pairing: PAIRINGS[usize::from(paired)] };
+        let pairing = PAIRINGS[usize::from(paired)];
+        let sampler = WithReplacement { distribution: distribution(kind, players), pairing };
         let (small, large) = (sampler.sample(few, seed).unwrap(), sampler.sample(few + more, seed).unwrap());
         prop_assert!(is_consistent(&small) && is_consistent(&large));
         prop_assert!(small.coalitions().len() <= few);
@@ -137,7 +138,8 @@ proptest! {
         players in 1usize..9, evaluations in 0usize..400, kind in 0usize..4, paired: bool, seed: u64,
     ) {
         let pairing = PAIRINGS[usize::from(paired)];
-        let sample = WithReplacement { distribution: distribution(kind, players), pairing }.sample(evaluations, seed).unwrap();
+        let sampler = WithReplacement { distribution: distribution(kind, players), pairing };
+        let sample = sampler.sample(evaluations, seed).unwrap();
         let strata = sample.strata().to_vec();
         // The reference: a unit is a mask, or the set of both masks; in order of first occurrence, with its
         // count.

@@ -590,7 +590,10 @@ proptest! {
             for output in 0..game.outputs() {
                 let sum: f64 = found.values().iter().skip(output).step_by(game.outputs()).sum();
                 let expected = found.predictions()[output] - found.base()[output];
-                prop_assert!((sum - expected).abs() < 1e-9, "{} order {}: {} != {}", index, order, sum, expected);
+                prop_assert!(
+                    (sum - expected).abs() < 1e-9,
+                    "{} order {}: {} != {}", index, order, sum, expected
+                );
             }
         }
     }

@@ -298,7 +298,9 @@ specs! {
         |value| boxed(value, SamplingDistribution::Specific, Adjustment::Linear, Draws::Bernoulli);
     ONE_SAMPLE_FITS_ALL = "one-sample-fits-all":
         "maximum sample reuse with one distribution of coalitions for all values",
-        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
+        |value| {
+            boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement)
+        };
     ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample \
         fits all, without replacement",
         |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
@@ -310,7 +312,9 @@ specs! {
         |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
         "one sample fits all, on the residuals of a linear model, with replacement",
-        |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
+        |value| {
+            boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement)
+        };
     ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
         "one sample fits all, on the residuals of a linear model, with Bernoulli sampling",
         |value| boxed(value, SamplingDistribution::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
