@@ -1,5 +1,5 @@
-//! Handling of interrupts and termination requests: kills programs, and saves the checkpoint before the run
-//! ends.
+//! Handles interrupts and termination requests: kills the programs of `--predict`, and saves the checkpoint
+//! before the run ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Once};

@@ -101,15 +101,18 @@ pub enum ValueError {
     },
     /// Groups were given for a value that does not use them.
     #[error(
-        "{value} cannot be combined with groups; remove them, or use owen, banzhaf-owen, two-step or \
-         quotient-{value}"
+        "{value} values cannot be combined with groups; remove the groups, or use owen, banzhaf-owen, \
+         two-step or quotient-{value}"
     )]
     NeedlessGroups {
         /// The name of the value.
         value: String,
     },
     /// A graph was given for a value that does not use it.
-    #[error("{value} cannot be combined with a graph; remove it, or use l-shapley=K, c-shapley=K or myerson")]
+    #[error(
+        "{value} values cannot be combined with a graph; remove the graph, or use l-shapley=K, c-shapley=K \
+         or myerson"
+    )]
     NeedlessGraph {
         /// The name of the value.
         value: String,

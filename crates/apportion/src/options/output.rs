@@ -50,9 +50,7 @@ impl fmt::Display for OutputName {
 
 /// The error for a text that is not an output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected one of: margin, probability, log-loss=CLASS with the name or number of the class of the rows"
-)]
+#[error("expected one of: margin, probability, log-loss=CLASS (the name or index of the rows' class)")]
 #[non_exhaustive]
 pub struct UnknownOutput;
 

@@ -25,8 +25,8 @@ pub(crate) struct DistributionOptions {
 
     /// Variant of --game empirical
     ///
-    /// paper divides distances by the number of present features and keeps ties together. shapr computes the
-    /// same as that R package: it divides by the square, and breaks ties by position in the data.
+    /// paper divides distances by the number of present features and keeps ties together. shapr matches the R
+    /// package shapr: it divides by the square of that number, and breaks ties by position in the data.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) variant: Option<Variant>,
 

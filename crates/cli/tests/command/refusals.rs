@@ -83,7 +83,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let bench = Bench::new();
     for (says, options) in [
         (&["owen", "--groups auto"][..], &["--value", "owen"][..]),
-        (&["shapley cannot be combined with groups"], &["--groups", "age,sex"]),
+        (&["shapley values cannot be combined with groups"], &["--groups", "age,sex"]),
         (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
         (
             &["player 0 is in both group 0 and group 1"],

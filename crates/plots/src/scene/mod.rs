@@ -98,13 +98,13 @@ pub enum Shape {
     },
     /// A line of text.
     Text {
-        /// The position of the end given by `anchor`, at the middle of lower-case letters.
+        /// The position of the part given by `anchor`, at the middle of lower-case letters.
         at: Point,
         /// The text.
         text: String,
         /// The font size in pixels.
         size: f64,
-        /// The end of the text that is at its position.
+        /// Which part of the text (start, middle or end) is at `at`.
         anchor: Anchor,
         /// The colour.
         paint: Paint,
@@ -135,7 +135,7 @@ pub struct Mark {
     pub says: String,
 }
 
-/// The end of a text that is at its position.
+/// Which part of a text is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The start.

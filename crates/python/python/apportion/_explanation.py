@@ -963,8 +963,8 @@ def _owned_categories(given: Any) -> dict[int, list[Any]]:
     try:
         return {feature: list(words) for feature, words in (given or {}).items()}
     except Exception as error:  # iterators may raise any exception
-        raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number "
-                         "of a feature to the list of its categories") from error
+        raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary that maps "
+                         "feature indices to lists of categories") from error
 
 
 def _are_groups(given: Any) -> bool:

@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// Reads a number of IEEE 754 binary16: a sign bit, five bits of exponent, ten of fraction.
+/// Decodes an IEEE 754 binary16 number: 1 sign bit, 5 exponent bits, 10 fraction bits.
 pub(crate) fn half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let magnitude = match exponent {

@@ -26,7 +26,7 @@ use apportion_models::tree::Node;
 const MAX_FEATURES: usize = 10;
 const MAX_COUNTS: usize = 1 << 16;
 
-/// The steps of counting in one tree, in the order of traversal.
+/// The counting steps for one tree, in traversal order.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
     steps: Vec<Step>,

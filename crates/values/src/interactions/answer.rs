@@ -150,8 +150,9 @@ impl Interactions {
         &self.predictions
     }
 
-    /// Returns the index of the empty coalition: v(∅), except for the faithful Banzhaf indices, which have
-    /// the constant of their approximation, and the Walsh coefficients.
+    /// Returns the interaction index of the empty coalition. This is v(∅), except for the faithful Banzhaf
+    /// indices (the constant of their approximation) and the Walsh coefficients (the mean of v over all
+    /// coalitions).
     pub fn constant(&self) -> &[f64] {
         &self.constant
     }

@@ -38,8 +38,8 @@ pub(crate) enum ProgramError {
     )]
     RunResult { status: String, evaluations: usize, last_words: String },
     #[error(
-        "the program wrote {0} bytes without a line feed, more than the whole budget requires; write one \
-         JSON object per line, each ended by a line feed"
+        "the program wrote {0} bytes without a line feed, more than a line for the whole budget \
+         would need; write one JSON object per line, each terminated by a line feed"
     )]
     LongLine(usize),
     #[error(

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-/// A set as words; small sets have a fixed width.
+/// A set of nodes stored as 64-bit words; small sets have a fixed width.
 pub(crate) trait Bits: Clone + Ord + Send + Sync + Debug {
     /// Returns the empty set of `nodes` nodes.
     fn empty(nodes: usize) -> Self;

@@ -3,7 +3,8 @@
 use super::messages::{DOUBLE, FLOAT, FLOAT16, INT32, INT64, TensorProto, UINT8};
 use crate::error::ModelError;
 
-/// Numbers, row-major, and their shape, whose product is the number of elements.
+/// A tensor: its numbers in row-major order, and its shape. The product of the dimensions is the number of
+/// elements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tensor {
     pub(super) dims: Vec<usize>,

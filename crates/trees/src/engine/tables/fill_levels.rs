@@ -7,7 +7,7 @@ use super::fill::Leaf;
 use crate::engine::bits::{all_of, subsets};
 use crate::engine::levels::{LeafLevels, Levels};
 
-/// Computes the values of one leaf; the memory is reused between leaves.
+/// Working memory for computing the values of one leaf, reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillLevels {
     levels: LeafLevels,

@@ -20,7 +20,8 @@ use super::scores::Scores;
 /// Number of coalitions evaluated at a time.
 const BATCH: usize = 256;
 
-/// Returns the least-squares solution with equal weights on the squares of up to `largest` × `largest` nodes.
+/// Returns the least-squares solution, with equal weights, for the coalitions that are squares of up to
+/// `largest` × `largest` nodes.
 pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize) -> Result<Scores> {
     let squares = squares(graph, largest);
     let players = game.players();
