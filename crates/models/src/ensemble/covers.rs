@@ -72,7 +72,7 @@ impl Ensemble {
     }
 
     /// Returns the features that are categorical: those whose values some split looks up in a set, and those
-    /// that have [categories](Self::words). A number between two of their codes has no meaning.
+    /// that have [categories](Self::categories). A number between two of their codes has no meaning.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];
         for (feature, _) in self.features_with_categories() {
