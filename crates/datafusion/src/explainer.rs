@@ -17,8 +17,8 @@ use crate::results::{Layout, Shape, metadata};
 
 /// An explainer of record batches: a model, the options of the explanation, and the layout of results.
 ///
-/// It is created with [`of_file`](Self::from_file), [`of_trees`](Self::for_trees) or
-/// [`of_model`](Self::for_model), which return a [`Builder`](crate::Builder). Cloning is cheap; clones share
+/// It is created with [`from_file`](Self::from_file), [`for_trees`](Self::for_trees) or
+/// [`for_model`](Self::for_model), which return a [`Builder`](crate::Builder). Cloning is cheap; clones share
 /// everything that was prepared.
 ///
 /// The values of a row depend only on the row and the seed. They are bitwise identical for any batch, number
