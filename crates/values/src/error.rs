@@ -70,8 +70,8 @@ pub enum ValueError {
     },
     /// The number of coalition distributions does not match the number of players of the game.
     #[error(
-        "the value has coalition distributions for {distributions} players, but the game has {players}; expected \
-         one per player"
+        "the value has coalition distributions for {distributions} players, but the game has {players}; \
+         expected one per player"
     )]
     DistributionsForOtherPlayers {
         /// Number of distributions.
