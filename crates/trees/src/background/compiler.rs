@@ -220,7 +220,8 @@ impl MergedPatterns {
         }
     }
 
-    /// Combines these weights with the counts.
+    /// Returns the weights of all patterns: these and the weights of the `counted` patterns of the same tree,
+    /// if any.
     fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
         if let Some(counted) = counted {
             if self.leaves.iter().all(Vec::is_empty) {
@@ -237,7 +238,8 @@ impl MergedPatterns {
     }
 }
 
-/// Adds the weights of `more` to those of `known`, both in ascending order of patterns.
+/// Merges `more` into `known` and adds the weights of equal patterns. Both lists are in ascending order of
+/// patterns.
 fn merge(known: &mut Vec<(u64, f64)>, more: &[(u64, f64)]) {
     let mut new = Vec::new();
     for &(pattern, weight) in more {

@@ -12,7 +12,7 @@ use apportion_models::tree::Node;
 /// The number of 64-bit words per block.
 pub(crate) const WORDS: usize = 8;
 
-/// The number of rows of a block.
+/// The number of rows per block.
 pub(crate) const ROWS: usize = 64 * WORDS;
 
 /// One bit for each row of a block.
@@ -77,8 +77,8 @@ impl Questions {
         self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());
     }
 
-    /// Same as [`answer`](Self::answer) for the first `words` words of rows, with `words` words per
-    /// condition.
+    /// Same as [`answer`](Self::answer) for the first 64 · `words` rows of the block only; writes `words`
+    /// words per condition.
     pub(crate) fn answer_words(&self, ensemble: &Ensemble, block: &Block, words: usize, answers: &mut [u64]) {
         for (split, answer) in self.splits.iter().zip(answers.chunks_exact_mut(words)) {
             let column = block.column(split.feature());
@@ -118,8 +118,8 @@ fn below(values: &[f64; 64], threshold: f64, default_left: bool) -> u64 {
     }
 }
 
-/// Returns one bit per value, which is set if `has` returns `true`. Every lane of a vector collects the bits
-/// of its own values.
+/// Returns one bit per value, which is set if `has` returns `true` for the value. Every vector lane collects
+/// the bits of its own values.
 #[inline(always)]
 fn bits(values: &[f64; 64], has: impl Fn(f64) -> bool) -> u64 {
     let mut lanes = [0u64; 8];
@@ -157,7 +157,7 @@ impl Block {
         &self.columns[feature]
     }
 
-    /// Returns a word mask with one bit for each loaded row.
+    /// Returns a mask in which the bits of the loaded rows are set.
     pub(crate) fn present(&self) -> Bits {
         std::array::from_fn(|word| match self.rows.saturating_sub(64 * word) {
             0 => 0,

@@ -12,7 +12,7 @@ use super::moments::Moments;
 
 const NONE: u32 = u32::MAX;
 
-/// The pairs of an ensemble, numbered.
+/// The pairs of players that occur together on some path of an ensemble, with a number for each.
 #[derive(Debug)]
 pub(crate) struct Pairs {
     players: usize,
@@ -89,7 +89,7 @@ impl Pairs {
         &self.members
     }
 
-    /// Returns the number of a pair that occurs.
+    /// Returns the number of the pair of `a` and `b`, which must occur together on some path.
     #[inline]
     pub(crate) fn number(&self, a: u32, b: u32) -> usize {
         self.numbers[a as usize * self.players + b as usize] as usize
@@ -119,11 +119,11 @@ pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
 /// the explicand and `rest` from the background row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct PairShares {
-    /// The amount added to two players from the explicand.
+    /// The amount added to a pair of players that are both taken from the explicand.
     pub(crate) both_own: f64,
-    /// The amount subtracted from a pair of one player from each row.
+    /// The amount subtracted from a pair with one player from the explicand and one from the background row.
     pub(crate) mixed: f64,
-    /// The amount added to two players from the background row.
+    /// The amount added to a pair of players that are both taken from the background row.
     pub(crate) both_rest: f64,
 }
 

@@ -222,8 +222,8 @@ impl Columns {
     }
 }
 
-/// Computes the patterns of a whole block at a child of a split from those at the split. Rows pass to the
-/// child if they go left (`passes`) or right.
+/// Computes the patterns of a whole block at a child of a split from the patterns at the split. A row passes
+/// to the left child if it goes left (`passes`), else to the right child.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],
@@ -253,7 +253,7 @@ impl<W: Word> Patterns<W> {
         Self { words: Vec::new() }
     }
 
-    /// Starts a tree with `nodes` nodes.
+    /// Prepares the memory for the patterns of a tree with `nodes` nodes.
     pub(crate) fn begin(&mut self, nodes: usize) {
         let none = [W::from(false); BLOCK];
         if self.words.len() < nodes {

@@ -59,7 +59,8 @@ impl InterventionalOracle<'_> {
         Ok(ways)
     }
 
-    /// Adds the values of players; for pairs, to the upper halves of matrices.
+    /// Adds the values of players to `values`; for pairs, adds their interactions to the upper halves of the
+    /// matrices.
     pub(super) fn add_values(
         &self,
         request: &Request<'_>,

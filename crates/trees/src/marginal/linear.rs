@@ -36,7 +36,7 @@ pub(crate) struct LinearWalk {
     gathering: Gathering,
 }
 
-/// The state of the current path.
+/// The players that the current path and leaf depend on.
 struct Gathering {
     source: Vec<FeatureSource>,
     /// The players for which the two rows diverge on the path, from the root down.

@@ -17,7 +17,7 @@ use crate::engine::bits::{all_of, count, ones, subsets};
 use crate::engine::moments::Moments;
 use crate::engine::pairs::{PairShares, place, places};
 
-/// Working memory, reused between leaves.
+/// Working memory for the interactions on one leaf, reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillPairs {
     shares: Vec<f64>,

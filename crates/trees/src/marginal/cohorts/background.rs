@@ -19,10 +19,10 @@ pub(crate) struct Cohorts {
     splits: Vec<Split>,
 }
 
-/// Up to [`ROWS`] rows.
+/// A part of the background: up to [`ROWS`] rows.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// The number of words of a set of these rows: 1, 2, 4 or 8.
+    /// The number of words that a set of these rows takes: 1, 2, 4 or 8.
     pub(super) words: usize,
     /// The set of all rows.
     pub(super) present: Vec<u64>,

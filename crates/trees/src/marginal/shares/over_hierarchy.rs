@@ -22,7 +22,8 @@
 //! # Algorithms
 //!
 //! The walk counts, for every group, the members on either side and the mixed ones. It skips a branch that
-//! would mix a second member of a group. For patterns, the members in E and in R are a bit mask each.
+//! would mix a second member of a group. For patterns, the members in E and the members in R are represented
+//! as bit masks.
 //!
 //! All rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that
 //! fail a test of one of their players. For a member, only the rows count for which no other member is mixed.
