@@ -46,7 +46,7 @@ pub use vocabulary::Vocabulary;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     source: String,
-    /// The tokens in order, without overlaps.
+    /// The tokens in the order of the text; they do not overlap.
     tokens: Vec<Token>,
     players: Vec<Vec<usize>>,
 }

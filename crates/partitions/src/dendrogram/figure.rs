@@ -10,7 +10,7 @@ use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
 use super::{Cut, Dendrogram};
 use crate::error::PartitionsError;
 
-// All lengths are pixels of the figure.
+// All lengths are in pixels of the figure.
 const LEAF: i32 = 20;
 const WIDTH: i32 = 640;
 const MARGIN: i32 = 16;

@@ -41,7 +41,7 @@ pub struct Dendrogram {
 pub struct Merge {
     /// The two clusters, in ascending order.
     pub children: [usize; 2],
-    /// Their distance, 1 − dependence by the linkage: from 0 to 1.
+    /// The distance between the two clusters: 1 − dependence by the linkage, from 0 to 1.
     pub height: f64,
     /// Number of features of the new cluster.
     pub size: usize,

@@ -20,7 +20,7 @@ const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;
 pub(super) struct NearestNeighbours {
     neighbours: Option<usize>,
     seed: u64,
-    /// Tables for the number of all rows. Pairs with missing values compute separate tables.
+    /// Tables for the total number of rows. Separate tables are computed for pairs with missing values.
     tables: Tables,
 }
 
@@ -44,7 +44,7 @@ impl Tables {
     }
 }
 
-/// A column as an order without ties.
+/// A column as a ranking of its rows without ties.
 pub(super) struct RankOrder {
     /// The rows in ascending order of their numbers.
     rows: Vec<usize>,

@@ -36,7 +36,7 @@ pub(crate) struct LinearWalk {
     gathering: Gathering,
 }
 
-/// The players that the current path and leaf depend on.
+/// The rows that players are taken from on the current path, and the products of its leaf.
 struct Gathering {
     source: Vec<FeatureSource>,
     /// The players for which the two rows diverge on the path, from the root down.

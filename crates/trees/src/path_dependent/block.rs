@@ -52,8 +52,8 @@ pub(super) trait Recursion: Sync {
     /// Iterates over the nodes of a tree's rule, in runs that are processed in one traversal.
     fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::NodeData<'k>)>;
 
-    /// Executes all steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each
-    /// [target](Self::targets).
+    /// Executes all steps of a tree: adds the contributions of `Q` quadrature nodes to `phi`, which has the
+    /// lanes of each [target](Self::targets).
     fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -63,7 +63,7 @@ pub(super) trait Recursion: Sync {
         phi: &mut [Lanes<R>],
     );
 
-    /// Adds the values by the nodes of one run.
+    /// Adds the contributions of the quadrature nodes of one run.
     fn add_run<const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -89,7 +89,7 @@ pub(super) trait Recursion: Sync {
     }
 }
 
-/// Adds the values by the nodes of one run.
+/// Adds the contributions of the quadrature nodes of one run.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -207,7 +207,7 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Loads rows.
+    /// Loads rows into the block, and resets its values.
     fn begin(&mut self, ensemble: &Ensemble, inputs: &Inputs, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;

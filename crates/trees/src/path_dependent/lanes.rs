@@ -124,7 +124,8 @@ impl<const R: usize> EarlierTests for Tested<'_, R> {
     }
 }
 
-/// Writes which rows pass all tests of the player up to this one, on either side.
+/// Writes, for either side of a split, which rows pass all tests of the split's player, up to and including
+/// this split.
 #[inline(always)]
 pub(super) fn mark_sides<const R: usize>(
     threshold: f64,

@@ -23,7 +23,7 @@ use crate::engine::paths::Paths;
 use crate::engine::value;
 use crate::error::TreeError;
 
-/// The data for one order that depend on the ensemble only, and are cached.
+/// The cached data for interactions of one order, which depend only on the ensemble and the players.
 #[derive(Debug)]
 pub(super) struct Ready {
     trees: Vec<Shares>,

@@ -23,7 +23,7 @@ pub(super) struct Split {
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
-    /// The mask of the rows that passed all of these tests.
+    /// The mask of the rows that passed all of these earlier tests.
     pub(super) hot: u32,
 }
 
@@ -233,9 +233,9 @@ struct Edge {
     hot: u32,
     /// The product of the shares of these tests.
     passed: f64,
-    /// The product of the shares of all tests.
+    /// The product of the shares of all tests on the path up to this one.
     reach: f64,
-    /// The number of distinct players up to here.
+    /// The number of distinct players that are tested on the path up to this edge.
     distinct: usize,
 }
 
