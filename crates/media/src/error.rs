@@ -41,7 +41,7 @@ pub enum MediaError {
     /// The vocabulary is not valid UTF-8.
     #[error("line {line} (counted from 0) of the vocabulary is not valid UTF-8; convert the file to UTF-8")]
     VocabularyEncoding {
-        /// The line, counted from 0.
+        /// The line with the invalid bytes, counted from 0.
         line: usize,
     },
     /// A line of the vocabulary is empty.
@@ -94,7 +94,7 @@ pub enum MediaError {
     /// The text contains no token.
     #[error("the text {text:?} contains no tokens; pass at least one word")]
     NoTokens {
-        /// The text.
+        /// The text that contains no token.
         text: String,
     },
     /// The numbers of tokens and of ids differ.
@@ -154,7 +154,7 @@ pub enum MediaError {
     ClassDistribution {
         /// Number of classes of the classifier.
         classes: usize,
-        /// Why it is invalid.
+        /// Why the distribution is invalid.
         problem: String,
     },
     /// An output of the classifier is not a valid logit.
@@ -373,7 +373,7 @@ pub enum MediaError {
          from 0 to 1"
     )]
     Step {
-        /// The step passed.
+        /// The given finite-difference step.
         step: f64,
     },
     /// Adding the step does not change the feature, because of rounding.

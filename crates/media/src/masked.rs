@@ -57,7 +57,7 @@ impl Masked {
         Ok(Self { explicand, reference, players })
     }
 
-    /// Returns the row that is explained.
+    /// Returns the explicand, the row to explain.
     pub fn explicand(&self) -> &[f64] {
         &self.explicand
     }

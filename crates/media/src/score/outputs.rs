@@ -93,7 +93,7 @@ impl Outputs {
         Ok(self.log_odds_unchecked(outputs, class))
     }
 
-    /// Returns an error unless these are valid outputs of this kind.
+    /// Returns an error unless `outputs` are valid outputs of this kind for one row.
     pub(super) fn check(self, outputs: &[f64]) -> Result<(), MediaError> {
         if outputs.is_empty() {
             return Err(MediaError::NoSuchClass { class: 0, classes: 0 });

@@ -69,7 +69,7 @@ impl Measure for Binning {
     }
 }
 
-/// Estimates the mutual information in nats, with bias correction.
+/// Estimates the mutual information of two columns in nats, with bias correction.
 fn information(x: &Binned, y: &Binned) -> f64 {
     let across = y.counts.len();
     let mut cells = vec![0_u32; x.counts.len() * across];

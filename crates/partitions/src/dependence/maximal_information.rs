@@ -31,7 +31,7 @@ use super::ranks::Ordered;
 /// The exponent in B(N), the maximum number of cells of a grid.
 const EXPONENT: f64 = 0.6;
 
-/// Maximum number of clumps per column, c.
+/// The constant c: the maximum number of clumps per column of a grid.
 const CLUMPS: usize = 15;
 
 /// The seed of the draws that estimate the distribution under independence.
@@ -78,8 +78,8 @@ fn cells(rows: usize) -> usize {
     (rows as f64).powf(EXPONENT).max(4.0) as usize
 }
 
-/// Returns I with `along` divided into `rows` rows with nearly equal numbers of points, and `across`
-/// optimally divided into 2, 3, … `most` columns.
+/// Returns I for 2, 3, … `most` columns: `along` is divided into `rows` rows with nearly equal numbers of
+/// points, and `across` is divided into columns optimally.
 fn best_columns(across: &Ordered, along: &Ordered, rows: usize, most: usize) -> Vec<f64> {
     let runs: Vec<usize> = along.runs().map(|run| run.len()).collect();
     let (part, parts) = equal_parts(&runs, rows);
@@ -150,8 +150,8 @@ fn joined(clumps: &[Vec<u32>], parts: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// Returns the largest mutual information for 2, 3, … `most` columns that consist of clumps. With the entropy
-/// H of the rows, and columns from clump s to clump t,
+/// Returns the largest mutual information for 2, 3, … `most` columns, each of which is a run of clumps. With
+/// the entropy H of the rows, and columns from clump s to clump t,
 /// ```text
 /// N I = N H + max over cuts of Σ g(s, t),
 /// g(s, t) = Σ_rows c ln(c / Σ c),  c the points of clumps s … t − 1 in a row

@@ -48,7 +48,7 @@ impl Tables {
 pub(super) struct RankOrder {
     /// The rows in ascending order of their numbers.
     rows: Vec<usize>,
-    /// The position of each row in that order.
+    /// The position of each row in `rows`.
     place: Vec<usize>,
 }
 
@@ -86,7 +86,7 @@ impl NearestNeighbours {
         Self { neighbours, seed, tables: Tables::new(rows) }
     }
 
-    /// Estimates the mutual information in nats.
+    /// Estimates the mutual information of two columns in nats.
     fn information(&self, x: &RankOrder, y: &RankOrder) -> f64 {
         let y_places: Vec<usize> = x.rows.iter().map(|&row| y.place[row]).collect();
         if y_places.len() == self.tables.scores.len() {
@@ -114,7 +114,7 @@ fn default_neighbours(rows: usize) -> usize {
     (rows / 5).clamp(1, 20)
 }
 
-/// The state of one estimate.
+/// The working memory for estimating the mutual information of one pair.
 struct Estimate<'a> {
     tables: &'a Tables,
     /// The distances of the nearest neighbours of a point, ascending.

@@ -13,7 +13,7 @@ use apportion_models::tree::Node;
 /// The number of rows that are processed together.
 const PART: usize = 4096;
 
-/// Compiles a background from rows that are added in any number of calls.
+/// An incremental compiler for backgrounds: rows can be added in any number of calls.
 ///
 /// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time, which takes about as long as
 /// ten predictions; rows of other weights take several times longer. The result is the same to the last bit

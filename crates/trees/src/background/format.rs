@@ -197,7 +197,7 @@ fn write_varint(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Bytes with the current read position.
+/// The bytes of a file, with the current read position.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -42,7 +42,7 @@ const TABLE_NUMBERS: usize = 1 << 16;
 /// The number of bits that are folded at once.
 const BLOCK_BITS: usize = 11;
 
-/// The game of one pair of rows.
+/// The game of one explicand and one background row.
 pub(super) struct PairGame<'a> {
     pub(super) link: Link,
     /// Base margins of the outputs that the link mixes.
@@ -54,7 +54,7 @@ pub(super) struct PairGame<'a> {
     pub(super) weights: &'a ByClass,
     /// The increment that each player adds to a coalition's class.
     pub(super) steps: &'a [u32],
-    /// g(f(b)), which is subtracted before anything is summed.
+    /// The outputs g(f(b)) of the background row, which are subtracted before anything is summed.
     pub(super) empty: &'a [f64],
 }
 
@@ -77,7 +77,7 @@ impl PairGame<'_> {
         values
     }
 
-    /// Returns the number of bits of a table.
+    /// Returns the number of bits of an index into a table.
     fn table_bits(&self) -> usize {
         ((TABLE_NUMBERS / self.base.len()).max(1).ilog2() as usize).max(BLOCK_BITS)
     }

@@ -187,13 +187,13 @@ impl<K: Recursion> Default for Scratch<K> {
     }
 }
 
-/// Up to `R` rows with their values.
+/// A block of up to `R` rows, with their values.
 struct Block<const R: usize> {
     rows: usize,
     /// The rounded rows, row-major.
     rounded: Vec<f64>,
     columns: Aligned<f64, R>,
-    /// The values: outputs × targets × rows.
+    /// The values of the rows: outputs × targets × rows.
     phi: Aligned<f64, R>,
 }
 

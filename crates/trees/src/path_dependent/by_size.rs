@@ -13,13 +13,13 @@ use apportion_models::tree::Tree;
 /// Marks a player that is not in the path.
 const NONE: usize = usize::MAX;
 
-/// The paths of one tree for one row.
+/// The paths from the root of one tree to its leaves, with the tests that one row passes or fails.
 #[derive(Default)]
 pub(super) struct Paths {
     /// For each node, its parent, and whether it is the child that the row goes to.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
-    /// For each player, its index in `path`.
+    /// For each player, its index in `path`; `NONE` if it is not in the path.
     place: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ impl Paths {
         }
     }
 
-    /// Adds one test to the path.
+    /// Combines a test on `player` with the earlier ones on the path.
     fn take(&mut self, player: usize, test: Factor) {
         if self.place.len() <= player {
             self.place.resize(player + 1, NONE);

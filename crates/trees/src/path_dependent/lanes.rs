@@ -57,7 +57,7 @@ pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) 
     }
 }
 
-/// s, 1 − s and ds/dt for rows that passed all earlier tests of the feature.
+/// The probability of presence s, 1 − s and ds/dt, for rows that passed all earlier tests of the feature.
 pub(super) struct Presence<const Q: usize> {
     pub(super) probability: [f64; Q],
     pub(super) absence: [f64; Q],

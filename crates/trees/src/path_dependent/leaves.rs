@@ -70,7 +70,7 @@ impl Shares {
     }
 }
 
-/// The leaves of all trees, for one index.
+/// The leaves of all trees, with the weights of one interaction index.
 pub(super) struct PathDependentLeaves<'a> {
     pub(super) ready: &'a Ready,
     pub(super) moments: &'a IndexMoments,

@@ -16,7 +16,7 @@ type Lanes = [f64; MAX_NODES];
 
 /// The working memory of a traversal of a tree.
 pub(super) struct Stack {
-    /// The nodes t, and 1 − t.
+    /// The nodes t, which are the probabilities of presence; `absent` contains 1 − t.
     present: Lanes,
     absent: Lanes,
     /// The same slots as in [the kernel of blocks](super::kernel).

@@ -3,10 +3,10 @@
 //!
 //! # Notation
 //!
-//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j
-//! (h_j = 1), else *cold* (h_j = 0); c_j is the product of the cover fractions of these tests. An absent
-//! player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of a leaf of value v
-//! to player i is
+//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j
+//! = 1), and *cold* if it fails any of them (h_j = 0); c_j is the product of the cover fractions of these
+//! tests. An absent player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of
+//! a leaf of value v to player i is
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) O_i,
@@ -58,10 +58,10 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    /// The factor of a player without tests.
+    /// The factor of a player that is not tested on the path.
     pub(super) const NONE: Self = Self { hot: true, share: 1.0 };
 
-    /// Combines two players into one.
+    /// Returns the factor of two players combined into one.
     pub(super) fn and(self, other: Self) -> Self {
         Self { hot: self.hot && other.hot, share: self.share * other.share }
     }
@@ -96,7 +96,7 @@ impl<'a> Others<'a> {
         }
     }
 
-    /// Writes O_i of every player of the path.
+    /// Writes O_i of every player on the path to `others`.
     pub(super) fn write(&mut self, path: &[Factor], others: &mut Vec<f64>) {
         others.clear();
         others.resize(path.len(), 0.0);

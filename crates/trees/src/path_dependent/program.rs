@@ -207,7 +207,7 @@ impl Program {
     }
 }
 
-/// Compiles one tree into a program.
+/// The state of compiling one tree into a program.
 struct Compiler<'a, S> {
     nodes: &'a [Node],
     /// The share of a split that goes to a child if the feature is absent.
@@ -216,7 +216,7 @@ struct Compiler<'a, S> {
 
 /// A pending step of the compilation.
 enum Task {
-    /// Enter a node with `level` splits above it.
+    /// Enter a node that has `level` splits above it, and whose P is in `slot`.
     Enter { node: usize, level: usize, slot: u32, edge: Option<Edge> },
     /// Leave a split.
     Leave(Step),
@@ -231,7 +231,7 @@ struct Edge {
     descent: usize,
     /// The mask of the rows that pass the tests of the player up to this one.
     hot: u32,
-    /// The product of the shares of these tests.
+    /// The product of the shares of the tests of the player up to this one.
     passed: f64,
     /// The product of the shares of all tests on the path up to this one.
     reach: f64,

@@ -126,7 +126,8 @@ impl PathDependentOracle<'_> {
         finite(Attributions::for_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
-    /// Returns the program of features in these groups.
+    /// Returns the program for features in these groups, computing it unless the last call had the same
+    /// groups.
     pub(super) fn in_these(&self, groups: &Partition) -> Arc<coalitional::Program> {
         self.coalitional.get(groups, || Arc::new(coalitional::Program::new(&self.ensemble, groups)))
     }

@@ -21,7 +21,7 @@ const NUMBERS: usize = 1 << 22;
 
 /// The game on the leaves of the trees.
 pub(crate) trait Leaves: Sync {
-    /// The working memory of a thread, which is reused between leaves.
+    /// The working memory of a thread.
     type Memory: Send;
 
     fn memory(&self) -> Self::Memory;

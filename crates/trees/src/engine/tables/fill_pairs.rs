@@ -1,6 +1,6 @@
 //! The interactions on one leaf for every pattern of the explicand.
 //!
-//! On a leaf of value v with d path features, let G_s\[S\] be the weight of the background patterns M ⊇ S with
+//! On a leaf of value v with d path features, let G_s\[S\] be the weight of the background patterns M ⊇ S of
 //! s features, P the pattern of the explicand and C = ¬P. A background pattern M completes P iff M ⊇ C. The
 //! patterns of s features that complete P and do not contain i have the weight G_s\[C\] − G_s\[C ∪ i\]. Those
 //! that contain neither i nor j have the weight G_s\[C\] − G_s\[C ∪ i\] − G_s\[C ∪ j\] + G_s\[C ∪ ij\]. So,

@@ -10,7 +10,7 @@ pub(crate) struct ArrivedCohort<'a, const W: usize> {
     pub(crate) cohort: Set<W>,
     /// The levels of players without a failed test of the explicand, one bit each.
     pub(crate) live: u64,
-    /// The levels of players in R.
+    /// The levels of the players in R, one bit each.
     pub(crate) rest: u64,
     /// For each level, the rows that fail a test of its player.
     pub(crate) failing: &'a [Set<W>],

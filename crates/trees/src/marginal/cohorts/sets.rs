@@ -59,7 +59,7 @@ impl<const W: usize> Numbers<W> {
         Self { bits: [[0; W]; BITS], sets: 0 }
     }
 
-    /// Adds a set.
+    /// Adds 1 to the number of every row in `set`.
     #[inline(always)]
     pub(crate) fn add(&mut self, set: Set<W>) {
         self.sets += 1;

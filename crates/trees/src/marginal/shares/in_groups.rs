@@ -59,7 +59,7 @@ pub(crate) struct InGroups {
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// The features taken from each row, by group.
+/// How many features of each group the walk has taken from either row.
 struct Counts {
     /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,
@@ -195,7 +195,7 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
 
 /// The features that a background pattern leaves to the explicand.
 struct OwnFeatures {
-    /// The features E.
+    /// The features E, as bits of a pattern.
     features: u64,
     /// The groups that contain these features.
     groups: u64,
@@ -421,7 +421,7 @@ impl LeafKernel for InGroups {
 }
 
 impl InGroups {
-    /// Adds the values of `value · [E, R]`.
+    /// Adds the values of the game `value · [E, R]` to the players in E and R.
     fn of_product(
         &mut self,
         coalitional: &Coalitional,

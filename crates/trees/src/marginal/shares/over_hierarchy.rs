@@ -56,7 +56,7 @@ const BACKGROUND: usize = 1;
 /// Marks a group whose features are taken from both rows.
 const BOTH: usize = 2;
 
-/// The members of every group taken from each row.
+/// How many members of every group the walk has taken from either row.
 struct Counts {
     /// For each group, the number of members taken from the explicand alone, from the background alone, and
     /// from both.
@@ -202,7 +202,7 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
 
 /// The features that a background pattern leaves to the explicand.
 struct OwnFeatures {
-    /// The features E.
+    /// The features E, as bits of a pattern.
     features: u64,
     /// The weight of the pattern times the value of the leaf.
     value: f64,
@@ -435,7 +435,7 @@ impl LeafKernel for OverHierarchy {
 }
 
 impl OverHierarchy {
-    /// Adds the values of `value · [E, R]`.
+    /// Adds the values of the game `value · [E, R]` to the players in E and R.
     fn of_product(
         &mut self,
         levels: &Levels,

@@ -34,7 +34,7 @@ impl<'a> MemberKernel<'a> {
         Some(Self { program, between, within })
     }
 
-    /// Returns both rules of a tree.
+    /// Returns the rule between the groups and the rule within them, for a tree.
     pub(in super::super) fn rules(&self, tree: &TreeProgram) -> (&Rule, &Rule) {
         match (&self.between[tree.groups], &self.within[tree.members]) {
             (Some(between), Some(within)) => (between, within),
@@ -46,7 +46,7 @@ impl<'a> MemberKernel<'a> {
 impl Recursion for MemberKernel<'_> {
     type Tree = TreeProgram;
     type Stack<const R: usize> = Stack<R>;
-    /// The rule within the groups.
+    /// The quadrature rule within the groups.
     type NodeData<'k>
         = &'k Rule
     where

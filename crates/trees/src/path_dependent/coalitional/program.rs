@@ -35,9 +35,9 @@ impl EarlierTests {
 pub(super) enum Side {
     /// The child is a leaf.
     Leaf(f64),
-    /// The group of the split is not tested below.
+    /// The group of the split is not tested again below the child.
     Last,
-    /// The group of the split is tested below.
+    /// The group of the split is tested again below the child.
     Open,
 }
 
@@ -61,9 +61,9 @@ pub(super) struct Split {
     pub(super) masks: u32,
     /// Whether the masks of the group, and whether the masks of the feature, are needed below the split.
     pub(super) marks: [bool; 2],
-    /// The slot of the split itself.
+    /// The slot of P of the split, later of T.
     pub(super) slot: u32,
-    /// The slot of P without the group.
+    /// The slot of P without the factor of the group.
     pub(super) apart: u32,
     /// The first of four slots between: two for the children, and two for the factors to them.
     pub(super) children: u32,
@@ -190,7 +190,7 @@ impl Tested {
     }
 }
 
-/// Compiles one tree into a program.
+/// The state of compiling one tree into a program.
 struct Compiler<'a> {
     nodes: &'a [Node],
     cover: &'a [f64],
@@ -205,7 +205,7 @@ enum Task {
     Leave(Vec<Step>),
 }
 
-/// A node to enter.
+/// A node that the compiler has yet to enter.
 struct Visit {
     node: usize,
     /// The number of splits above the node.
@@ -218,12 +218,12 @@ struct Visit {
     open: Vec<Open>,
 }
 
-/// A group that is tested again below.
+/// A group that is tested above a node, and again at or below it.
 struct Open {
     group: usize,
-    /// The slot of P without the group.
+    /// The slot of P without the factor of the group.
     apart: u32,
-    /// The slot of Y for the side of its last split.
+    /// The slot of Y for the side of the last split on the group.
     worth: u32,
 }
 
