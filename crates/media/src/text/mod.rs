@@ -239,8 +239,8 @@ impl Text {
     /// position: the empirical average of section 2.1.
     ///
     /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
-    /// row always contains `padding`, regardless of the reference rows. The average of the paper is one of
-    /// probabilities; see [`Probabilities`](crate::Probabilities).
+    /// row always contains `padding`, regardless of the reference rows. The paper averages probabilities; see
+    /// [`Probabilities`](crate::Probabilities).
     ///
     /// # Errors
     ///

@@ -100,7 +100,7 @@ impl Dendrogram {
     }
 
     /// Returns the colour of each cluster: the colour of its group if it is below the cut and in a group of
-    /// several features.
+    /// several features, else `INK`.
     fn colours(&self, layout: &Layout, done: usize) -> Vec<RGBColor> {
         let features = self.features();
         let mut colours = vec![INK; features + self.merges.len()];

@@ -202,10 +202,10 @@ impl<'a> BackgroundCompiler<'a> {
     }
 }
 
-/// The weights of patterns at the leaves of a tree, merged part by part.
+/// The weights of the patterns at each leaf of a tree, accumulated part by part.
 #[derive(Debug)]
 struct MergedPatterns {
-    /// Patterns and their weights for each node, in ascending order of patterns.
+    /// For each node, its patterns in ascending order, with their weights.
     leaves: Vec<Vec<(u64, f64)>>,
 }
 

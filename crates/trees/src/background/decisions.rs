@@ -1,4 +1,4 @@
-//! The decisions of blocks of rows at every split of an ensemble, one bit per row.
+//! The decisions of rows at every split of an ensemble: one bit per row, for a block of rows at a time.
 //!
 //! Splits of many trees test the same condition: boosting libraries sort values into some hundred bins before
 //! they grow a tree. So the distinct conditions ("questions") are collected once, each is evaluated once per
@@ -21,7 +21,7 @@ pub(crate) type Bits = [u64; WORDS];
 /// The distinct conditions that the splits of an ensemble test.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Questions {
-    /// One representative split for each condition; conditions on the same feature are adjacent.
+    /// For each condition, one split that tests it; conditions on the same feature are adjacent.
     splits: Vec<Node>,
     /// For each node of the ensemble, the index of its condition; 0 for a leaf.
     of_node: Vec<u32>,
@@ -66,7 +66,7 @@ impl Questions {
         self.splits.len()
     }
 
-    /// Returns the index of the condition of a node of the ensemble.
+    /// Returns the index of the condition that a node of the ensemble tests.
     pub(crate) fn of_node(&self, node: usize) -> u32 {
         self.of_node[node]
     }

@@ -78,7 +78,7 @@ pub(crate) struct Job<'a> {
     pub(crate) keep: bool,
     /// Whether the trees may be split into sections that are summed separately.
     pub(crate) in_sections: bool,
-    /// The number of rows that the order of summation is chosen for; `None` for the actual number.
+    /// The order of summation is chosen for this number of rows; `None` for the actual number.
     pub(crate) rows: Option<usize>,
 }
 

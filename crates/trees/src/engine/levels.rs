@@ -106,7 +106,7 @@ pub(crate) enum Child {
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,
-    /// The start of its members in the `children` of the leaf.
+    /// The index of the group's first member in the `children` of the leaf.
     first: u32,
     end: u32,
 }

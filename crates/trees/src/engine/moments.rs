@@ -31,9 +31,9 @@ impl Moments {
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
-                    // These moments are slow to compute, so only the moments for all players are computed
-                    // directly. The others follow by recursion over one more player, which is present or
-                    // absent.
+                    // These moments are slow to compute, so only the moments for all players, `a + b = side −
+                    // 1`, are computed directly. The others follow by recursion over one more player, which
+                    // is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }

@@ -96,7 +96,7 @@ impl Pairs {
     }
 }
 
-/// The weights of coalitions for pairs: by size, for a semivalue.
+/// The weights of coalitions for the interaction index of pairs by a semivalue.
 pub(crate) struct PairWeights {
     pub(crate) moments: Moments,
     pub(crate) pairs: Arc<Pairs>,

@@ -12,7 +12,7 @@ pub(crate) const TURN: usize = if cfg!(test) { 1 << 14 } else { 8 << 20 };
 /// used.
 const TURN_OF_ONE: usize = TURN / 16;
 
-/// The maximum size in bytes of the rows and sums that stay in memory between turns. Their sums do not depend
+/// The maximum size in bytes of the rows and sums that stay in memory between turns. The sums do not depend
 /// on where a turn ends.
 const STAYING: usize = if cfg!(test) { 1 << 13 } else { 8 << 20 };
 

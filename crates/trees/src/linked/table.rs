@@ -58,8 +58,8 @@ pub(super) struct PairGame<'a> {
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over a range of masks of d bits, for each output: the sums over the masks with each bit, the total,
-/// and the total with the weights `without`.
+/// Sums over a range of masks of d bits, for each output: for each bit the sum over the masks that contain
+/// the bit, then the sum over all masks, then the sum over all masks with the weights `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {
@@ -254,7 +254,8 @@ fn subtract(low: &[i64], high: &mut [i64]) {
     }
 }
 
-/// Returns the sum over the masks with each bit, followed by the sum over all masks; overwrites `table`.
+/// Returns, for each bit, the sum over the masks that contain the bit, followed by the sum over all masks;
+/// overwrites `table`.
 fn fold_halves(table: &mut [f64]) -> Vec<f64> {
     let bits = table.len().ilog2() as usize;
     let mut sums = vec![0.0; bits + 1];

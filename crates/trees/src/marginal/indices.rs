@@ -199,7 +199,7 @@ impl<'a> Sums<'a> {
         Self { weights, outputs, tables: HashMap::new(), found: BTreeMap::new() }
     }
 
-    /// Adds `v [E, R] + Σ_q d_q [E ∪ {q}, R]`.
+    /// Adds the indices of the game `v [E, R] + Σ_q d_q [E ∪ {q}, R]`.
     fn add(&mut self, products: &Products, value: f64, output: usize) {
         let player = |is_rest| move |&player: &u32| (player, is_rest);
         let mut players: Vec<(u32, bool)> = products.own.iter().map(player(false)).collect();

@@ -84,7 +84,7 @@ pub struct InterventionalOracle<'a> {
     pub(super) numbered: LastResult<(usize, Option<Partition>), NumberedCoalitions>,
     /// The quadrature for a background of one row, created on first use.
     pub(super) baseline: OnceLock<AgainstBaseline>,
-    /// The mean over the background of the value of each tree with linear leaves.
+    /// For each tree with linear leaves, the mean of its value over the background.
     pub(super) means: OnceLock<Vec<f64>>,
     /// Whether the background is compiled: then `sorted` is set, and the background rows are not available.
     pub(super) compiled: bool,

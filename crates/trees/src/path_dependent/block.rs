@@ -43,13 +43,13 @@ pub(super) trait Recursion: Sync {
         1
     }
 
-    /// Returns the index of each computed number among the numbers of a row. If the numbers are values, these
+    /// Returns, for each computed number, its index in the result of a row. If the numbers are values, these
     /// are the indices of all players that any tree depends on.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
 
-    /// Iterates over the nodes of a tree's rule, in runs that are processed in one traversal.
+    /// Iterates over the nodes of a tree's rule, in runs. Each run is processed in one traversal of the tree.
     fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::NodeData<'k>)>;
 
     /// Executes all steps of a tree: adds the contributions of `Q` quadrature nodes to `phi`, which has the
@@ -254,7 +254,7 @@ impl<K: Recursion, const R: usize> Blocks<K, R> {
         Self { stack: recursion.stack(), blocks: Vec::new() }
     }
 
-    /// Writes the values of some rows, all of which pass through a tree before the next tree.
+    /// Writes the values of some rows. All rows pass through a tree before the next tree is processed.
     pub(super) fn explain(&mut self, recursion: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
         let (inputs, targets, outputs) = (recursion.inputs(), recursion.targets(), ensemble.output_count());
         let features = ensemble.feature_count();

@@ -14,7 +14,7 @@ pub(super) struct Split {
     pub(super) threshold: f64,
     /// The shares κ: the cover of each child divided by the split's cover.
     pub(super) shares: [f64; 2],
-    /// Values of the children that are leaves; 0 for those that are splits.
+    /// The values of the children that are leaves; 0 for children that are splits.
     pub(super) leaves: [f64; 2],
     /// c: the product of the shares on the path over earlier tests of the same player; 1 if there are none.
     pub(super) passed: f64,

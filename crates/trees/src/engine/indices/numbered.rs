@@ -29,7 +29,8 @@ pub(crate) struct NumberedCoalitions {
 }
 
 impl NumberedCoalitions {
-    /// Numbers the coalitions of the trees that have paths. `order` is at most the number of players.
+    /// Assigns a number to each coalition that occurs in the trees with `paths`. `order` is at most the
+    /// number of players.
     ///
     /// # Errors
     ///

@@ -95,7 +95,8 @@ pub(super) enum Step {
     Ascend { split: u32, parts: bool },
     /// Do the same as [`Ascend`](Self::Ascend) for a group that was tested before.
     AscendAgain { split: u32, parts: bool },
-    /// Compute X of a child below which another group than the split's is no longer tested.
+    /// Compute X of a group at a child of a split on another group, if the group is no longer tested below
+    /// the child.
     Close { apart: u32, part: u32, worth: u32 },
 }
 

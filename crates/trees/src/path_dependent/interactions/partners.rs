@@ -22,9 +22,9 @@ pub(in super::super) struct Partners {
     /// For each split, in the order of the program, the end of its partners in `partners`.
     ends: Vec<usize>,
     partners: Vec<Partner>,
-    /// The indices of the computed numbers in a matrix of players × players, whose upper half is written: the
-    /// diagonal of the players in the order of the [inputs](super::super::inputs), then the pairs that occur
-    /// on a path.
+    /// For each computed number, its index in a matrix of players × players, of which only the upper half is
+    /// written: first the diagonal, with the players in the order of the [inputs](super::super::inputs), then
+    /// the pairs that occur on a path.
     pub(super) targets: Vec<usize>,
 }
 
