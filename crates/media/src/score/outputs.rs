@@ -53,7 +53,8 @@ impl Outputs {
         Ok(probabilities)
     }
 
-    /// Returns the class of the largest probability for the outputs of one row, the first one for ties.
+    /// Returns the class with the largest probability, given the outputs for one row; for ties, the first
+    /// such class.
     ///
     /// # Errors
     ///

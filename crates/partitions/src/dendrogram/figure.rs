@@ -170,8 +170,8 @@ impl Layout {
 }
 
 impl Dendrogram {
-    /// Returns the leaves in an order in which merges do not cross. Of two clusters, the one with the first
-    /// feature is on top.
+    /// Returns the leaves in an order in which merges do not cross. Of the two clusters of a merge, the one
+    /// that contains the first feature of both is on top.
     fn leaves_in_order(&self) -> Vec<usize> {
         let features = self.features();
         let mut first: Vec<usize> = (0..features).collect();

@@ -47,7 +47,7 @@ impl<'a> Dense<'a> {
         Self { ensemble, questions, trees, rows: 0 }
     }
 
-    /// Adds rows, row-major and not yet rounded.
+    /// Adds `rows`, which are row-major and not yet rounded.
     pub(crate) fn add(&mut self, rows: &[f64]) {
         if self.trees.iter().all(Option::is_none) {
             return;

@@ -102,7 +102,7 @@ pub(crate) enum Child {
     Group(u32),
 }
 
-/// A group with several members that contain path features.
+/// A group of which several members contain path features.
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,

@@ -23,7 +23,8 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// Finds the pairs of an ensemble. `player_of` maps each feature to its player.
+    /// Finds the pairs of players that occur together on some path of an ensemble. `player_of` maps each
+    /// feature to its player.
     pub(crate) fn new(ensemble: &Ensemble, player_of: &[u32], players: usize) -> Self {
         let mut pairs = Self { players, numbers: vec![NONE; players * players], members: Vec::new() };
         let mut on_path = vec![false; players];

@@ -137,7 +137,7 @@ impl Columns {
         Self { values, rows: 0 }
     }
 
-    /// Loads rows, row-major and not yet rounded.
+    /// Loads `rows`, which are row-major and not yet rounded.
     pub(crate) fn fill(&mut self, ensemble: &Ensemble, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;

@@ -63,7 +63,7 @@ pub(super) struct PairGame<'a> {
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {
-    /// Returns the values of all diverging players, row-major by player, then output. The entries of players
+    /// Returns the values of all diverging players, ordered by player, then by output. The entries of players
     /// that are not members are arbitrary.
     pub(super) fn values(&self, cubes: &[Cube]) -> Vec<f64> {
         let (players, outputs) = (self.steps.len(), self.base.len());

@@ -74,7 +74,7 @@ impl<const Q: usize> Presence<Q> {
         Self { probability, absence, slope: [1.0; Q] }
     }
 
-    /// Returns the values at a later test, with c the product of the shares of the earlier ones.
+    /// Returns the values at a later test; `passed` is c, the product of the shares of the earlier tests.
     #[inline(always)]
     pub(super) fn again(passed: f64, nodes: Nodes<'_>) -> Self {
         let (mut probability, mut absence, mut slope) = ([0.0; Q], [0.0; Q], [0.0; Q]);

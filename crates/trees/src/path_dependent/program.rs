@@ -218,7 +218,7 @@ struct Compiler<'a, S> {
 enum Task {
     /// Enter a node that has `level` splits above it, and whose P is in `slot`.
     Enter { node: usize, level: usize, slot: u32, edge: Option<Edge> },
-    /// Leave a split.
+    /// Leave a split by appending this step.
     Leave(Step),
 }
 

@@ -84,7 +84,7 @@ impl<const W: usize> Numbers<W> {
 
 /// The weights of rows, from which the weight of a set of rows is computed.
 pub(crate) trait Weigh {
-    /// Returns `Σ_m w(set ∩ others_m) factors_m`.
+    /// Returns `Σ_m w(set ∩ others_m) factors_m`, where w is the weight of a set.
     fn weigh<const W: usize>(&self, set: Set<W>, others: &[Set<W>], factors: &[f64]) -> f64;
 }
 
