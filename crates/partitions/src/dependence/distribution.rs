@@ -22,7 +22,7 @@ use super::nearest_neighbours::NearestNeighbours;
 
 /// Number of independent pairs drawn for binned mutual information.
 const BINNED_DRAWS: u64 = 4000;
-/// A quantile is read off the draws only if at least this many draws exceed it.
+/// The minimum number of draws that must exceed a quantile for it to be read off the draws.
 const SHOWN: f64 = 20.0;
 
 /// Maximum number of rows per draw for nearest-neighbour estimates. With more rows, the estimates remain near

@@ -11,7 +11,7 @@ use apportion_models::Ensemble;
 /// The number of blocks whose decisions are in memory at once.
 const BLOCKS: usize = 8;
 
-/// For rows of equal weight: how many rows have each pattern at each leaf of an ensemble.
+/// The number of rows with each pattern at each leaf of an ensemble, for rows of equal weight.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
     ensemble: &'a Ensemble,

@@ -78,7 +78,7 @@ pub(crate) struct Job<'a> {
     pub(crate) keep: bool,
     /// Whether the trees may be split into sections that are summed separately.
     pub(crate) in_sections: bool,
-    /// The order of summation is chosen for this number of rows; `None` for the actual number.
+    /// The number of rows for which the order of summation is chosen; `None` for the actual number.
     pub(crate) rows: Option<usize>,
 }
 

@@ -293,8 +293,8 @@ impl LeafLevels {
 /// The smallest group that contains features of both the explicand and the background.
 pub(crate) struct DivergingGroup {
     pub(crate) group: usize,
-    /// How many members of the group contain features of the explicand, and how many contain features of the
-    /// background.
+    /// The number of members of the group that contain features of the explicand, and the number of members
+    /// that contain features of the background.
     pub(crate) counts: [usize; 2],
     pub(crate) factor: f64,
 }

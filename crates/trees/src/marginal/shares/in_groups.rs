@@ -59,7 +59,7 @@ pub(crate) struct InGroups {
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// How many features of each group the walk has taken from either row.
+/// The numbers of features of each group that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,

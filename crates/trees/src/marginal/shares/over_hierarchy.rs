@@ -56,7 +56,7 @@ const BACKGROUND: usize = 1;
 /// Marks a group whose features are taken from both rows.
 const BOTH: usize = 2;
 
-/// How many members of every group the walk has taken from either row.
+/// The numbers of members of each group that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of members taken from the explicand alone, from the background alone, and
     /// from both.
