@@ -9,11 +9,11 @@ pub enum MediaError {
     /// A feature assigned to a player does not exist.
     #[error("invalid feature {feature} for player {player}; expected 0 to {}", *features as i64 - 1)]
     NoSuchFeature {
-        /// The player.
+        /// Index of the player.
         player: usize,
-        /// The nonexistent feature.
+        /// Index of the nonexistent feature.
         feature: usize,
-        /// Number of features of a row.
+        /// Number of features in a row.
         features: usize,
     },
     /// A feature is assigned to two players, or twice to the same player.
@@ -22,17 +22,17 @@ pub enum MediaError {
          player only"
     )]
     SharedFeature {
-        /// The feature.
+        /// Index of the feature.
         feature: usize,
-        /// The first player that has the feature.
+        /// Index of the first player that has the feature.
         first: usize,
-        /// The second player that has the feature.
+        /// Index of the second player that has the feature.
         second: usize,
     },
     /// A player has no features.
     #[error("player {player} has no features; remove it")]
     NoFeatures {
-        /// The player.
+        /// Index of the player.
         player: usize,
     },
     /// The vocabulary is empty.
@@ -41,7 +41,7 @@ pub enum MediaError {
     /// The vocabulary is not valid UTF-8.
     #[error("line {line} (counted from 0) of the vocabulary is not valid UTF-8; convert the file to UTF-8")]
     VocabularyEncoding {
-        /// The line, counted from 0.
+        /// The line with the invalid bytes, counted from 0.
         line: usize,
     },
     /// A line of the vocabulary is empty.
@@ -56,7 +56,7 @@ pub enum MediaError {
     /// A token occurs twice in the vocabulary.
     #[error("duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}")]
     DuplicateToken {
-        /// The token.
+        /// The text of the token.
         token: String,
         /// The first ID of the token.
         first: usize,
@@ -66,7 +66,7 @@ pub enum MediaError {
     /// A token requested by name is not in the vocabulary.
     #[error("unknown token {token:?}; expected a token of the vocabulary (case-sensitive)")]
     NotInVocabulary {
-        /// The token.
+        /// The text of the token.
         token: String,
     },
     /// The model's embedding does not match the size of the vocabulary.
@@ -75,9 +75,9 @@ pub enum MediaError {
          the vocabulary that the model was trained with"
     )]
     VocabularySize {
-        /// Number of tokens of the vocabulary.
+        /// Number of tokens in the vocabulary.
         tokens: usize,
-        /// Number of rows of the embedding.
+        /// Number of rows in the embedding.
         rows: usize,
     },
     /// A word is not in the vocabulary, and the vocabulary has no token for unknown words.
@@ -94,7 +94,7 @@ pub enum MediaError {
     /// The text contains no token.
     #[error("the text {text:?} contains no tokens; pass at least one word")]
     NoTokens {
-        /// The text.
+        /// The text that contains no token.
         text: String,
     },
     /// The numbers of tokens and of ids differ.
@@ -108,11 +108,11 @@ pub enum MediaError {
     /// A token assigned to a player does not exist.
     #[error("invalid token {token} for player {player}; expected 0 to {}", *tokens as i64 - 1)]
     NoSuchToken {
-        /// The player.
+        /// Index of the player.
         player: usize,
-        /// The nonexistent token.
+        /// Index of the nonexistent token.
         token: usize,
-        /// Number of tokens of the text.
+        /// Number of tokens in the text.
         tokens: usize,
     },
     /// The text has more tokens than fit in a row of the model.
@@ -120,9 +120,9 @@ pub enum MediaError {
         "the text has {tokens} tokens, but the model takes at most {width}; shorten or truncate the text"
     )]
     TextTooLong {
-        /// Number of tokens of the text.
+        /// Number of tokens in the text.
         tokens: usize,
-        /// Number of tokens of a row.
+        /// Number of tokens that fit in a row.
         width: usize,
     },
     /// The number of scores differs from the number of players.
@@ -136,15 +136,15 @@ pub enum MediaError {
     /// A score to display is not finite.
     #[error("the score of player {player} is {value}; scores must be finite")]
     ScoreNotFinite {
-        /// The player.
+        /// Index of the player.
         player: usize,
-        /// The score.
+        /// The score of the player.
         value: f64,
     },
     /// The classifier does not have the requested class.
     #[error("invalid class {class}; expected 0 to {}", *classes as i64 - 1)]
     NoSuchClass {
-        /// The requested class.
+        /// Index of the requested class.
         class: usize,
         /// Number of classes.
         classes: usize,
@@ -154,7 +154,7 @@ pub enum MediaError {
     ClassDistribution {
         /// Number of classes of the classifier.
         classes: usize,
-        /// Why it is invalid.
+        /// Why the distribution is invalid.
         problem: String,
     },
     /// An output of the classifier is not a valid logit.
@@ -194,7 +194,7 @@ pub enum MediaError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: std::path::PathBuf,
         /// The I/O error.
         source: std::io::Error,
@@ -227,7 +227,7 @@ pub enum MediaError {
     EmptyImage {
         /// Number of rows of pixels.
         height: usize,
-        /// Number of pixels of a row.
+        /// Number of pixels per row.
         width: usize,
     },
     /// The image has too many pixels.
@@ -235,7 +235,7 @@ pub enum MediaError {
     TooManyPixels {
         /// Number of rows of pixels.
         height: usize,
-        /// Number of pixels of a row.
+        /// Number of pixels per row.
         width: usize,
         /// Maximum number of pixels.
         max: usize,
@@ -257,7 +257,7 @@ pub enum MediaError {
         actual: usize,
         /// Number of rows of pixels.
         height: usize,
-        /// Number of pixels of a row.
+        /// Number of pixels per row.
         width: usize,
         /// Number of channels.
         channels: usize,
@@ -272,13 +272,13 @@ pub enum MediaError {
         row: usize,
         /// The column of the pixel, counted from 0.
         column: usize,
-        /// The value.
+        /// The pixel value.
         value: f64,
     },
     /// The shape of a row is not the shape of an image, or is ambiguous.
     #[error("cannot infer the image layout from rows of shape {shape:?}: {problem}")]
     Shape {
-        /// The shape of a row.
+        /// The shape of a row, without the batch dimension.
         shape: Vec<usize>,
         /// Why the shape is rejected, or what to do.
         problem: &'static str,
@@ -324,7 +324,7 @@ pub enum MediaError {
          of the model)"
     )]
     ReferenceValue {
-        /// The value.
+        /// The reference value.
         value: f64,
     },
     /// The patches are empty, or larger than the image.
@@ -345,7 +345,7 @@ pub enum MediaError {
         actual: usize,
         /// Number of rows of pixels.
         height: usize,
-        /// Number of pixels of a row.
+        /// Number of pixels per row.
         width: usize,
     },
     /// The segmentation has a different size than the image.
@@ -362,7 +362,7 @@ pub enum MediaError {
     /// The player does not exist.
     #[error("invalid player {player}; expected 0 to {}", *players as i64 - 1)]
     NoSuchPlayer {
-        /// The player.
+        /// Index of the player.
         player: usize,
         /// Number of players.
         players: usize,
@@ -373,7 +373,7 @@ pub enum MediaError {
          from 0 to 1"
     )]
     Step {
-        /// The step passed.
+        /// The given finite-difference step.
         step: f64,
     },
     /// Adding the step does not change the feature, because of rounding.
@@ -382,11 +382,11 @@ pub enum MediaError {
          rounding; use a larger step"
     )]
     StepLost {
-        /// The feature.
+        /// Index of the feature.
         feature: usize,
         /// The value of the feature.
         value: f64,
-        /// The step.
+        /// The finite-difference step.
         step: f64,
     },
     /// A feature is missing, so the derivative along it is undefined.
@@ -395,7 +395,7 @@ pub enum MediaError {
          player"
     )]
     NoDerivative {
-        /// The feature.
+        /// Index of the feature.
         feature: usize,
     },
     /// The underlying game returned an error.

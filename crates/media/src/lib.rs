@@ -56,7 +56,7 @@ pub use saliency::Saliency;
 pub use score::{Outputs, Probabilities, Score, ScoredGame};
 pub use text::{Case, Splitting, Text, Token, Tokenizer, Vocabulary};
 
-/// Runs the example of the README as a doctest.
+/// The example of the README, compiled and run as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -57,7 +57,7 @@ impl Masked {
         Ok(Self { explicand, reference, players })
     }
 
-    /// Returns the row that is explained.
+    /// Returns the explicand, the row to explain.
     pub fn explicand(&self) -> &[f64] {
         &self.explicand
     }
@@ -117,7 +117,7 @@ pub struct MaskedGame<'a, M: ?Sized> {
     game: MarginalGame<'a, M>,
     /// The features of each player; `None` if player i has exactly feature i.
     bits: Option<Coalitions>,
-    /// The features that belong to no player, as a single row.
+    /// The features that belong to no player, as a batch of a single coalition.
     fixed: Coalitions,
     players: usize,
 }

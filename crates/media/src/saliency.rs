@@ -132,8 +132,8 @@ impl Saliency {
         self.signed().iter().map(|derivative| derivative.abs()).collect()
     }
 
-    /// Returns the derivative of largest absolute value of each player, with its sign: positive if the score
-    /// rises with the feature. The first one is returned for ties.
+    /// Returns, for each player, the derivative with the largest absolute value, with its sign: positive if
+    /// the score rises with the feature. The first one is returned for ties.
     pub fn signed(&self) -> Vec<f64> {
         let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
         self.derivatives.iter().map(|mine| mine.iter().copied().fold(0.0, larger)).collect()

@@ -11,12 +11,12 @@ use crate::matrix::DependenceMatrix;
 /// Hierarchical clustering of features by their dependence, cut into groups.
 ///
 /// Without a cut, groups are merged as long as their dependence (by the linkage) exceeds both
-/// `min_dependence` and the value that any of the same number of independent pairs would exceed with
+/// `min_dependence` and the value that at least one of equally many independent pairs would exceed with
 /// probability `level`: [`DependenceMatrix::critical_value`].
 ///
 /// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are
-/// {1,2}, {3}, {4,5,6}. The table lists the share of 200 data sets in which these are found with average
-/// linkage, by the cut by significance and by the cut into three groups (`examples/recovery.rs`).
+/// {1,2}, {3}, {4,5,6}. The table lists the share of 200 data sets in which these groups are found with
+/// average linkage, with a cut by significance and with a cut into three groups (`examples/recovery.rs`).
 ///
 /// | rows | Spearman | binned | neighbours | 3 groups: Spearman | binned | neighbours |
 /// |---|---|---|---|---|---|---|
@@ -63,9 +63,9 @@ impl Default for FeatureClustering {
 /// Groups of features, with the clustering that led to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusteredFeatures {
-    /// The dependence of all pairs.
+    /// The dependence of all pairs of features.
     pub dependence: DependenceMatrix,
-    /// The hierarchy.
+    /// The hierarchy of the features.
     pub dendrogram: Dendrogram,
     /// Where the hierarchy was cut.
     pub cut: Cut,

@@ -26,9 +26,9 @@ pub enum PartitionsError {
          dependence requires at least {min}; add rows or remove one of the two features"
     )]
     TooFewRows {
-        /// The first feature.
+        /// Index of the first feature of the pair.
         first: usize,
-        /// The second feature.
+        /// Index of the second feature of the pair.
         second: usize,
         /// The number of rows in which neither is missing.
         complete: usize,
@@ -40,11 +40,12 @@ pub enum PartitionsError {
         "invalid number of bins {actual}; expected 2 to {max} for {rows} rows (at least one row per cell)"
     )]
     Bins {
-        /// The given number.
+        /// The given number of bins.
         actual: usize,
-        /// The maximum number.
+        /// The maximum number of bins.
         max: usize,
-        /// The smallest number of rows of a pair of features.
+        /// The smallest number of complete rows of any pair of features: rows in which neither feature is
+        /// missing.
         rows: usize,
     },
     /// The number of neighbours is 0, or not below the number of rows.
@@ -53,9 +54,10 @@ pub enum PartitionsError {
         rows.saturating_sub(1)
     )]
     Neighbours {
-        /// The given number.
+        /// The given number of neighbours.
         actual: usize,
-        /// The smallest number of rows of a pair of features.
+        /// The smallest number of complete rows of any pair of features: rows in which neither feature is
+        /// missing.
         rows: usize,
     },
     /// The matrix has no features, or its upper triangle has the wrong size.
@@ -64,7 +66,7 @@ pub enum PartitionsError {
          per pair (row by row above the diagonal)"
     )]
     Pairs {
-        /// The number of given values.
+        /// The given number of dependences.
         actual: usize,
         /// The number of features.
         features: usize,
@@ -72,11 +74,11 @@ pub enum PartitionsError {
     /// A dependence is outside [0, 1].
     #[error("the dependence of features {first} and {second} must be in [0, 1], got {value}")]
     Dependence {
-        /// The first feature.
+        /// Index of the first feature of the pair.
         first: usize,
-        /// The second feature.
+        /// Index of the second feature of the pair.
         second: usize,
-        /// The given number.
+        /// The given dependence.
         value: f64,
     },
     /// The dependences were computed elsewhere, so their distribution under independence is not known.
@@ -88,13 +90,13 @@ pub enum PartitionsError {
     /// The significance level is not strictly between 0 and 1.
     #[error("the significance level must be strictly between 0 and 1, got {actual}")]
     Level {
-        /// The given number.
+        /// The given significance level.
         actual: f64,
     },
     /// The minimum dependence is outside [0, 1].
     #[error("the minimum dependence within a group must be in [0, 1], got {actual}")]
     MinDependence {
-        /// The given number.
+        /// The given minimum dependence.
         actual: f64,
     },
     /// The height is NaN.
@@ -103,7 +105,7 @@ pub enum PartitionsError {
     /// The number of groups is 0 or exceeds the number of features.
     #[error("invalid number of groups {actual}; expected 1 to {features} for {features} features")]
     Groups {
-        /// The given number.
+        /// The given number of groups.
         actual: usize,
         /// The number of features.
         features: usize,
@@ -111,7 +113,7 @@ pub enum PartitionsError {
     /// The number of names differs from the number of features.
     #[error("expected {features} names (one per feature), got {actual}")]
     Names {
-        /// The number of names.
+        /// The given number of names.
         actual: usize,
         /// The number of features.
         features: usize,
@@ -121,7 +123,7 @@ pub enum PartitionsError {
     Merge {
         /// The merge, from 0, or the number of merges if that is wrong.
         merge: usize,
-        /// The problem.
+        /// Why the merge is invalid.
         problem: &'static str,
     },
     /// Unknown name of a measure of dependence or a linkage.
@@ -131,7 +133,7 @@ pub enum PartitionsError {
         what: &'static str,
         /// The given name.
         name: String,
-        /// The known names.
+        /// The supported names.
         known: &'static str,
     },
     /// The figure could not be drawn.

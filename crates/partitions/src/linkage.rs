@@ -15,10 +15,11 @@ pub enum Linkage {
     /// The mean over all pairs of features from both groups.
     #[default]
     Average,
-    /// The minimum: groups are merged by their two most dependent features, and may be long chains.
+    /// The minimum: groups are merged by the distance of their two most dependent features, and may become
+    /// long chains.
     Single,
-    /// The maximum: groups are merged by their two least dependent features, so all features of a group
-    /// depend on one another.
+    /// The maximum: groups are merged by the distance of their two least dependent features, so all features
+    /// of a group depend on one another.
     Complete,
 }
 

@@ -16,7 +16,8 @@ pub struct DependenceMatrix {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     dependence: Dependence,
-    /// The smallest number of rows of a pair of features.
+    /// The smallest number of complete rows of any pair of features: rows in which neither feature is
+    /// missing.
     min_rows: usize,
 }
 
@@ -40,8 +41,8 @@ impl DependenceMatrix {
         Ok(Self { features, values, origin: None })
     }
 
-    /// Creates a matrix of values measured by `dependence`, where `min_rows` is the smallest number of rows
-    /// of a pair.
+    /// Creates a matrix of values measured by `dependence`, where `min_rows` is the smallest number of
+    /// complete rows of any pair.
     pub(crate) fn measured(
         features: usize,
         values: Vec<f64>,
@@ -81,8 +82,8 @@ impl DependenceMatrix {
     /// estimated from draws, each of which takes as much time as a pair: 4000 draws for bins, and 1000 to
     /// 20,000 for nearest neighbours (more for fewer rows), with at most 2500 rows each. It is the quantile
     /// of the draws if at least 20 exceed it, otherwise the quantile of a Pearson type III distribution with
-    /// their moments. These distributions assume that there are no ties. Discrete features in bins have
-    /// smaller dependences under independence.
+    /// the moments of the draws. These distributions assume that there are no ties. Discrete features in bins
+    /// have smaller dependences under independence.
     ///
     /// # Errors
     ///

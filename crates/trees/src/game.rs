@@ -193,7 +193,7 @@ impl Scratch {
         Self { present: vec![[0; LANES]; players], expected: Vec::new() }
     }
 
-    /// Loads `count` coalitions of a batch, one per lane.
+    /// Loads `count` coalitions of a batch, starting at index `first`, one per lane.
     fn seat(&mut self, batch: &Coalitions, first: usize, count: usize) {
         self.present.fill([0; LANES]);
         for lane in 0..count {

@@ -4,7 +4,7 @@ use super::scale::PixelScale;
 use super::{Image, check_channels, check_size};
 use crate::error::MediaError;
 
-/// The order of an image's numbers in a row.
+/// The order in which the numbers of an image are stored in a row of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelOrder {
     /// All of the first channel row by row, then all of the second: shape \[channels, height, width\].
@@ -100,7 +100,7 @@ impl Layout {
         self.height
     }
 
-    /// Returns the number of pixels of a row.
+    /// Returns the number of pixels per row.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -110,12 +110,12 @@ impl Layout {
         self.channels
     }
 
-    /// Returns the order of the numbers.
+    /// Returns the order of an image's numbers in a row.
     pub fn order(&self) -> ChannelOrder {
         self.order
     }
 
-    /// Returns the number of features of a row.
+    /// Returns the number of features in a row of the model.
     pub fn features(&self) -> usize {
         self.height * self.width * self.channels
     }

@@ -1,4 +1,4 @@
-//! Images: their pixels, sources and uses.
+//! Images: their pixels, PNG files, and division into players, and pictures of scores.
 //!
 //! # Notation
 //!
@@ -110,7 +110,7 @@ impl Image {
         self.height
     }
 
-    /// Returns the number of pixels of a row.
+    /// Returns the number of pixels per row.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -136,7 +136,7 @@ impl Image {
         &self.pixels[start..start + self.channels]
     }
 
-    /// Returns the mean of all numbers, over all channels.
+    /// Returns the mean of all pixel values, over all channels.
     pub fn mean(&self) -> f64 {
         self.pixels.iter().sum::<f64>() / self.pixels.len() as f64
     }

@@ -106,7 +106,7 @@ fn check_palette(info: &Info<'_>) -> Result<(), MediaError> {
     Err(MediaError::BadPng { problem: format!("the palette has {bytes} bytes, expected a multiple of 3") })
 }
 
-/// Converts an error of the decoder.
+/// Converts a decoder error to a `MediaError`.
 fn refusal(error: DecodingError) -> MediaError {
     match error {
         DecodingError::IoError(source) if source.kind() == ErrorKind::UnexpectedEof => {

@@ -9,8 +9,8 @@ use super::{Image, check_channels};
 use crate::error::MediaError;
 use crate::masked::Masked;
 
-/// The values of the pixels of absent players, in the numbers of an image: from 0 to 1, before the model's
-/// scale.
+/// The values that replace the pixels of absent players. They are image values from 0 to 1, before conversion
+/// to the model's scale.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reference {
     /// The mean of the image, one number for all its pixels and channels: "the average pixel strength" of

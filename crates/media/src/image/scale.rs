@@ -51,7 +51,7 @@ impl PixelScale {
     ///
     /// # Errors
     ///
-    /// Same as [`new`](Self::new); [`MediaError::ChannelCount`] unless there are 1 or 3.
+    /// Same as [`new`](Self::new); [`MediaError::ChannelCount`] unless there are 1 or 3 pairs.
     pub fn per_channel(ends: impl Into<Vec<(f64, f64)>>) -> Result<Self, MediaError> {
         let ends = ends.into();
         check_channels(ends.len())?;
@@ -64,7 +64,8 @@ impl PixelScale {
         (self.ends.len() > 1).then_some(self.ends.len())
     }
 
-    /// Returns the value of `pixel` of a channel in a row.
+    /// Returns the value in a model's row that represents `pixel`, the value of an image pixel in this
+    /// channel.
     ///
     /// # Panics
     ///

@@ -116,7 +116,7 @@ impl Segmentation {
         self.height
     }
 
-    /// Returns the number of pixels of a row.
+    /// Returns the number of pixels per row.
     pub fn width(&self) -> usize {
         self.width
     }

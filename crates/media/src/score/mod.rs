@@ -5,9 +5,9 @@
 //! # Notation
 //!
 //! `P(y | x_S)` is the probability of class y that the classifier predicts if the players in S are present
-//! and the others take the values of the reference. With several reference rows, it is the average of their
-//! probabilities, and the logarithm is taken of the average; build such games from [`Probabilities`].
-//! Logarithms are natural.
+//! and the others take the values of the reference. With several reference rows, it is the average of the
+//! probabilities over these rows, and the logarithm is taken after averaging; build such games from
+//! [`Probabilities`]. Logarithms are natural.
 
 mod outputs;
 mod probabilities;
@@ -28,7 +28,7 @@ const DISTRIBUTION_TOLERANCE: f64 = 1e-6;
 pub enum Score {
     /// `v(S) = log P(class | x_S)`. The experiments of the paper explain this score for the predicted class.
     LogProbability {
-        /// The class.
+        /// Index of the class.
         class: usize,
     },
     /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first displayed equation of section 2.1: the log-probability
@@ -42,7 +42,7 @@ pub enum Score {
     /// `v(S) = log P(class | x_S) − log(1 − P(class | x_S))`. Figures 2 and 3 of the paper measure the effect
     /// of masking with this score.
     LogOdds {
-        /// The class.
+        /// Index of the class.
         class: usize,
     },
 }

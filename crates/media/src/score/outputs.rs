@@ -53,7 +53,8 @@ impl Outputs {
         Ok(probabilities)
     }
 
-    /// Returns the class of the largest probability for the outputs of one row, the first one for ties.
+    /// Returns the class with the largest probability, given the outputs for one row; for ties, the first
+    /// such class.
     ///
     /// # Errors
     ///
@@ -93,7 +94,7 @@ impl Outputs {
         Ok(self.log_odds_unchecked(outputs, class))
     }
 
-    /// Returns an error unless these are valid outputs of this kind.
+    /// Returns an error unless `outputs` are valid outputs of this kind for one row.
     pub(super) fn check(self, outputs: &[f64]) -> Result<(), MediaError> {
         if outputs.is_empty() {
             return Err(MediaError::NoSuchClass { class: 0, classes: 0 });

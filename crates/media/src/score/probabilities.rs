@@ -34,7 +34,7 @@ pub struct Probabilities<'a, M: ?Sized> {
 }
 
 impl<'a, M: Model + ?Sized> Probabilities<'a, M> {
-    /// Creates the model of the probabilities for the logits of `model`.
+    /// Creates the model that predicts the class probabilities of `model`, whose outputs are logits.
     pub fn new(model: &'a M) -> Self {
         Self { model, logits: model.outputs() }
     }
@@ -90,7 +90,7 @@ impl NearReference for NearProbabilities {
     }
 }
 
-/// Writes the probabilities of rows whose logits are written by `predict`, `logits` per row.
+/// Calls `predict`, which writes `logits` logits per row, and writes the corresponding probabilities.
 ///
 /// A logit that is not finite is copied to the output, where the game reports it. Its probability would be
 /// NaN, or a plausible number.

@@ -46,7 +46,7 @@ pub use vocabulary::Vocabulary;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     source: String,
-    /// The tokens in order, without overlaps.
+    /// The tokens in the order of the text; they do not overlap.
     tokens: Vec<Token>,
     players: Vec<Vec<usize>>,
 }
@@ -239,8 +239,8 @@ impl Text {
     /// position: the empirical average of section 2.1.
     ///
     /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
-    /// row always contains `padding`, regardless of the reference rows. The average of the paper is one of
-    /// probabilities; see [`Probabilities`](crate::Probabilities).
+    /// row always contains `padding`, regardless of the reference rows. The paper averages probabilities; see
+    /// [`Probabilities`](crate::Probabilities).
     ///
     /// # Errors
     ///

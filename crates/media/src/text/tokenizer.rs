@@ -1,4 +1,4 @@
-//! Splitting of texts into tokens and their ids.
+//! Splits texts into tokens, and looks up the ids of the tokens.
 //!
 //! A token-based model comes with a vocabulary and with a convention for splitting texts into tokens, which
 //! its file does not store. [`Splitting`] lists three such conventions. The user must know which one a model
@@ -24,7 +24,7 @@ use std::ops::Range;
 use super::vocabulary::Vocabulary;
 use crate::error::MediaError;
 
-/// The convention for splitting a text into tokens.
+/// A convention for splitting a text into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Splitting {
@@ -43,7 +43,7 @@ pub enum Splitting {
     Punctuation,
     /// Splits at whitespace only: for texts in which all tokens are separated by spaces.
     Blanks,
-    /// Makes runs of letters and digits tokens; all other characters separate them.
+    /// Makes every run of letters and digits a token. All other characters separate tokens.
     Words,
 }
 
@@ -53,7 +53,7 @@ pub enum Case {
     /// Lower case: for vocabularies of lower-cased texts.
     #[default]
     Lower,
-    /// The case of the text.
+    /// The case of the text, unchanged.
     AsWritten,
 }
 
@@ -68,8 +68,8 @@ pub struct Token {
     pub known: bool,
 }
 
-/// A tokenizer of texts. By default, it splits at whitespace and [punctuation](Splitting::Punctuation) and
-/// looks up tokens in [lower case](Case::Lower).
+/// A tokenizer. By default, it splits at whitespace and [punctuation](Splitting::Punctuation) and looks up
+/// tokens in [lower case](Case::Lower).
 ///
 /// ```
 /// use apportion_media::{Splitting, Tokenizer, Vocabulary};
@@ -203,8 +203,8 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Appends the tokens of this punctuation, the longest known one at a time; characters that start no
-    /// token are skipped.
+    /// Appends the tokens of this punctuation, the longest known one at a time; characters at which no token
+    /// starts are skipped.
     fn punctuation(&mut self, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {

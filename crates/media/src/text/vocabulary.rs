@@ -13,8 +13,8 @@ const UNKNOWN: [&str; 4] = ["<unk>", "[UNK]", "<UNK>", "[unk]"];
 /// The tokens of a model; the id of a token is its index.
 ///
 /// The padding is the token `<pad>` or `[PAD]` (in upper or lower case), or id 0 if neither exists. Unknown
-/// words map to the token `<unk>` or `[UNK]`, if there is one. Both can be set. Tokens are whole words and
-/// punctuation: word pieces (`##ing`) are not combined.
+/// words map to the token `<unk>` or `[UNK]`, if there is one. Both tokens can be set. Tokens are whole words
+/// and punctuation: word pieces (`##ing`) are not combined.
 ///
 /// The text of the tokens is stored twice. A lookup takes constant time.
 ///

@@ -10,7 +10,7 @@ use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
 use super::{Cut, Dendrogram};
 use crate::error::PartitionsError;
 
-// All lengths are pixels of the figure.
+// All lengths are in pixels of the figure.
 const LEAF: i32 = 20;
 const WIDTH: i32 = 640;
 const MARGIN: i32 = 16;
@@ -100,7 +100,7 @@ impl Dendrogram {
     }
 
     /// Returns the colour of each cluster: the colour of its group if it is below the cut and in a group of
-    /// several features.
+    /// several features, else `INK`.
     fn colours(&self, layout: &Layout, done: usize) -> Vec<RGBColor> {
         let features = self.features();
         let mut colours = vec![INK; features + self.merges.len()];
@@ -170,8 +170,8 @@ impl Layout {
 }
 
 impl Dendrogram {
-    /// Returns the leaves in an order in which merges do not cross. Of two clusters, the one with the first
-    /// feature is on top.
+    /// Returns the leaves in an order in which merges do not cross. Of the two clusters of a merge, the one
+    /// that contains the first feature of both is on top.
     fn leaves_in_order(&self) -> Vec<usize> {
         let features = self.features();
         let mut first: Vec<usize> = (0..features).collect();

@@ -41,7 +41,7 @@ pub struct Dendrogram {
 pub struct Merge {
     /// The two clusters, in ascending order.
     pub children: [usize; 2],
-    /// Their distance, 1 − dependence by the linkage: from 0 to 1.
+    /// The distance between the two clusters: 1 − dependence by the linkage, from 0 to 1.
     pub height: f64,
     /// Number of features of the new cluster.
     pub size: usize,
@@ -50,9 +50,9 @@ pub struct Merge {
 /// Where a dendrogram is cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cut {
-    /// Keeps clusters up to this height.
+    /// At a height: the groups are the clusters merged at or below it.
     Height(f64),
-    /// Cuts into this number of groups.
+    /// Into this number of groups.
     Groups(usize),
 }
 
@@ -153,7 +153,7 @@ impl Dendrogram {
         }
     }
 
-    /// Returns the number of merges below the cut.
+    /// Returns the number of merges at or below the cut.
     fn merges_below(&self, cut: Cut) -> Result<usize, PartitionsError> {
         let features = self.features();
         match cut {

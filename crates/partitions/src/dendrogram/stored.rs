@@ -6,7 +6,8 @@ use super::{Dendrogram, Merge};
 use crate::error::PartitionsError;
 use crate::linkage::Linkage;
 
-/// Maximum height. A mean of dependences may be slightly below 0 because of rounding.
+/// The maximum height that is accepted. It is slightly above 1, because rounding may make a mean of
+/// dependences slightly negative.
 const HIGHEST: f64 = 1.0 + 1e-9;
 
 /// A dendrogram before validation.

@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use super::measure::{Measure, informational_coefficient};
 use super::ranks::Ordered;
 
-/// The seed of the distribution under independence.
+/// The seed of the draws that estimate the distribution under independence.
 const SEED: u64 = 0;
 
 /// Mutual information in bins of equal frequency, as Linfoot's coefficient.
@@ -33,14 +33,14 @@ impl Binned {
     }
 }
 
-/// Returns the bin of the rows at positions `start..end` of the order, whose values are equal: that of their
-/// mid-rank r, ⌊(r − ½) b / N⌋, where 2r − 1 = `start` + `end`.
+/// Returns the bin of the rows at positions `start..end` of the order, whose values are equal: the bin of
+/// their mid-rank r, ⌊(r − ½) b / N⌋, where 2r − 1 = `start` + `end`.
 fn bin(start: usize, end: usize, rows: usize, bins: usize) -> u32 {
     ((start + end) * bins / (2 * rows)) as u32
 }
 
 impl Binning {
-    /// Returns the number of bins that was set, or ⌊N^(1/4)⌋ + 1.
+    /// Returns the number of bins that was set, or the default ⌊N^(1/4)⌋ + 1.
     fn bins(&self, rows: usize) -> usize {
         self.bins.unwrap_or_else(|| rows.isqrt().isqrt() + 1)
     }
@@ -69,7 +69,7 @@ impl Measure for Binning {
     }
 }
 
-/// Estimates the mutual information in nats, with bias correction.
+/// Estimates the mutual information of two columns in nats, with bias correction.
 fn information(x: &Binned, y: &Binned) -> f64 {
     let across = y.counts.len();
     let mut cells = vec![0_u32; x.counts.len() * across];

@@ -1,9 +1,10 @@
 //! Distributions of the measures for independent features.
 //!
-//! The distribution of Spearman's ρ is known. That of the other measures depends only on the number of rows
-//! and on the bins or neighbours if there are no ties, so it is estimated from draws. If enough draws exceed
-//! a quantile, it is read off the draws. Otherwise, the quantile of a Pearson type III distribution (a
-//! shifted gamma distribution) with the first three moments of the draws is used.
+//! The distribution of Spearman's ρ is known. The distribution of any other measure depends only on the
+//! number of rows, and on the number of bins or neighbours, if there are no ties. So it is estimated from
+//! draws. If enough draws exceed a quantile, the quantile is read off the draws. Otherwise, the quantile of a
+//! Pearson type III distribution (a shifted gamma distribution) with the first three moments of the draws is
+//! used.
 //!
 //! Alternatives were tested. The χ² distribution that textbooks give for binned mutual information is as good
 //! if cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too
@@ -21,7 +22,7 @@ use super::nearest_neighbours::NearestNeighbours;
 
 /// Number of independent pairs drawn for binned mutual information.
 const BINNED_DRAWS: u64 = 4000;
-/// Minimum number of draws beyond a quantile to read it off the draws.
+/// The minimum number of draws that must exceed a quantile for it to be read off the draws.
 const SHOWN: f64 = 20.0;
 
 /// Maximum number of rows per draw for nearest-neighbour estimates. With more rows, the estimates remain near
@@ -30,7 +31,7 @@ const MAX_ROWS: usize = 2500;
 
 /// Number of independent pairs drawn for the maximal information coefficient.
 const GRID_DRAWS: u64 = 500;
-/// Maximum number of rows of these pairs. With more rows, the coefficient is smaller.
+/// Maximum number of rows in each of these pairs. With more rows, the coefficient is smaller.
 const MAX_ROWS_IN_GRIDS: usize = 1000;
 
 /// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, and more if there are

@@ -3,7 +3,7 @@
 //! # Notation
 //!
 //! A grid with a columns and b rows divides the N points into cells. `I(a, b)` is the largest mutual
-//! information (nats) of column and row over all grids of that size.
+//! information (nats) between the column and the row of a point, over all grids of that size.
 //!
 //! ```text
 //! MIC = max over a b ≤ B(N) of I(a, b) / ln min(a, b),      B(N) = N^0.6, at least 4
@@ -14,8 +14,8 @@
 //! There are too many grids to evaluate all of them. So one axis is divided into parts with equal numbers of
 //! points, as nearly as ties allow. The other is divided optimally, by dynamic programming over clumps: runs
 //! of points in the same row, which an optimal division never separates. If there are more than `c a` clumps,
-//! they are merged to about this number with nearly equal numbers of points, c = 15. Both assignments of the
-//! axes are computed, and the larger I is used.
+//! they are merged into about `c a` clumps with nearly equal numbers of points; c is 15. I is computed for
+//! both choices of the axis with equal parts, and the larger one is used.
 //!
 //! # Source
 //!
@@ -28,16 +28,16 @@ use rand::seq::SliceRandom;
 use super::measure::Measure;
 use super::ranks::Ordered;
 
-/// The exponent of B(N).
+/// The exponent in B(N), the maximum number of cells of a grid.
 const EXPONENT: f64 = 0.6;
 
-/// Maximum number of clumps per column, c.
+/// The constant c: the maximum number of clumps per column of a grid.
 const CLUMPS: usize = 15;
 
-/// The seed of the distribution under independence.
+/// The seed of the draws that estimate the distribution under independence.
 const SEED: u64 = 0;
 
-/// The coefficient, with the constants of the paper.
+/// The maximal information coefficient, with the constants of the paper.
 pub(super) struct MaximalInformation;
 
 impl MaximalInformation {
@@ -68,18 +68,18 @@ impl Measure for MaximalInformation {
                 }
             }
         }
-        // Rounding may raise it above 1.
+        // Rounding may raise the coefficient above 1.
         largest.min(1.0)
     }
 }
 
-/// Returns B(N).
+/// Returns B(N), the maximum number of cells of a grid for N rows.
 fn cells(rows: usize) -> usize {
     (rows as f64).powf(EXPONENT).max(4.0) as usize
 }
 
-/// Returns I with `along` divided into `rows` rows with nearly equal numbers of points, and `across`
-/// optimally divided into 2, 3, … `most` columns.
+/// Returns I for 2, 3, … `most` columns: `along` is divided into `rows` rows with nearly equal numbers of
+/// points, and `across` is divided into columns optimally.
 fn best_columns(across: &Ordered, along: &Ordered, rows: usize, most: usize) -> Vec<f64> {
     let runs: Vec<usize> = along.runs().map(|run| run.len()).collect();
     let (part, parts) = equal_parts(&runs, rows);
@@ -117,8 +117,9 @@ fn equal_parts(runs: &[usize], parts: usize) -> (Vec<usize>, usize) {
     (of_run, count)
 }
 
-/// Returns for each clump its number of points per row. Clumps are runs of points in the same row, in the
-/// order of `across`. Equal numbers in several rows are one clump.
+/// Returns, for each clump, its number of points in each row of the grid. Clumps are runs of points in the
+/// same row, in the order of `across`. Points with equal numbers form one clump even if they are in several
+/// rows.
 fn clumps(across: &Ordered, row_of: &[usize], rows: usize) -> Vec<Vec<u32>> {
     let mut clumps: Vec<Vec<u32>> = Vec::new();
     // The row of the last clump, if it is in a single row.
@@ -149,8 +150,8 @@ fn joined(clumps: &[Vec<u32>], parts: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// Returns the largest mutual information for 2, 3, … `most` columns that consist of clumps. With the entropy
-/// H of the rows, and columns from clump s to clump t,
+/// Returns the largest mutual information for 2, 3, … `most` columns, each of which is a run of clumps. With
+/// the entropy H of the rows, and columns from clump s to clump t,
 /// ```text
 /// N I = N H + max over cuts of Σ g(s, t),
 /// g(s, t) = Σ_rows c ln(c / Σ c),  c the points of clumps s … t − 1 in a row
@@ -163,7 +164,7 @@ fn informations(clumps: &[Vec<u32>], most: usize) -> Vec<f64> {
         sums.push(next);
     }
     let total: u32 = sums[count].iter().sum();
-    // c ln c, for all c.
+    // c ln c, for every possible number of points c.
     let products: Vec<f64> =
         (0..=total).map(|c| if c == 0 { 0.0 } else { f64::from(c) * f64::from(c).ln() }).collect();
     let product = |c: u32| products[c as usize];

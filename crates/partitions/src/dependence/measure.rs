@@ -5,7 +5,8 @@ pub(super) trait Measure: Sync {
     /// A preprocessed column.
     type Prepared: Send + Sync;
 
-    /// Preprocesses column `column`, whose numbers are finite and not all equal.
+    /// Preprocesses the `numbers` of a column, which are finite and not all equal. `column` is the index of
+    /// the column.
     fn prepare(&self, numbers: &[f64], column: usize) -> Self::Prepared;
 
     /// Returns the dependence of two columns of the same rows, in [0, 1].

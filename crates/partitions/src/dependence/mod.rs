@@ -82,7 +82,7 @@ pub enum Dependence {
     /// where n_x and n_y are the numbers of rows that are strictly nearer in one coordinate than the k-th
     /// neighbour is in the maximum norm. Ties are broken at random, by `seed`, which does not change the
     /// mutual information. Estimates below 0 are set to 0. Many neighbours separate weak dependence from
-    /// independence, few neighbours resolve fine structure.
+    /// independence; few neighbours resolve fine structure.
     ///
     /// Takes O(N √(k N)) time per pair if features are independent, and less otherwise: 2 ms for 1000 rows
     /// and 20 neighbours, on one core.

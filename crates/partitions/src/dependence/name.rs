@@ -7,7 +7,7 @@ use super::Dependence;
 use crate::error::PartitionsError;
 
 /// Formats the name: `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`,
-/// `nearest-neighbours=K`, or `mic`. It does not include the seed.
+/// `nearest-neighbours=K`, or `mic`. The name does not include the seed.
 impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

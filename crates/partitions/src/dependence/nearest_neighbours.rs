@@ -20,7 +20,7 @@ const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;
 pub(super) struct NearestNeighbours {
     neighbours: Option<usize>,
     seed: u64,
-    /// Tables for the number of all rows. Pairs with missing values compute separate tables.
+    /// Tables for the total number of rows. Separate tables are computed for pairs with missing values.
     tables: Tables,
 }
 
@@ -44,11 +44,11 @@ impl Tables {
     }
 }
 
-/// A column as an order without ties.
+/// A column as a ranking of its rows without ties.
 pub(super) struct RankOrder {
     /// The rows in ascending order of their numbers.
     rows: Vec<usize>,
-    /// The position of each row in that order.
+    /// The position of each row in `rows`.
     place: Vec<usize>,
 }
 
@@ -86,7 +86,7 @@ impl NearestNeighbours {
         Self { neighbours, seed, tables: Tables::new(rows) }
     }
 
-    /// Estimates the mutual information in nats.
+    /// Estimates the mutual information of two columns in nats.
     fn information(&self, x: &RankOrder, y: &RankOrder) -> f64 {
         let y_places: Vec<usize> = x.rows.iter().map(|&row| y.place[row]).collect();
         if y_places.len() == self.tables.scores.len() {
@@ -114,7 +114,7 @@ fn default_neighbours(rows: usize) -> usize {
     (rows / 5).clamp(1, 20)
 }
 
-/// The state of one estimate.
+/// The working memory for estimating the mutual information of one pair.
 struct Estimate<'a> {
     tables: &'a Tables,
     /// The distances of the nearest neighbours of a point, ascending.

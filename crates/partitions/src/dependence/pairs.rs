@@ -1,4 +1,4 @@
-//! The dependence of all pairs of columns, each on the rows without missing values in the pair.
+//! The dependence of all pairs of columns, each measured on the rows in which neither column is missing.
 
 use apportion_games::{Rows, TooMuchMemory, memory, parallel};
 
@@ -26,7 +26,7 @@ impl Dependence {
     /// [`PartitionsError::Memory`]; [`PartitionsError::Infinite`];
     /// [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`MIN_ROWS`];
     /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) if there are too few
-    /// rows for their number.
+    /// rows for the number of bins or neighbours.
     pub fn matrix(&self, rows: Rows<'_>) -> Result<DependenceMatrix, PartitionsError> {
         check_memory(rows.columns())?;
         let columns = columns(rows)?;
@@ -102,7 +102,8 @@ fn min_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     Ok(parallel::try_map(0..columns.len(), fewest)?.into_iter().min().unwrap_or(rows))
 }
 
-/// Computes the dependence of all pairs, in the order in which matrices store them.
+/// Computes the dependence of all pairs of columns, in the order of the upper triangle of a
+/// `DependenceMatrix`.
 fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
     let prepared: Vec<Option<M::Prepared>> =
         parallel::map(columns.iter().enumerate(), |(column, numbers)| {

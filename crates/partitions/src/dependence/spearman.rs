@@ -28,7 +28,7 @@ impl Measure for Spearman {
     }
 }
 
-/// Computes Σ a_i b_i, in blocks.
+/// Returns Σ a_i b_i, summed in blocks.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     const BLOCK: usize = 1024;
     let block = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -13,7 +13,7 @@ use apportion_models::tree::Node;
 /// The number of rows that are processed together.
 const PART: usize = 4096;
 
-/// Compiles a background from rows that are added in any number of calls.
+/// An incremental compiler for backgrounds: rows can be added in any number of calls.
 ///
 /// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time, which takes about as long as
 /// ten predictions; rows of other weights take several times longer. The result is the same to the last bit
@@ -202,10 +202,10 @@ impl<'a> BackgroundCompiler<'a> {
     }
 }
 
-/// The weights of patterns at the leaves of a tree, merged part by part.
+/// The weights of the patterns at each leaf of a tree, accumulated part by part.
 #[derive(Debug)]
 struct MergedPatterns {
-    /// Patterns and their weights for each node, in ascending order of patterns.
+    /// For each node, its patterns in ascending order, with their weights.
     leaves: Vec<Vec<(u64, f64)>>,
 }
 
@@ -220,7 +220,8 @@ impl MergedPatterns {
         }
     }
 
-    /// Combines these weights with the counts.
+    /// Returns the weights of all patterns: these and the weights of the `counted` patterns of the same tree,
+    /// if any.
     fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
         if let Some(counted) = counted {
             if self.leaves.iter().all(Vec::is_empty) {
@@ -237,7 +238,8 @@ impl MergedPatterns {
     }
 }
 
-/// Adds the weights of `more` to those of `known`, both in ascending order of patterns.
+/// Merges `more` into `known` and adds the weights of equal patterns. Both lists are in ascending order of
+/// patterns.
 fn merge(known: &mut Vec<(u64, f64)>, more: &[(u64, f64)]) {
     let mut new = Vec::new();
     for &(pattern, weight) in more {

@@ -1,4 +1,4 @@
-//! The decisions of blocks of rows at every split of an ensemble, one bit per row.
+//! The decisions of rows at every split of an ensemble: one bit per row, for a block of rows at a time.
 //!
 //! Splits of many trees test the same condition: boosting libraries sort values into some hundred bins before
 //! they grow a tree. So the distinct conditions ("questions") are collected once, each is evaluated once per
@@ -12,7 +12,7 @@ use apportion_models::tree::Node;
 /// The number of 64-bit words per block.
 pub(crate) const WORDS: usize = 8;
 
-/// The number of rows of a block.
+/// The number of rows per block.
 pub(crate) const ROWS: usize = 64 * WORDS;
 
 /// One bit for each row of a block.
@@ -21,7 +21,7 @@ pub(crate) type Bits = [u64; WORDS];
 /// The distinct conditions that the splits of an ensemble test.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Questions {
-    /// One representative split for each condition; conditions on the same feature are adjacent.
+    /// For each condition, one split that tests it; conditions on the same feature are adjacent.
     splits: Vec<Node>,
     /// For each node of the ensemble, the index of its condition; 0 for a leaf.
     of_node: Vec<u32>,
@@ -66,7 +66,7 @@ impl Questions {
         self.splits.len()
     }
 
-    /// Returns the index of the condition of a node of the ensemble.
+    /// Returns the index of the condition that a node of the ensemble tests.
     pub(crate) fn of_node(&self, node: usize) -> u32 {
         self.of_node[node]
     }
@@ -77,8 +77,8 @@ impl Questions {
         self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());
     }
 
-    /// Same as [`answer`](Self::answer) for the first `words` words of rows, with `words` words per
-    /// condition.
+    /// Same as [`answer`](Self::answer) for the first 64 · `words` rows of the block only; writes `words`
+    /// words per condition.
     pub(crate) fn answer_words(&self, ensemble: &Ensemble, block: &Block, words: usize, answers: &mut [u64]) {
         for (split, answer) in self.splits.iter().zip(answers.chunks_exact_mut(words)) {
             let column = block.column(split.feature());
@@ -118,8 +118,8 @@ fn below(values: &[f64; 64], threshold: f64, default_left: bool) -> u64 {
     }
 }
 
-/// Returns one bit per value, which is set if `has` returns `true`. Every lane of a vector collects the bits
-/// of its own values.
+/// Returns one bit per value, which is set if `has` returns `true` for the value. Every vector lane collects
+/// the bits of its own values.
 #[inline(always)]
 fn bits(values: &[f64; 64], has: impl Fn(f64) -> bool) -> u64 {
     let mut lanes = [0u64; 8];
@@ -142,7 +142,7 @@ impl Block {
         Self { columns: vec![[[0.0; 64]; WORDS]; features], rows: 0 }
     }
 
-    /// Loads rows, row-major and not yet rounded.
+    /// Loads `rows`, which are row-major and not yet rounded.
     pub(crate) fn fill(&mut self, ensemble: &Ensemble, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
@@ -157,7 +157,7 @@ impl Block {
         &self.columns[feature]
     }
 
-    /// Returns a word mask with one bit for each loaded row.
+    /// Returns a mask in which the bits of the loaded rows are set.
     pub(crate) fn present(&self) -> Bits {
         std::array::from_fn(|word| match self.rows.saturating_sub(64 * word) {
             0 => 0,

@@ -1,4 +1,5 @@
-//! Pattern counts of all trees for which counting [every set](super::lattice) is faster.
+//! The pattern counts of all trees for which counting [every set](super::lattice) is faster than processing
+//! each row.
 
 use super::decisions::{Block, Questions, ROWS, WORDS};
 use super::lattice::Lattice;
@@ -10,7 +11,7 @@ use apportion_models::Ensemble;
 /// The number of blocks whose decisions are in memory at once.
 const BLOCKS: usize = 8;
 
-/// The pattern counts of rows of equal weight at the leaves of an ensemble.
+/// The number of rows with each pattern at each leaf of an ensemble, for rows of equal weight.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
     ensemble: &'a Ensemble,
@@ -26,7 +27,7 @@ struct PatternCounts {
 }
 
 impl<'a> Dense<'a> {
-    /// Prepares the counts, except for trees without paths.
+    /// Prepares the counts for the trees whose `paths` are given, if counting pays off.
     pub(crate) fn new<'p>(ensemble: &'a Ensemble, paths: impl Iterator<Item = Option<&'p Paths>>) -> Self {
         let paths: Vec<_> = paths.collect();
         if paths.iter().all(Option::is_none) {
@@ -46,7 +47,7 @@ impl<'a> Dense<'a> {
         Self { ensemble, questions, trees, rows: 0 }
     }
 
-    /// Adds rows, row-major and not yet rounded.
+    /// Adds `rows`, which are row-major and not yet rounded.
     pub(crate) fn add(&mut self, rows: &[f64]) {
         if self.trees.iter().all(Option::is_none) {
             return;

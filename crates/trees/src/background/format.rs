@@ -40,7 +40,7 @@ const HEADER: usize = 8 + 4 + 4 + 32 + 8 + 8;
 const CHECKSUM: usize = 32;
 
 /// The maximum relative deviation of a leaf's total weight from the overall total: the weights are summed in
-/// another order.
+/// a different order.
 const TOLERANCE: f64 = 1e-9;
 
 /// The header of the [file](CompiledBackground::write) of a compiled background.
@@ -197,7 +197,7 @@ fn write_varint(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Bytes with the current read position.
+/// The bytes of a file, with the current read position.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

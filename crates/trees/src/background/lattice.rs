@@ -1,8 +1,8 @@
 //! Counts how many rows pass the tests of every subset of a path's features, by bitwise AND.
 //!
-//! At a node with k path features let P\[S\], for each of the 2^k sets S of them, be the number of rows that
-//! pass all tests above the node on the features in S. A split on feature f adds a test. From P and the
-//! number L\[S\] of those rows that go left, the counts of the children follow:
+//! At a node with k path features let P\[S\] be the number of rows that pass all tests above the node on the
+//! features in S, for each of the 2^k sets S of path features. A split on feature f adds a test. From P and
+//! the number L\[S\] of those rows that go left, the counts of the children follow:
 //!
 //! ```text
 //! f is new:      left:  P[S], P[S ∪ f] = L[S]         right:  P[S], P[S ∪ f] = P[S] − L[S]
@@ -32,7 +32,7 @@ pub(crate) struct Lattice {
     steps: Vec<Step>,
     /// For each split, the offset of its counts L.
     starts: Vec<usize>,
-    /// The number of counts.
+    /// The number of counts L of all splits.
     counts: usize,
     /// The maximum number of sets of rows that are stored at a time.
     room: usize,
@@ -41,10 +41,11 @@ pub(crate) struct Lattice {
 #[derive(Debug, Clone, Copy)]
 struct Step {
     question: u32,
-    /// The offset of the node's sets, and their number.
+    /// The offset of the first of the node's sets; `sets` is their number.
     first: usize,
     sets: usize,
-    /// The offset of the child's sets that are not also the node's; the bit of the feature if it is known.
+    /// The offset of the sets that the child does not share with the node; `known` is the bit of the feature
+    /// if an earlier split tests it.
     below: usize,
     known: Option<u32>,
     task: Task,
@@ -54,7 +55,7 @@ struct Step {
 enum Task {
     /// Count the rows that go left, in the counts that start at this offset.
     Count(usize),
-    /// Count them in the same way, and compute the sets of the left child.
+    /// Count them in the same way as `Count`, and compute the sets of the left child.
     CountAndGoLeft(usize),
     /// Compute the sets of the right child.
     GoRight,
@@ -108,7 +109,7 @@ impl Lattice {
         Some(lattice)
     }
 
-    /// Returns the number of counts.
+    /// Returns the number of counts L of all splits.
     pub(crate) fn counts(&self) -> usize {
         self.counts
     }

@@ -121,7 +121,8 @@ impl CompiledBackground {
         Err(TreeError::OtherModel { background: hexadecimal(&self.fingerprint), model: hexadecimal(&own) })
     }
 
-    /// Returns the paths of features and the histograms of every tree, with weights that sum to 1, and v(∅).
+    /// Returns the path features and the histograms of every tree, with weights that sum to 1 at each leaf,
+    /// and v(∅).
     pub(crate) fn into_parts(self, ensemble: &Ensemble) -> Result<Parts, TreeError> {
         self.check(ensemble)?;
         let paths = feature_paths(ensemble)?;

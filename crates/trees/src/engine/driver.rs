@@ -42,7 +42,7 @@ pub(crate) fn in_tasks<M: Send>(
     parallel::map_with(tasks, memory, |memory, (values, rows)| explain(memory, values, rows));
 }
 
-/// The tables of each tree, if it has any.
+/// For each tree, its tables, if it has any.
 pub(crate) type TablesOfTrees<N> = Vec<Option<Tables<N>>>;
 
 /// The computations of a game on the trees of an ensemble.
@@ -69,7 +69,7 @@ pub(crate) trait Kernels: Sync {
 pub(crate) struct Job<'a> {
     pub(crate) ensemble: &'a Ensemble,
     pub(crate) layout: Layout,
-    /// For each target, its index among the numbers of a row.
+    /// For each target (player or pair), the index of its value among the values of a row.
     pub(crate) places: &'a [usize],
     /// For each tree, the shape of its tables, if it has any.
     pub(crate) shapes: Vec<Option<Arc<Shape>>>,
@@ -78,18 +78,18 @@ pub(crate) struct Job<'a> {
     pub(crate) keep: bool,
     /// Whether the trees may be split into sections that are summed separately.
     pub(crate) in_sections: bool,
-    /// The number of rows that the order of summation is chosen for; `None` for the actual number.
+    /// The number of rows for which the order of summation is chosen; `None` for the actual number.
     pub(crate) rows: Option<usize>,
 }
 
 /// Up to [`BLOCK`] loaded rows.
 pub(crate) struct LoadedRows {
     pub(crate) columns: Columns,
-    /// The rounded values, row-major.
+    /// The rounded feature values of the rows, row-major.
     pub(crate) rounded: Vec<f64>,
 }
 
-/// A block of rows with its sums.
+/// A block of rows, with the sums accumulated for them.
 struct Block {
     rows: LoadedRows,
     /// Sums over trees without tables: outputs × targets × rows. Empty if all trees have tables.
@@ -113,7 +113,7 @@ struct ResidentRows<'a, M> {
 }
 
 impl Job<'_> {
-    /// Adds the values of all rows: rows × numbers × outputs.
+    /// Computes the values of all rows, and adds them to `values`: rows × numbers per row × outputs.
     pub(crate) fn explain<K: Kernels>(&self, kernels: &K, rows: Rows<'_>, values: &mut [f64]) {
         match self.precision {
             Precision::Double => Run::<K, f64>::new(self, kernels).explain(rows, values),
@@ -263,7 +263,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         Scratch { blocks: Vec::new(), used: 0, kernels, lookup: Lookup::default() }
     }
 
-    /// Loads rows.
+    /// Loads rows into the blocks of `scratch`, and resets their sums.
     fn begin(&self, scratch: &mut Scratch<K::Memory>, rows: &[f64]) {
         let Job { ensemble, layout, places, .. } = *self.job;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());

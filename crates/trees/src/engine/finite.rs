@@ -1,11 +1,11 @@
-//! The check that all results are finite.
+//! Checks that all results are finite.
 
 use apportion_games::scan;
 use apportion_values::Attributions;
 
 use crate::error::TreeError;
 
-/// Returns an error if a number is not finite.
+/// Returns an error if a value, an interaction, a prediction or a base value is not finite.
 pub(crate) fn finite(found: Attributions) -> Result<Attributions, TreeError> {
     let of_rows = if found.are_of_pairs() { "an interaction" } else { "a value" };
     let numbers = [

@@ -12,9 +12,9 @@ use super::moments::Moments;
 
 /// The groups of the features, and the moments of both semivalues of a coalitional value.
 pub(crate) struct Coalitional {
-    /// M1, for groups.
+    /// The moments M1, which weight coalitions of groups.
     pub(crate) between: Moments,
-    /// M2, for the members of one group.
+    /// The moments M2, which weight coalitions of members of the same group.
     pub(crate) within: Moments,
     /// The group of each feature.
     pub(crate) group_of: Vec<u32>,
@@ -80,7 +80,7 @@ impl LeafGroups {
         self.masks[group]
     }
 
-    /// Returns the subset of `features` in the same group as the path feature `bit`.
+    /// Returns those of `features` that are in the same group as the path feature `bit`.
     #[inline]
     pub(crate) fn fellows(&self, features: u64, bit: usize) -> u64 {
         features & self.masks[self.of_bit[bit] as usize]

@@ -98,8 +98,8 @@ impl Histograms {
         }
     }
 
-    /// Returns the number of pairs of a background pattern and an explicand pattern that complete each other:
-    /// 2^|M| for each background pattern M.
+    /// Returns the number of pairs of a background pattern and an explicand pattern that together contain all
+    /// path features: 2^|M| pairs for each background pattern M.
     pub(crate) fn extensions(&self) -> f64 {
         self.patterns.iter().map(|(pattern, _)| (pattern.count_ones() as f64).exp2()).sum()
     }
@@ -116,7 +116,7 @@ const COPIES: usize = 4;
 /// The number of nodes of a tree between two checks for cancellation.
 const NODES_BETWEEN_CHECKS: usize = 1 << 10;
 
-/// The accumulated weights of the patterns.
+/// The patterns found so far with their accumulated weights.
 struct GatheredPatterns {
     places: Vec<PatternStorage>,
     bins: Vec<f64>,

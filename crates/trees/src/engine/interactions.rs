@@ -65,8 +65,8 @@ impl Diagonal {
         }
     }
 
-    /// Completes the matrix of one row, players × players × outputs, from its upper half, which has φ_i on
-    /// the diagonal and I_ij to the right of it.
+    /// Completes the matrix of one row, players × players × outputs, from its upper half, which contains φ_i
+    /// on the diagonal and I_ij to the right of the diagonal.
     pub(crate) fn complete(self, matrix: &mut [f64], players: usize, outputs: usize) {
         debug_assert_eq!(matrix.len(), players * players * outputs);
         let at = |i: usize, j: usize| (i * players + j) * outputs;

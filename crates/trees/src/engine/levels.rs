@@ -22,7 +22,7 @@ pub(crate) struct Levels {
 /// the whole set.
 pub(crate) struct GroupTree {
     features: usize,
-    /// The group of every node; [`NONE`] for the whole set.
+    /// The group that directly contains each node; [`NONE`] for the whole set.
     parents: Vec<u32>,
     /// For each group, whether it is the top level of the specified hierarchy.
     is_top: Vec<bool>,
@@ -44,14 +44,14 @@ impl GroupTree {
         self.is_top.len()
     }
 
-    /// Returns the group of a node, numbered from 0 for the whole set.
+    /// Returns the group that directly contains a node. Groups are numbered from 0, which is the whole set.
     #[inline(always)]
     pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
         (parent != NONE).then(|| parent as usize - self.features)
     }
 
-    /// Returns the parent group of a group.
+    /// Returns the group that directly contains a group.
     #[inline(always)]
     pub(crate) fn above(&self, group: usize) -> Option<usize> {
         self.group_of(self.features + group)
@@ -79,7 +79,8 @@ impl Levels {
         &self.tree
     }
 
-    /// Returns the moments for the members of a top-level group or of any other group.
+    /// Returns the moments that weight the members of a group: those of the top level if `is_top`, else those
+    /// of the levels below.
     #[inline(always)]
     pub(crate) fn moments(&self, is_top: bool) -> &Moments {
         if is_top { &self.between } else { &self.within }
@@ -101,11 +102,11 @@ pub(crate) enum Child {
     Group(u32),
 }
 
-/// A group with several members that contain path features.
+/// A group of which several members contain path features.
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,
-    /// The start of its members in the `children` of the leaf.
+    /// The index of the group's first member in the `children` of the leaf.
     first: u32,
     end: u32,
 }
@@ -292,7 +293,8 @@ impl LeafLevels {
 /// The smallest group that contains features of both the explicand and the background.
 pub(crate) struct DivergingGroup {
     pub(crate) group: usize,
-    /// The numbers of members of the group that contain features of the explicand, and of the background.
+    /// The number of members of the group that contain features of the explicand, and the number of members
+    /// that contain features of the background.
     pub(crate) counts: [usize; 2],
     pub(crate) factor: f64,
 }

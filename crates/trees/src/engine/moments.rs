@@ -11,12 +11,12 @@ use super::tables::channels::Channels;
 /// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by size of n players.
 const MAX_FEATURES: usize = 256;
 
-/// `M(a, b)` of a semivalue for `a + b` below a limit.
+/// The moments `M(a, b)` of a semivalue, tabulated for `a + b` below a limit.
 #[derive(Debug, Clone)]
 pub(crate) struct Moments {
     value: Semivalue,
     side: usize,
-    /// `M(a, b)` at `b · side + a`.
+    /// The tabulated moments: `M(a, b)` is at index `b · side + a`.
     table: Vec<f64>,
     /// The channels for each number of path features, computed on first use.
     channels: Vec<OnceLock<Channels>>,
@@ -31,9 +31,9 @@ impl Moments {
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
-                    // These moments are slow to compute, so only the moments for all players are computed
-                    // directly. The others follow by recursion over one more player, which is present or
-                    // absent.
+                    // These moments are slow to compute, so only the moments for all players, `a + b = side −
+                    // 1`, are computed directly. The others follow by recursion over one more player, which
+                    // is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }

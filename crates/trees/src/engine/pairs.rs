@@ -12,7 +12,7 @@ use super::moments::Moments;
 
 const NONE: u32 = u32::MAX;
 
-/// The pairs of an ensemble, numbered.
+/// The pairs of players that occur together on some path of an ensemble, with a number for each.
 #[derive(Debug)]
 pub(crate) struct Pairs {
     players: usize,
@@ -23,7 +23,8 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// Finds the pairs of an ensemble. `player_of` maps each feature to its player.
+    /// Finds the pairs of players that occur together on some path of an ensemble. `player_of` maps each
+    /// feature to its player.
     pub(crate) fn new(ensemble: &Ensemble, player_of: &[u32], players: usize) -> Self {
         let mut pairs = Self { players, numbers: vec![NONE; players * players], members: Vec::new() };
         let mut on_path = vec![false; players];
@@ -89,14 +90,14 @@ impl Pairs {
         &self.members
     }
 
-    /// Returns the number of a pair that occurs.
+    /// Returns the number of the pair of `a` and `b`, which must occur together on some path.
     #[inline]
     pub(crate) fn number(&self, a: u32, b: u32) -> usize {
         self.numbers[a as usize * self.players + b as usize] as usize
     }
 }
 
-/// The weights of coalitions for pairs: by size, for a semivalue.
+/// The weights of coalitions for the interaction index of pairs by a semivalue.
 pub(crate) struct PairWeights {
     pub(crate) moments: Moments,
     pub(crate) pairs: Arc<Pairs>,
@@ -119,11 +120,11 @@ pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
 /// the explicand and `rest` from the background row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct PairShares {
-    /// The amount added to two players from the explicand.
+    /// The amount added to a pair of players that are both taken from the explicand.
     pub(crate) both_own: f64,
-    /// The amount subtracted from a pair of one player from each row.
+    /// The amount subtracted from a pair with one player from the explicand and one from the background row.
     pub(crate) mixed: f64,
-    /// The amount added to two players from the background row.
+    /// The amount added to a pair of players that are both taken from the background row.
     pub(crate) both_rest: f64,
 }
 

@@ -137,7 +137,7 @@ impl Columns {
         Self { values, rows: 0 }
     }
 
-    /// Loads rows, row-major and not yet rounded.
+    /// Loads `rows`, which are row-major and not yet rounded.
     pub(crate) fn fill(&mut self, ensemble: &Ensemble, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
@@ -222,8 +222,8 @@ impl Columns {
     }
 }
 
-/// Computes the patterns of a whole block at a child of a split from those at the split. Rows pass to the
-/// child if they go left (`passes`) or right.
+/// Computes the patterns of a whole block at a child of a split from the patterns at the split. A row passes
+/// to the left child if it goes left (`passes`), else to the right child.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],
@@ -253,7 +253,7 @@ impl<W: Word> Patterns<W> {
         Self { words: Vec::new() }
     }
 
-    /// Starts a tree with `nodes` nodes.
+    /// Prepares the memory for the patterns of a tree with `nodes` nodes.
     pub(crate) fn begin(&mut self, nodes: usize) {
         let none = [W::from(false); BLOCK];
         if self.words.len() < nodes {

@@ -4,25 +4,25 @@ use std::ops::Range;
 
 use super::paths::BLOCK;
 
-/// The bytes of tables that are filled before rows pass through them, enough to keep several threads busy.
-/// All trees are processed in such turns.
+/// The size in bytes of the tables that are filled before rows pass through them: enough to keep several
+/// threads busy. All trees are processed in such turns.
 pub(crate) const TURN: usize = if cfg!(test) { 1 << 14 } else { 8 << 20 };
 
 /// Same as [`TURN`] for a single thread: small enough that filled tables are still in cache when they are
 /// used.
 const TURN_OF_ONE: usize = TURN / 16;
 
-/// The maximum bytes of rows and sums that stay in memory between turns. Their sums do not depend on where a
-/// turn ends.
+/// The maximum size in bytes of the rows and sums that stay in memory between turns. The sums do not depend
+/// on where a turn ends.
 const STAYING: usize = if cfg!(test) { 1 << 13 } else { 8 << 20 };
 
-/// The maximum bytes of all rows and sums for which the trees are split into [`SECTIONS`] sections of about
-/// equal size. The sums of the sections are added in order.
+/// The maximum size in bytes of all rows and sums for which the trees are split into [`SECTIONS`] sections of
+/// about equal size. The sums of the sections are added in order.
 const SECTION: usize = 2 << 20;
 const SECTIONS: usize = 8;
 
-/// The bytes of rows and sums of a task that fit into cache together with the tables of a single thread's
-/// turn.
+/// The size in bytes of the rows and sums of a task that fit into cache together with the tables of a single
+/// thread's turn.
 const NEAR: usize = 1 << 18;
 
 /// The minimum number of rows for which loading a tree's tables into cache pays off.
@@ -45,9 +45,9 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Chooses the sizes for `rows` rows of `numbers` numbers each (inputs and sums). `others` indicates
-    /// trees without tables, or tables that are cached, whose time does not depend on the size of a task.
-    /// Everything that affects the order of summation is chosen for `chosen` rows, if given.
+    /// Chooses the sizes for `rows` rows of `numbers` numbers each (inputs and sums). `others` is `true` if
+    /// there are trees without tables, or tables that are cached: their time does not depend on the size of a
+    /// task. Everything that affects the order of summation is chosen for `chosen` rows, if given.
     pub(crate) fn new(rows: usize, chosen: Option<usize>, numbers: usize, others: bool) -> Self {
         let bytes = (numbers * size_of::<f64>()).max(1);
         let chosen = chosen.unwrap_or(rows);

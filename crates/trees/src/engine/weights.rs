@@ -7,13 +7,15 @@ use super::pairs::PairWeights;
 
 /// The weights of coalitions.
 pub(crate) enum Weights {
-    /// Weights by the size of a coalition: a semivalue of players.
+    /// Weights that depend on the size of a coalition: a semivalue of players.
     Alike(Moments),
-    /// Weights by the number of other groups and of other members of the same group: a coalitional value.
+    /// Weights that depend on the number of other groups, and on the number of other members of the same
+    /// group: a coalitional value.
     Grouped(Coalitional),
-    /// Weights by the number of members of every group, level by level: a coalitional value over a hierarchy.
+    /// Weights that depend on the number of members of every group, level by level: a coalitional value over
+    /// a hierarchy.
     OverHierarchy(Levels),
-    /// Weights by the size of a coalition: the interaction index of pairs of players.
+    /// Weights that depend on the size of a coalition: the interaction index of pairs of players.
     Pairs(PairWeights),
 }
 

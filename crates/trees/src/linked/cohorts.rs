@@ -12,7 +12,7 @@ pub(super) const CHUNK: usize = 1024;
 
 /// Background rows whose mixtures with the explicand reach the same leaves.
 pub(super) struct Cohort {
-    /// The index of one of the rows.
+    /// The index of one of the background rows of the cohort.
     pub(super) row: usize,
     /// The total weight of the rows.
     pub(super) weight: f64,
@@ -20,7 +20,7 @@ pub(super) struct Cohort {
     pub(super) parting: Option<usize>,
     /// Whether any of the diverging players gets a value.
     pub(super) asked: bool,
-    /// The number of leaves that mixtures reach.
+    /// The number of leaves that mixtures of the explicand and one of these rows reach.
     pub(super) leaves: usize,
 }
 

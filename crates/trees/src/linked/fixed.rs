@@ -65,7 +65,7 @@ impl FixedPointLeaves {
         &self.values[self.starts[tree]..]
     }
 
-    /// Returns the value of the integer 1.
+    /// Returns the leaf value that the integer 1 represents.
     pub(super) fn unit(&self) -> f64 {
         self.unit
     }

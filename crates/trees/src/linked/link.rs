@@ -3,7 +3,7 @@
 use apportion_models::Link;
 
 /// Transforms margins to outputs in place. `columns` has `size` margins of each output, one output after the
-/// other. It has several outputs only if the link mixes them.
+/// other. There are several outputs only if the link mixes them.
 pub(super) fn apply(link: Link, columns: &mut [f64], size: usize) {
     if columns.len() == size && !link.mixes() {
         columns.iter_mut().for_each(|margin| link.apply(std::slice::from_mut(margin)));

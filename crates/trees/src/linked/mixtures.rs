@@ -12,7 +12,7 @@ pub(super) struct View {
     pub(super) trees: Vec<usize>,
     /// For each tree, the index of its output in `outputs`.
     pub(super) output_of: Vec<usize>,
-    /// Base margins of the outputs.
+    /// The base margins of these outputs.
     pub(super) base: Vec<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! The table of one pair's game, in output space, and its values.
+//! The table of the game of one explicand and one background row, after the link, and the values of that
+//! game.
 //!
 //! # Notation
 //!
@@ -19,9 +20,10 @@
 //! In fixed point all this is [exact](super::fixed). Then the link and the weights are applied, and folding
 //! yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
 //!
-//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player:
-//! those without it in R and those without it in E form two games with one player fewer. The memory is that
-//! of one table, for any m. Sums are computed pairwise, and their order does not depend on the threads.
+//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player: the
+//! cubes whose R does not contain this player and the cubes whose E does not contain it form two games with
+//! one player fewer. The memory is that of one table, for any m. Sums are computed pairwise, and their order
+//! does not depend on the threads.
 //!
 //! A tree most of whose branches are reached would add 3^d numbers for its d players. If there are more than
 //! d 2^d such numbers, the tree is first tabulated and transformed separately, and then added from its own
@@ -40,28 +42,28 @@ const TABLE_NUMBERS: usize = 1 << 16;
 /// The number of bits that are folded at once.
 const BLOCK_BITS: usize = 11;
 
-/// The game of one pair of rows.
+/// The game of one explicand and one background row.
 pub(super) struct PairGame<'a> {
     pub(super) link: Link,
     /// Base margins of the outputs that the link mixes.
     pub(super) base: &'a [f64],
-    /// The value of the integer 1 in cubes.
+    /// The leaf value that the integer 1 in a cube represents.
     pub(super) unit: f64,
-    /// The output of each tree.
+    /// The index of the output that each tree contributes to.
     pub(super) output_of: &'a [usize],
     pub(super) weights: &'a ByClass,
     /// The increment that each player adds to a coalition's class.
     pub(super) steps: &'a [u32],
-    /// g(f(b)), which is subtracted before anything is summed.
+    /// The outputs g(f(b)) of the background row, which are subtracted before anything is summed.
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over a range of masks of d bits, for each output: the sums over the masks with each bit, the total,
-/// and the total with the weights `without`.
+/// Sums over a range of masks of d bits, for each output: for each bit the sum over the masks that contain
+/// the bit, then the sum over all masks, then the sum over all masks with the weights `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {
-    /// Returns the values of all diverging players, row-major by player, then output. The entries of players
+    /// Returns the values of all diverging players, ordered by player, then by output. The entries of players
     /// that are not members are arbitrary.
     pub(super) fn values(&self, cubes: &[Cube]) -> Vec<f64> {
         let (players, outputs) = (self.steps.len(), self.base.len());
@@ -75,7 +77,7 @@ impl PairGame<'_> {
         values
     }
 
-    /// Returns the number of bits of a table.
+    /// Returns the number of bits of an index into a table.
     fn table_bits(&self) -> usize {
         ((TABLE_NUMBERS / self.base.len()).max(1).ilog2() as usize).max(BLOCK_BITS)
     }
@@ -100,7 +102,7 @@ impl PairGame<'_> {
         self.fold(table.chunks_exact_mut(1 << bits).collect(), class)
     }
 
-    /// Adds c(U) of all cubes, output by output.
+    /// Adds the numbers c(U) of all cubes to the tables of their outputs.
     fn add(&self, cubes: &[Cube], bits: usize, table: &mut [i64]) {
         let low = (1u64 << bits) - 1;
         let mut own_table = Vec::new();
@@ -222,7 +224,7 @@ fn write_cube(own: u64, rest: u64, count: u32, value: i64, table: &mut [i64]) {
     }
 }
 
-/// Returns the bits of `mask` at the positions of `players`, moved together.
+/// Returns the bits of `mask` at the positions of `players`, packed into the lowest bits.
 fn gathered(mask: u64, players: u64) -> u64 {
     let (mut rest, mut gathered, mut place) = (players, 0, 0);
     while rest != 0 {
@@ -245,14 +247,15 @@ fn transform(table: &mut [i64]) {
     }
 }
 
-/// `high ← low − high`.
+/// Replaces `high` with `low − high`, element by element.
 fn subtract(low: &[i64], high: &mut [i64]) {
     for (low, high) in low.iter().zip(high) {
         *high = low.wrapping_sub(*high);
     }
 }
 
-/// Returns the sum over the masks with each bit, followed by the sum over all masks; overwrites `table`.
+/// Returns, for each bit, the sum over the masks that contain the bit, followed by the sum over all masks;
+/// overwrites `table`.
 fn fold_halves(table: &mut [f64]) -> Vec<f64> {
     let bits = table.len().ilog2() as usize;
     let mut sums = vec![0.0; bits + 1];

@@ -46,7 +46,7 @@ pub(super) struct Walk {
     pub(super) signature: Vec<u64>,
     decisions: usize,
     place_of: Vec<u8>,
-    /// Branches of the background row that are still to be visited: node, E, R.
+    /// Branches of the background row that are still to be visited: the child node, with the players E and R.
     open: Vec<(u32, u64, u64)>,
 }
 

@@ -21,11 +21,11 @@
 
 use crate::engine::moments::Moments;
 
-/// The moments of a value.
+/// The moments that define the weights of coalitions.
 pub(super) struct Weights {
-    /// The moments M2, for members.
+    /// The moments M2, which weight coalitions of members.
     pub(super) within: Moments,
-    /// The moments M1, for the other groups, if there are any.
+    /// The moments M1, which weight coalitions of other groups, if there are any.
     pub(super) between: Option<Moments>,
 }
 

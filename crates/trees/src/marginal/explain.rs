@@ -59,7 +59,8 @@ impl InterventionalOracle<'_> {
         Ok(ways)
     }
 
-    /// Adds the values of players; for pairs, to the upper halves of matrices.
+    /// Adds the values of players to `values`; for pairs, adds their interactions to the upper halves of the
+    /// matrices.
     pub(super) fn add_values(
         &self,
         request: &Request<'_>,
@@ -252,7 +253,7 @@ fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
     (0..SAMPLE * features).map(|at| value(at / features, at % features)).collect()
 }
 
-/// The kernels of the marginal game.
+/// The kernels of the marginal game, for one request.
 struct Marginal<'a, S: LeafKernel> {
     oracle: &'a InterventionalOracle<'a>,
     request: &'a Request<'a>,

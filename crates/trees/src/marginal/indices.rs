@@ -123,7 +123,7 @@ struct MarginalLeaves<'a, P> {
 }
 
 impl<'a, P: Fn(usize) -> Option<&'a Paths> + Sync> Leaves for MarginalLeaves<'a, P> {
-    /// The table of a product, and its players.
+    /// The indices of a product by the numbers of members in E and in R, and the players of the product.
     type Memory = (Vec<f64>, Vec<usize>);
 
     fn memory(&self) -> Self::Memory {
@@ -189,7 +189,7 @@ impl Product<'_> {
 struct Sums<'a> {
     weights: &'a IndexWeights,
     outputs: usize,
-    /// The indices of a product for each pair (|E|, |R|).
+    /// The indices of a product, tabulated for each pair (|E|, |R|) that occurs.
     tables: HashMap<(usize, usize), Rc<[f64]>>,
     found: BTreeMap<Vec<u32>, Vec<f64>>,
 }
@@ -199,7 +199,7 @@ impl<'a> Sums<'a> {
         Self { weights, outputs, tables: HashMap::new(), found: BTreeMap::new() }
     }
 
-    /// Adds `v [E, R] + Σ_q d_q [E ∪ {q}, R]`.
+    /// Adds the indices of the game `v [E, R] + Σ_q d_q [E ∪ {q}, R]`.
     fn add(&mut self, products: &Products, value: f64, output: usize) {
         let player = |is_rest| move |&player: &u32| (player, is_rest);
         let mut players: Vec<(u32, bool)> = products.own.iter().map(player(false)).collect();

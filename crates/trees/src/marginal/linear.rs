@@ -21,8 +21,8 @@
 //! ```
 //!
 //! where j is free if q(j) is in neither E' nor R': then z_j is x_j if q(j) ∈ S, else b_j. So the leaf is a
-//! sum of products, whose values are those of [any leaf](super::shares). A leaf with d path features and t
-//! terms takes O(d + t) time for semivalues, and O(d t) for coalitional values.
+//! sum of products. The values of a product are computed as for [any leaf](super::shares). A leaf with d path
+//! features and t terms takes O(d + t) time for semivalues, and O(d t) for coalitional values.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{LinearLeaf, Node};
@@ -36,7 +36,7 @@ pub(crate) struct LinearWalk {
     gathering: Gathering,
 }
 
-/// The state of the current path.
+/// The rows that players are taken from on the current path, and the products of its leaf.
 struct Gathering {
     source: Vec<FeatureSource>,
     /// The players for which the two rows diverge on the path, from the root down.

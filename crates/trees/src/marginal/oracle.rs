@@ -84,9 +84,9 @@ pub struct InterventionalOracle<'a> {
     pub(super) numbered: LastResult<(usize, Option<Partition>), NumberedCoalitions>,
     /// The quadrature for a background of one row, created on first use.
     pub(super) baseline: OnceLock<AgainstBaseline>,
-    /// The mean over the background of the value of each tree with linear leaves.
+    /// For each tree with linear leaves, the mean of its value over the background.
     pub(super) means: OnceLock<Vec<f64>>,
-    /// Whether the background is compiled: then `sorted` is set, and its rows are not available.
+    /// Whether the background is compiled: then `sorted` is set, and the background rows are not available.
     pub(super) compiled: bool,
 }
 
@@ -182,7 +182,8 @@ impl<'a> InterventionalOracle<'a> {
         Self { settings, kept: LastResult::default(), ..self }
     }
 
-    /// Returns an upper bound on the number of features of any path including the linear model of its leaf.
+    /// Returns an upper bound on the number of features that a path and the linear model of its leaf depend
+    /// on together.
     pub(super) fn max_width(&self) -> usize {
         let joint = self.ensemble.joint().map_or(0, max_width);
         (self.ensemble.depth() + self.ensemble.max_terms()).max(joint).min(self.features.len())

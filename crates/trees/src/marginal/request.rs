@@ -27,7 +27,7 @@ pub(crate) struct Request<'a> {
     pub(crate) player_of: Cow<'a, [u32]>,
     pub(crate) players: usize,
     pub(crate) weights: Weights,
-    /// The background data structures for these players, if they are not the features.
+    /// The background data structures for these players, unless the players are the features.
     structures: Option<BackgroundStructures>,
 }
 

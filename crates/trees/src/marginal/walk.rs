@@ -48,7 +48,7 @@ impl<S> Parting<S> {
     }
 }
 
-/// The operations of a walk.
+/// The operations that a walk calls at players, partings and leaves.
 pub(crate) trait WalkVisitor {
     /// The sums over the leaves below a node that are passed up; the default is the sum over no leaves.
     type Sums: Copy + Default;

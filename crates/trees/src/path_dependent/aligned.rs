@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 /// The size of a cache line, and of the widest vector, in bytes.
 const LINE: usize = 64;
 
-/// Arrays of `R` numbers of eight bytes; the first array is aligned to a cache line.
+/// A sequence of arrays of `R` numbers of eight bytes each; the first array is aligned to a cache line.
 pub(super) struct Aligned<T, const R: usize> {
     numbers: Vec<T>,
     /// The index of the first number of the first array.

@@ -43,17 +43,17 @@ pub(super) trait Recursion: Sync {
         1
     }
 
-    /// Returns the index of each computed number among the numbers of a row. If the numbers are values, these
+    /// Returns, for each computed number, its index in the result of a row. If the numbers are values, these
     /// are the indices of all players that any tree depends on.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
 
-    /// Iterates over the nodes of a tree's rule, in runs that are processed in one traversal.
+    /// Iterates over the nodes of a tree's rule, in runs. Each run is processed in one traversal of the tree.
     fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::NodeData<'k>)>;
 
-    /// Executes all steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each
-    /// [target](Self::targets).
+    /// Executes all steps of a tree: adds the contributions of `Q` quadrature nodes to `phi`, which has the
+    /// lanes of each [target](Self::targets).
     fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -63,7 +63,7 @@ pub(super) trait Recursion: Sync {
         phi: &mut [Lanes<R>],
     );
 
-    /// Adds the values by the nodes of one run.
+    /// Adds the contributions of the quadrature nodes of one run.
     fn add_run<const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -89,7 +89,7 @@ pub(super) trait Recursion: Sync {
     }
 }
 
-/// Adds the values by the nodes of one run.
+/// Adds the contributions of the quadrature nodes of one run.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -187,13 +187,13 @@ impl<K: Recursion> Default for Scratch<K> {
     }
 }
 
-/// Up to `R` rows with their values.
+/// A block of up to `R` rows, with their values.
 struct Block<const R: usize> {
     rows: usize,
     /// The rounded rows, row-major.
     rounded: Vec<f64>,
     columns: Aligned<f64, R>,
-    /// The values: outputs × targets × rows.
+    /// The values of the rows: outputs × targets × rows.
     phi: Aligned<f64, R>,
 }
 
@@ -207,7 +207,7 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Loads rows.
+    /// Loads rows into the block, and resets its values.
     fn begin(&mut self, ensemble: &Ensemble, inputs: &Inputs, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
@@ -254,7 +254,7 @@ impl<K: Recursion, const R: usize> Blocks<K, R> {
         Self { stack: recursion.stack(), blocks: Vec::new() }
     }
 
-    /// Writes the values of some rows, all of which pass through a tree before the next tree.
+    /// Writes the values of some rows. All rows pass through a tree before the next tree is processed.
     pub(super) fn explain(&mut self, recursion: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
         let (inputs, targets, outputs) = (recursion.inputs(), recursion.targets(), ensemble.output_count());
         let features = ensemble.feature_count();

@@ -13,13 +13,13 @@ use apportion_models::tree::Tree;
 /// Marks a player that is not in the path.
 const NONE: usize = usize::MAX;
 
-/// The paths of one tree for one row.
+/// The paths from the root of one tree to its leaves, with the tests that one row passes or fails.
 #[derive(Default)]
 pub(super) struct Paths {
     /// For each node, its parent, and whether it is the child that the row goes to.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
-    /// For each player, its index in `path`.
+    /// For each player, its index in `path`; `NONE` if it is not in the path.
     place: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ impl Paths {
         }
     }
 
-    /// Adds one test to the path.
+    /// Combines a test on `player` with the earlier ones on the path.
     fn take(&mut self, player: usize, test: Factor) {
         if self.place.len() <= player {
             self.place.resize(player + 1, NONE);
@@ -87,8 +87,8 @@ impl<'a> BySize<'a> {
         Self { player_of, paths: Paths::default(), others, factors: Vec::new(), means: Vec::new() }
     }
 
-    /// Passes the values of the path-dependent game of one tree to `phi`, in parts by player. The row is
-    /// rounded, and the covers are [valid](Ensemble::check_covers).
+    /// Calls `phi` with contributions to the values of one tree in the path-dependent game, each with the
+    /// index of its player. The row is rounded, and the covers are [valid](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -107,9 +107,9 @@ impl<'a> BySize<'a> {
         });
     }
 
-    /// Passes the [interaction indices](crate::engine::interactions) of one tree to `index`, in parts by
-    /// pair, with the lower player first: a leaf contributes `v (h_i − c_i) (h_j − c_j) O_ij`, where O_ij is
-    /// O_j on the path without i.
+    /// Passes the [interaction indices](crate::engine::interactions) of one tree to `index` as contributions,
+    /// each with its pair of players, the lower one first: a leaf contributes `v (h_i − c_i) (h_j − c_j)
+    /// O_ij`, where O_ij is O_j on the path without i.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

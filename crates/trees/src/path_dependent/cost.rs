@@ -31,7 +31,7 @@ impl Cost {
         if splits > LEARNED { 2 } else { 1 }
     }
 
-    /// Returns the time of a tree with this number of splits, by a rule with this number of nodes.
+    /// Returns the predicted time of a tree with this number of splits and a rule with this number of nodes.
     pub(crate) fn nanoseconds(self, splits: usize, nodes: usize) -> f64 {
         let ways = nodes.div_ceil(MAX_NODES) as f64;
         let of_block = |(way, node): (f64, f64)| way * ways + node * nodes as f64;

@@ -1,4 +1,4 @@
-//! The inputs that the trees of an ensemble read from rows, and the players that they belong to.
+//! The inputs that the trees of an ensemble read from rows, and the player that each input belongs to.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) fn is_decided(split: Node) -> bool {
     split.is_ruled() || split.default_left() && split.threshold() == f64::NEG_INFINITY
 }
 
-/// All inputs of an ensemble, and the players that they belong to.
+/// All inputs of an ensemble, and the player that each input belongs to.
 #[derive(Debug)]
 pub(super) struct Inputs {
     pub(super) columns: Vec<Column>,
@@ -27,8 +27,8 @@ pub(super) struct Inputs {
     pub(super) players: Vec<usize>,
     /// The player and columns of each feature.
     known: Vec<FeatureColumns>,
-    /// The splits that [are evaluated](is_decided) by the ensemble, most of them categorical. Those of a tree
-    /// have the columns after [`columns`](Self::columns), in this order.
+    /// The splits that [are evaluated](is_decided) by the ensemble, most of them categorical. The splits of
+    /// one tree use the columns after [`columns`](Self::columns), in this order.
     categorical: Vec<Node>,
     /// The maximum number of columns that a tree reads.
     max_width: usize,
@@ -78,8 +78,8 @@ impl Inputs {
         self.categorical.len()
     }
 
-    /// Returns the column that a split reads, and the index of its player, and adds categorical splits.
-    /// `first` is the index of the first categorical split of the tree.
+    /// Returns the column that a split reads and the index of its player, and stores the split if it is
+    /// categorical. `first` is the index of the first categorical split of the tree.
     pub(super) fn put(&mut self, node: Node, first: usize) -> (u32, u32) {
         let known = &self.known[node.feature()];
         let column = if is_decided(node) {

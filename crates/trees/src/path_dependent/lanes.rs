@@ -57,7 +57,7 @@ pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) 
     }
 }
 
-/// s, 1 − s and ds/dt for rows that passed all earlier tests of the feature.
+/// The probability of presence s, 1 − s and ds/dt, for rows that passed all earlier tests of the feature.
 pub(super) struct Presence<const Q: usize> {
     pub(super) probability: [f64; Q],
     pub(super) absence: [f64; Q],
@@ -74,7 +74,7 @@ impl<const Q: usize> Presence<Q> {
         Self { probability, absence, slope: [1.0; Q] }
     }
 
-    /// Returns the values at a later test, with c the product of the shares of the earlier ones.
+    /// Returns the values at a later test; `passed` is c, the product of the shares of the earlier tests.
     #[inline(always)]
     pub(super) fn again(passed: f64, nodes: Nodes<'_>) -> Self {
         let (mut probability, mut absence, mut slope) = ([0.0; Q], [0.0; Q], [0.0; Q]);
@@ -124,7 +124,8 @@ impl<const R: usize> EarlierTests for Tested<'_, R> {
     }
 }
 
-/// Writes which rows pass all tests of the player up to this one, on either side.
+/// Writes, for either side of a split, which rows pass all tests of the split's player, up to and including
+/// this split.
 #[inline(always)]
 pub(super) fn mark_sides<const R: usize>(
     threshold: f64,

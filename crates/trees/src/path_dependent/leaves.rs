@@ -23,7 +23,7 @@ use crate::engine::paths::Paths;
 use crate::engine::value;
 use crate::error::TreeError;
 
-/// The data for one order that depend on the ensemble only, and are cached.
+/// The cached data for interactions of one order, which depend only on the ensemble and the players.
 #[derive(Debug)]
 pub(super) struct Ready {
     trees: Vec<Shares>,
@@ -70,7 +70,7 @@ impl Shares {
     }
 }
 
-/// The leaves of all trees, for one index.
+/// The leaves of all trees, with the weights of one interaction index.
 pub(super) struct PathDependentLeaves<'a> {
     pub(super) ready: &'a Ready,
     pub(super) moments: &'a IndexMoments,

@@ -16,7 +16,7 @@ type Lanes = [f64; MAX_NODES];
 
 /// The working memory of a traversal of a tree.
 pub(super) struct Stack {
-    /// The nodes t, and 1 − t.
+    /// The nodes t, which are the probabilities of presence; `absent` contains 1 − t.
     present: Lanes,
     absent: Lanes,
     /// The same slots as in [the kernel of blocks](super::kernel).
@@ -27,9 +27,9 @@ pub(super) struct Stack {
 /// The data of a child of a split on the path.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// P of the child.
+    /// P of the child: the probability that the walk reaches it.
     reach: Lanes,
-    /// T of the child, if it is a split that has been finished.
+    /// T of the child, the expectation below it, if it is a split that has been finished.
     expected: Lanes,
     /// The result of the tests up to here, for a later test on the split's player: a number is combined with
     /// it as `number & keep | add`. The number is unchanged if the row passed the tests, becomes 0 if it
@@ -41,9 +41,9 @@ struct Slot {
 /// The data that the way down stores for the way up.
 #[derive(Clone, Copy)]
 struct Visit {
-    /// s.
+    /// s: the probability that the split's player is present, given the earlier tests.
     presence: Lanes,
-    /// P ds/dt; on the way up, P ds/dt Δ.
+    /// P ds/dt after the way down; P ds/dt Δ after the way up.
     slope: Lanes,
     /// All bits are set if the row goes left.
     goes_left: u64,
@@ -61,8 +61,8 @@ impl Stack {
     }
 }
 
-/// Adds the values on one tree to `phi`, which has one number per player, summed over at most [`MAX_NODES`]
-/// nodes.
+/// Adds the values on one tree to `phi`, which has one number per player. The values are summed over the
+/// nodes of one run, at most [`MAX_NODES`].
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 pub(super) fn add_tree(
     program: &Program,
@@ -188,7 +188,7 @@ fn children<'a>(slots: &'a mut [Slot], split: &Split) -> [&'a mut Slot; 2] {
     }
 }
 
-/// Returns the first lanes.
+/// Returns the first `L` lanes.
 #[inline(always)]
 fn lanes<const L: usize>(lanes: &Lanes) -> [f64; L] {
     match lanes.first_chunk() {

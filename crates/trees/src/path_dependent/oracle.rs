@@ -14,8 +14,8 @@ use crate::engine::settings::Settings;
 use crate::error::TreeError;
 
 /// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for
-/// features in groups Owen, Banzhaf-Owen, and every other pair, values of the groups, and two-step Shapley
-/// values.
+/// features in groups Owen, Banzhaf-Owen, and every other pair of semivalues, values of the groups, and
+/// two-step Shapley values.
 ///
 /// The game is [`PathDependentGame`](crate::PathDependentGame): v(S) is the expected output of the trees
 /// given the features of an explicand in S, by the training cover of their branches. No background is needed.

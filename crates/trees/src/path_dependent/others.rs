@@ -3,10 +3,10 @@
 //!
 //! # Notation
 //!
-//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j
-//! (h_j = 1), else *cold* (h_j = 0); c_j is the product of the cover fractions of these tests. An absent
-//! player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of a leaf of value v
-//! to player i is
+//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j
+//! = 1), and *cold* if it fails any of them (h_j = 0); c_j is the product of the cover fractions of these
+//! tests. An absent player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of
+//! a leaf of value v to player i is
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) O_i,
@@ -53,26 +53,26 @@ use apportion_values::{Rule, Semivalue};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factor {
     pub(super) hot: bool,
-    /// The product of the cover fractions.
+    /// The product c of the cover fractions of these tests.
     pub(super) share: f64,
 }
 
 impl Factor {
-    /// The factor of a player without tests.
+    /// The factor of a player that is not tested on the path.
     pub(super) const NONE: Self = Self { hot: true, share: 1.0 };
 
-    /// Combines two players into one.
+    /// Returns the factor of two players combined into one.
     pub(super) fn and(self, other: Self) -> Self {
         Self { hot: self.hot && other.hot, share: self.share * other.share }
     }
 
-    /// Returns h − c.
+    /// Returns h − c, the difference between the factors of the present and the absent player.
     pub(super) fn gain(self) -> f64 {
         if self.hot { 1.0 - self.share } else { -self.share }
     }
 }
 
-/// O_i of paths, with the working memory for them: created once per thread.
+/// The computation of O_i for the players of a path, with its working memory: created once per thread.
 pub(super) enum Others<'a> {
     Quadrature(Quadrature<'a>),
     BySize(BySize<'a>),
@@ -96,7 +96,7 @@ impl<'a> Others<'a> {
         }
     }
 
-    /// Writes O_i of every player of the path.
+    /// Writes O_i of every player on the path to `others`.
     pub(super) fn write(&mut self, path: &[Factor], others: &mut Vec<f64>) {
         others.clear();
         others.resize(path.len(), 0.0);
@@ -108,7 +108,7 @@ impl<'a> Others<'a> {
     }
 }
 
-/// O_i by the nodes of a rule.
+/// The computation of O_i as a sum over the nodes of a quadrature rule.
 pub(super) struct Quadrature<'a> {
     value: &'a Semivalue,
     /// The rule for each number of players on the path.
@@ -138,7 +138,7 @@ impl Quadrature<'_> {
     }
 }
 
-/// O_i by the sizes of coalitions.
+/// The computation of O_i from the distribution of coalition sizes.
 pub(super) struct BySize<'a> {
     distributions: SizeDistributions<'a>,
     /// For the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the
@@ -160,7 +160,8 @@ impl BySize<'_> {
         let mut kept = 1.0;
         if cold > 0 {
             let lost = dot(self.distributions.get(hot, cold - 1), &self.means[start(hot)..]);
-            // Multiply by the shares of the cold players before each, then by those behind.
+            // Multiply by the shares of the cold players before each player, then by the shares of those
+            // after it.
             for (others, one) in others.iter_mut().zip(path).filter(|(_, one)| !one.hot) {
                 *others = lost * kept;
                 kept *= one.share;
@@ -184,8 +185,8 @@ impl BySize<'_> {
     }
 }
 
-/// Returns the index of the means over the first `count` hot players: those over fewer take 1 + 2 + … +
-/// `count` numbers.
+/// Returns the offset of the means over the first `count` hot players: the means over fewer players take 1 +
+/// 2 + … + `count` numbers.
 fn start(count: usize) -> usize {
     count * (count + 1) / 2
 }
@@ -236,7 +237,8 @@ impl SizeDistributions<'_> {
             let sizes = sizes
                 .entry(players)
                 .or_insert_with(|| value.without_null_players(players).size_distribution(players));
-            // C(m, m − k) / C(m + cold, m − k): 1 for k = m, and k / (cold + k) of it for k − 1.
+            // C(m, m − k) / C(m + cold, m − k): this is 1 for k = m, and the term for k − 1 is k / (cold + k)
+            // times the term for k.
             let mut distribution = vec![0.0; hot + 1];
             let mut among_hot = 1.0;
             for absent in (0..=hot).rev() {

@@ -61,8 +61,8 @@ impl<'a> OverHierarchy<'a> {
         }
     }
 
-    /// Passes the values of one tree to `phi`, in parts by feature. The row is rounded, and the covers are
-    /// [valid](Ensemble::check_covers).
+    /// Calls `phi` with contributions to the values of one tree, each with the index of its feature. The row
+    /// is rounded, and the covers are [valid](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,

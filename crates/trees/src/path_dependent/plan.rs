@@ -48,7 +48,7 @@ impl PathDependentOracle<'_> {
         self
     }
 
-    /// Returns the plan for any value.
+    /// Returns the plan for `rows` rows and any supported value.
     pub(super) fn plan_for(&self, value: &Value, rows: usize) -> Result<Plan, TreeError> {
         let ensemble = &*self.ensemble;
         value::check(value, self.features.len())?;

@@ -14,7 +14,7 @@ pub(super) struct Split {
     pub(super) threshold: f64,
     /// The shares κ: the cover of each child divided by the split's cover.
     pub(super) shares: [f64; 2],
-    /// Values of the children that are leaves; 0 for those that are splits.
+    /// The values of the children that are leaves; 0 for children that are splits.
     pub(super) leaves: [f64; 2],
     /// c: the product of the shares on the path over earlier tests of the same player; 1 if there are none.
     pub(super) passed: f64,
@@ -23,7 +23,7 @@ pub(super) struct Split {
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
-    /// The mask of the rows that passed all of these tests.
+    /// The mask of the rows that passed all of these earlier tests.
     pub(super) hot: u32,
 }
 
@@ -207,7 +207,7 @@ impl Program {
     }
 }
 
-/// Compiles one tree into a program.
+/// The state of compiling one tree into a program.
 struct Compiler<'a, S> {
     nodes: &'a [Node],
     /// The share of a split that goes to a child if the feature is absent.
@@ -216,9 +216,9 @@ struct Compiler<'a, S> {
 
 /// A pending step of the compilation.
 enum Task {
-    /// Enter a node with `level` splits above it.
+    /// Enter a node that has `level` splits above it, and whose P is in `slot`.
     Enter { node: usize, level: usize, slot: u32, edge: Option<Edge> },
-    /// Leave a split.
+    /// Leave a split by appending this step.
     Leave(Step),
 }
 
@@ -231,11 +231,11 @@ struct Edge {
     descent: usize,
     /// The mask of the rows that pass the tests of the player up to this one.
     hot: u32,
-    /// The product of the shares of these tests.
+    /// The product of the shares of the tests of the player up to this one.
     passed: f64,
-    /// The product of the shares of all tests.
+    /// The product of the shares of all tests on the path up to this one.
     reach: f64,
-    /// The number of distinct players up to here.
+    /// The number of distinct players that are tested on the path up to this edge.
     distinct: usize,
 }
 

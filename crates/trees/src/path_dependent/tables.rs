@@ -9,8 +9,8 @@
 //! H[M] = Π_{j ∈ M} c_j · Π_{j ∉ M} (1 − c_j).
 //! ```
 //!
-//! Filling requires 2^d numbers for a leaf with d path features, for any number of rows; quadrature needs no
-//! such preparation.
+//! Filling the tables takes 2^d numbers for a leaf with d path features, for any number of rows; quadrature
+//! needs no such preparation.
 
 use std::sync::Arc;
 

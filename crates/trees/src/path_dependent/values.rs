@@ -28,7 +28,8 @@ use crate::error::TreeError;
 use crate::exact::Exact;
 
 impl PathDependentOracle<'_> {
-    /// Returns the players, which are the features or groups of them, with their program.
+    /// Returns the players, which are the features unless `groups` are given, and the program for these
+    /// players.
     pub(super) fn players(&self, groups: Option<&Partition>) -> Players<'_> {
         match groups {
             None => Players {
@@ -45,7 +46,7 @@ impl PathDependentOracle<'_> {
         }
     }
 
-    /// Computes a semivalue of players.
+    /// Computes a semivalue for all rows and players.
     fn of_players(
         &self,
         value: &Semivalue,
@@ -72,7 +73,7 @@ impl PathDependentOracle<'_> {
         finite(Attributions::for_players(players.count, values, self.program.base.clone(), predictions))
     }
 
-    /// Computes a coalitional value of features.
+    /// Computes a coalitional value of features in groups, for all rows.
     fn in_groups(
         &self,
         value: &CoalitionalValue,
@@ -100,7 +101,7 @@ impl PathDependentOracle<'_> {
         finite(Attributions::for_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
-    /// Computes a coalitional value of features in a hierarchy of groups.
+    /// Computes a coalitional value of features in a hierarchy of groups, for all rows.
     fn over_hierarchy(
         &self,
         value: &CoalitionalValue,
@@ -125,7 +126,8 @@ impl PathDependentOracle<'_> {
         finite(Attributions::for_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
-    /// Returns the program of features in these groups.
+    /// Returns the program for features in these groups, computing it unless the last call had the same
+    /// groups.
     pub(super) fn in_these(&self, groups: &Partition) -> Arc<coalitional::Program> {
         self.coalitional.get(groups, || Arc::new(coalitional::Program::new(&self.ensemble, groups)))
     }
@@ -144,7 +146,7 @@ impl PathDependentOracle<'_> {
     }
 
     /// Sums the results of a kernel over trees, row by row. `add` is called with one tree and one rounded
-    /// row, and passes contributions to the callback by the index of the number in the row.
+    /// row, and passes each contribution to the callback, with the index of the number that it is added to.
     pub(super) fn row_by_row<K: Send>(
         &self,
         rows: Rows<'_>,
@@ -167,7 +169,7 @@ impl PathDependentOracle<'_> {
     }
 }
 
-/// The players of a game.
+/// The players of a game, with the program for them.
 pub(super) struct Players<'a> {
     /// The player of each feature.
     pub(super) of: Cow<'a, [u32]>,

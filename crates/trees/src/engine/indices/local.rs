@@ -8,14 +8,15 @@
 pub(crate) struct Local {
     players: usize,
     order: usize,
-    /// `C(c, m)` at `c · (s + 1) + m`, for c up to d.
+    /// The binomial coefficients for c up to d: `C(c, m)` is at index `c · (s + 1) + m`.
     choose: Vec<usize>,
     /// The first rank of each size, followed by the total number of coalitions.
     starts: Vec<usize>,
 }
 
 impl Local {
-    /// Creates the ranking for up to `order` of `players` players; `None` for more than `most` coalitions.
+    /// Creates the ranking for up to `order` of `players` players; `None` if there are more than `most`
+    /// coalitions.
     pub(crate) fn new(players: usize, order: usize, most: usize) -> Option<Self> {
         let order = order.min(players);
         let width = order + 1;
@@ -42,7 +43,7 @@ impl Local {
         self.players
     }
 
-    /// Returns the maximum number of members.
+    /// Returns the maximum number of members of a coalition.
     pub(crate) fn order(&self) -> usize {
         self.order
     }
@@ -58,7 +59,8 @@ impl Local {
         self.starts[size]
     }
 
-    /// Returns the increase in rank from the bit `c` as the `m`-th member of a coalition, counted from 1.
+    /// Returns the amount that the bit `c` adds to the rank of a coalition as its `m`-th member, counted from
+    /// 1.
     #[inline]
     pub(crate) fn step(&self, c: usize, m: usize) -> usize {
         self.choose[c * (self.order + 1) + m]

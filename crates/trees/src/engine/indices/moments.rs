@@ -2,7 +2,8 @@
 
 use apportion_values::IndexWeights;
 
-/// `M_k(a, b)` for k up to the order and `k + a + b` up to the maximum number of players of a leaf.
+/// The tabulated moments `M_k(a, b)`, for k up to the order and `k + a + b` up to the maximum number of
+/// players of a leaf.
 #[derive(Debug)]
 pub(crate) struct IndexMoments {
     side: usize,

@@ -12,7 +12,8 @@ use super::local::Local;
 use crate::engine::paths::{MAX_FEATURES, Paths};
 use crate::error::TreeError;
 
-/// The coalitions of an ensemble, numbered, with the coalitions of each leaf.
+/// The coalitions that occur in an ensemble, with a number for each, and the numbers of the coalitions at
+/// each leaf.
 #[derive(Debug)]
 pub(crate) struct NumberedCoalitions {
     /// All coalitions, ordered by size, then by their members.
@@ -21,14 +22,15 @@ pub(crate) struct NumberedCoalitions {
     locals: Vec<Option<Local>>,
     /// For each tree and leaf, the offset of the leaf's coalition numbers in `numbers`.
     places: Vec<Vec<usize>>,
-    /// For each set of path players, the number of each of its coalitions, by rank.
+    /// For each set of path players, the numbers of its coalitions in the order of their ranks.
     numbers: Vec<u32>,
     /// The maximum number of players of a leaf.
     pub(crate) max_width: usize,
 }
 
 impl NumberedCoalitions {
-    /// Numbers the coalitions of the trees that have paths. `order` is at most the number of players.
+    /// Assigns a number to each coalition that occurs in the trees with `paths`. `order` is at most the
+    /// number of players.
     ///
     /// # Errors
     ///
@@ -119,8 +121,7 @@ impl NumberedCoalitions {
         }
     }
 
-    /// Returns the numbers of the coalitions of a leaf, by rank; the empty coalition has the number after all
-    /// others.
+    /// Returns the numbers of the coalitions of a leaf, by rank; the empty coalition has the highest number.
     pub(crate) fn at(&self, tree: usize, leaf: usize, local: &Local) -> &[u32] {
         &self.numbers[self.places[tree][leaf]..][..local.len()]
     }

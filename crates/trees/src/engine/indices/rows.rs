@@ -48,7 +48,7 @@ pub(crate) struct InteractionBatch {
     pub(crate) values: Vec<f64>,
 }
 
-/// Computes the indices of all rows in these leaves.
+/// Computes the indices of all rows in the game on `leaves`.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub(crate) fn explain<L: Leaves>(
     Ok(InteractionBatch { coalitions: Arc::clone(&numbered.coalitions), values })
 }
 
-/// Allocates rows × width numbers.
+/// Allocates `rows` × `width` zeros, or returns an error if they do not fit into memory.
 fn zeros(rows: usize, width: usize, (players, outputs): (usize, usize)) -> Result<Vec<f64>, TreeError> {
     let what = || format!("interactions of {players} players for {outputs} outputs of {rows} rows");
     memory::check(
@@ -186,7 +186,7 @@ impl InteractionBatch {
         Self { coalitions: Arc::new(coalitions), values }
     }
 
-    /// Returns the results of all rows.
+    /// Returns one result per row, after checking that all numbers are finite.
     ///
     /// # Errors
     ///

@@ -36,15 +36,15 @@ pub(crate) struct Channels {
     features: usize,
 }
 
-/// One of the [`Channels`].
+/// The factors of one of the [`Channels`].
 pub(crate) struct Channel<'a> {
-    /// Indexed by ¬M.
+    /// The factors that depend on M, indexed by ¬M.
     pub(crate) scales: &'a [f64],
-    /// Indexed by P.
+    /// The factors of the gains, indexed by P.
     pub(crate) gains: &'a [f64],
-    /// Indexed by P.
+    /// The gains with one feature fewer in C, indexed by P.
     pub(crate) without: &'a [f64],
-    /// Indexed by P.
+    /// The factors of the losses, indexed by P.
     pub(crate) losses: &'a [f64],
 }
 

@@ -64,7 +64,7 @@ pub(crate) struct Fill {
     column: Vec<f64>,
 }
 
-/// The sums A, B and L for each pattern or index.
+/// The sums A, B and L, for each pattern at a leaf or each index of a split's table.
 #[derive(Default)]
 struct Sums {
     gained: Vec<f64>,
@@ -213,13 +213,15 @@ impl Fill {
     }
 }
 
-/// Returns the number of pairs of a background pattern and an explicand pattern that complete each other.
+/// Returns the number of pairs of a background pattern and an explicand pattern that together contain all
+/// path features.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 fn steps_directly(distribution: &[(u64, f64)]) -> usize {
     distribution.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum()
 }
 
-/// Adds to A, B and L of a leaf from its value and background, pattern by pattern.
+/// Adds the contributions of a leaf to A, B and L, given its value and background, one background pattern at
+/// a time.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 fn add_directly(
     (value, distribution): (f64, &[(u64, f64)]),
@@ -274,7 +276,8 @@ fn add_products(sums: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// Replaces the number of each set with the sum over all its subsets. The bits of an index form a set.
+/// Replaces the number of each set with the sum over all subsets of the set. An index represents a set by its
+/// bits.
 #[inline(always)]
 fn subset_sums(numbers: &mut [f64]) {
     let (blocks, rest) = numbers.as_chunks_mut::<8>();
@@ -306,7 +309,8 @@ fn within<const STEP: usize>(block: &mut [f64; 8]) {
     }
 }
 
-/// Computes the values of the path feature with a bit from A, B and L by pattern.
+/// Computes the values of the path feature with this bit from A, B and L, all of which are indexed by
+/// pattern.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -381,7 +385,7 @@ fn add(sums: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// Writes one value of each entry.
+/// Writes one value to each entry of a table: the value at position `lane`.
 #[inline(always)]
 fn write_lane<N: Number, const WIDTH: usize>(table: &mut [N], lane: usize, values: &[f64]) {
     let lane = lane % WIDTH;

@@ -1,18 +1,18 @@
 //! The values of players in groups on a leaf, for every pattern of an explicand.
 //!
-//! For a background pattern M, which leaves E = ¬M to the explicand, only those R ⊆ M count that mix at most
-//! one group: subsets of M outside the groups of E, and their unions with a subset of M inside one of these
-//! groups.
+//! For a background pattern M, which leaves E = ¬M to the explicand, only sets R ⊆ M that mix at most one
+//! group contribute: subsets of M outside the groups of E, and their unions with a subset of M inside one of
+//! these groups.
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, count, ones, subsets};
 use crate::engine::groups::{Coalitional, LeafGroups};
 
-/// Computes the values of one leaf; the memory is reused between leaves.
+/// Working memory for computing the values of one leaf, reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillGroups {
     groups: LeafGroups,
-    /// The number of groups that contain features of each set.
+    /// For each set of path features, the number of groups that contain any of them.
     touched: Vec<u32>,
     owners: Vec<Owner>,
     shares: Vec<f64>,

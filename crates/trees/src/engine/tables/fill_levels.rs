@@ -1,7 +1,7 @@
 //! The values of players in a hierarchy of groups on a leaf, for every pattern of an explicand.
 //!
-//! For a background pattern M, which leaves E = ¬M to the explicand, those R ⊆ M count for which no group has
-//! two members with players of both: see [`LeafLevels::meeting`].
+//! For a background pattern M, which leaves E = ¬M to the explicand, only sets R ⊆ M contribute for which no
+//! group has two members with players in both E and R: see [`LeafLevels::meeting`].
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, subsets};
@@ -37,7 +37,8 @@ impl FillLevels {
                     |bit: usize, share: f64| shares[bit << bits | (all & !missing) as usize] += share;
                 of_leaf.divide(levels, meeting.group, (own, true), value * gain, &mut phi);
                 if meeting.group == 0 {
-                    // The losses are distributed equally for all background patterns, so sum them first.
+                    // The losses are distributed in the same way for all background patterns, so sum them
+                    // first.
                     lost[missing as usize] += value * loss;
                 } else {
                     of_leaf.divide(levels, meeting.group, (missing, false), -value * loss, &mut phi);

@@ -1,9 +1,10 @@
 //! The interactions on one leaf for every pattern of the explicand.
 //!
-//! On a leaf of value v with d path features, let G_s\[S\] be the weight of background patterns M ⊇ S with
-//! |M| = s, P the pattern of the explicand and C = ¬P. The background patterns that complete P are those with
-//! M ⊇ C; those of them without i are counted by G\[C\] − G\[C ∪ i\], and those without i and j by G\[C\] −
-//! G\[C ∪ i\] − G\[C ∪ j\] + G\[C ∪ ij\]. So, with sums over s,
+//! On a leaf of value v with d path features, let G_s\[S\] be the weight of the background patterns M ⊇ S of
+//! s features, P the pattern of the explicand and C = ¬P. A background pattern M completes P iff M ⊇ C. The
+//! patterns of s features that complete P and do not contain i have the weight G_s\[C\] − G_s\[C ∪ i\]. Those
+//! that contain neither i nor j have the weight G_s\[C\] − G_s\[C ∪ i\] − G_s\[C ∪ j\] + G_s\[C ∪ ij\]. So,
+//! with sums over s,
 //!
 //! ```text
 //! i, j ∈ P:         v Σ (G_s[C] − G_s[C ∪ i] − G_s[C ∪ j] + G_s[C ∪ ij]) · M(d − s − 2, |C|)
@@ -17,7 +18,7 @@ use crate::engine::bits::{all_of, count, ones, subsets};
 use crate::engine::moments::Moments;
 use crate::engine::pairs::{PairShares, place, places};
 
-/// Working memory, reused between leaves.
+/// Working memory for the interactions on one leaf, reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillPairs {
     shares: Vec<f64>,

@@ -22,7 +22,7 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// Adds the values on one tree to the `sums` of its output.
+    /// Adds the values of the rows on one tree to the `sums` of the tree's output.
     pub(crate) fn add<N: Number>(
         &mut self,
         ensemble: &Ensemble,

@@ -31,12 +31,12 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    /// Returns the layout for these weights in a game of `players`.
+    /// Returns the layout for these weights in a game of `players` players.
     pub(crate) fn for_weights(weights: &Weights, players: usize) -> Self {
         if weights.pairs().is_some() { Self::Pairs } else { Self::new(players) }
     }
 
-    /// Returns the layout for the values of `players`.
+    /// Returns the layout for tables with the values of `players` players.
     pub(crate) fn new(players: usize) -> Self {
         match players {
             0..=4 => Self::Lanes(4),
@@ -60,7 +60,7 @@ pub(crate) struct Step {
     pub(crate) region: u32,
     /// The number of bits of the patterns at the split.
     pub(crate) above: u32,
-    /// The bit of its own feature in the patterns at its children.
+    /// The bit of the split's feature in the patterns at its children.
     pub(crate) bit: u32,
     /// Whether no split above tests the same feature.
     pub(crate) is_first: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Step {
 pub(crate) struct Region {
     /// The number of bits of an index.
     pub(crate) bits: u32,
-    /// The start of the table among the numbers of the tree's tables.
+    /// The index of the table's first number among the numbers of all tables of the tree.
     pub(crate) start: usize,
     /// The number of values in an entry.
     pub(crate) width: usize,

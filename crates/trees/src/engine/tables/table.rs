@@ -30,7 +30,7 @@ pub(crate) trait AbsentDistribution {
 #[derive(Debug)]
 pub(crate) struct Tables<N> {
     pub(crate) shape: Arc<Shape>,
-    /// The table of each region: its entries one after the other, or its columns one after the other.
+    /// The tables of all regions, each stored entry by entry or column by column.
     numbers: Vec<N>,
     /// The index of the first number, which is aligned to a cache line so that no entry spans more lines than
     /// necessary.

@@ -10,7 +10,7 @@ pub(crate) struct ArrivedCohort<'a, const W: usize> {
     pub(crate) cohort: Set<W>,
     /// The levels of players without a failed test of the explicand, one bit each.
     pub(crate) live: u64,
-    /// The levels of players in R.
+    /// The levels of the players in R, one bit each.
     pub(crate) rest: u64,
     /// For each level, the rows that fail a test of its player.
     pub(crate) failing: &'a [Set<W>],
@@ -32,7 +32,7 @@ impl<const W: usize> ArrivedCohort<'_, W> {
     }
 }
 
-/// The players with a test that some row of a cohort fails.
+/// The players with a test that some row of a cohort fails, and the sets of these rows.
 pub(crate) struct Failed {
     words: Vec<u64>,
     owners: [u32; MAX_DEPTH],
@@ -45,7 +45,8 @@ impl Default for Failed {
 }
 
 impl Failed {
-    /// Returns the sets G_i of these players, which are also added to `numbers`, and the players themselves.
+    /// Returns, for each of these players i, the set G_i of the rows that fail a test of i, followed by the
+    /// players themselves. The sets are also added to `numbers`.
     #[inline(always)]
     pub(crate) fn for_players<const W: usize>(
         &mut self,

@@ -19,12 +19,12 @@ pub(crate) struct Cohorts {
     splits: Vec<Split>,
 }
 
-/// Up to [`ROWS`] rows.
+/// A part of the background: up to [`ROWS`] rows.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// The number of words of a set of these rows: 1, 2, 4 or 8.
+    /// The number of words that a set of these rows takes: 1, 2, 4 or 8.
     pub(super) words: usize,
-    /// The set of all rows.
+    /// The set of all rows of this part.
     pub(super) present: Vec<u64>,
     /// For every condition, the set of rows that go left.
     pub(super) answers: Vec<u64>,
@@ -34,7 +34,7 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) enum Weights {
     Equal(f64),
-    /// One weight per row.
+    /// Individual weights, one for each row.
     Each(Vec<f64>),
 }
 
@@ -86,7 +86,7 @@ impl Cohorts {
     }
 }
 
-/// Fills in the splits of a tree.
+/// Computes the split data of a tree.
 fn seat(ensemble: &Ensemble, tree: &Tree, questions: &Questions, player_of: &[u32], splits: &mut [Split]) {
     let nodes = ensemble.nodes_of(tree);
     let mut path = [0; MAX_DEPTH];

@@ -37,10 +37,10 @@ pub(crate) fn room<const W: usize, const N: usize>(words: &mut Vec<u64>) -> &mut
     }
 }
 
-/// The number of bits of a number of players on a path.
+/// The number of bits that a count of players on a path takes.
 const BITS: usize = (MAX_DEPTH.ilog2() + 1) as usize;
 
-/// The number of possible numbers of players on a path.
+/// The number of possible counts of players on a path.
 pub(crate) const SIZES: usize = MAX_DEPTH + 1;
 
 /// For each row, the number of added sets that contain it.
@@ -53,13 +53,13 @@ pub(crate) struct Numbers<const W: usize> {
 }
 
 impl<const W: usize> Numbers<W> {
-    /// Creates the counter with no sets.
+    /// Creates the counter, with no sets added yet.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self { bits: [[0; W]; BITS], sets: 0 }
     }
 
-    /// Adds a set.
+    /// Adds 1 to the number of every row in `set`.
     #[inline(always)]
     pub(crate) fn add(&mut self, set: Set<W>) {
         self.sets += 1;
@@ -82,13 +82,13 @@ impl<const W: usize> Numbers<W> {
     }
 }
 
-/// The weight of a set of rows.
+/// The weights of rows, from which the weight of a set of rows is computed.
 pub(crate) trait Weigh {
-    /// Returns `Σ_m w(set ∩ others_m) factors_m`.
+    /// Returns `Σ_m w(set ∩ others_m) factors_m`, where w is the weight of a set.
     fn weigh<const W: usize>(&self, set: Set<W>, others: &[Set<W>], factors: &[f64]) -> f64;
 }
 
-/// Weights of rows that are all equal.
+/// Equal weights for all rows: the weight of a set is a bit count times a constant.
 pub(super) struct Counts {
     pub(super) weight: f64,
 }
@@ -106,7 +106,7 @@ impl Weigh for Counts {
     }
 }
 
-/// Individual weights of rows.
+/// Individual weights, one for each row.
 pub(super) struct Sums<'a> {
     /// One weight per row.
     pub(super) weights: &'a [f64],

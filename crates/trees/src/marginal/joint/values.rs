@@ -107,7 +107,7 @@ impl InterventionalOracle<'_> {
         Some(Plan { kernels: vec![(Kernel::Walk, joint.ensemble().tree_count())], seconds })
     }
 
-    /// Returns an error for any kernel except the walk, if there are such trees.
+    /// Returns an error if the ensemble has joint trees and the requested kernel is not the walk.
     pub(in crate::marginal) fn check_joint(&self) -> Result<(), TreeError> {
         match self.settings.kernel {
             Some(kernel) if kernel != Kernel::Walk && self.ensemble.joint().is_some() => {

@@ -5,7 +5,8 @@ use apportion_models::tree::{JointTrees, Node, Statistic};
 use crate::marginal::shares::Products;
 use crate::marginal::walk::{FeatureSource, Pair};
 
-/// The maximum number of undecided players for which it is tested whether they matter.
+/// The maximum number of undecided players of a split for which the walk tests whether they affect the
+/// decision.
 const MAX_TESTED_PLAYERS: usize = 6;
 
 /// Returns an upper bound on the number of players on a path of any tree.

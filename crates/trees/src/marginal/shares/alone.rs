@@ -31,7 +31,7 @@ struct Walking<'a, F> {
 }
 
 impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
-    /// Sums of gains and of losses.
+    /// The sum of gains and the sum of losses.
     type Sums = (f64, f64);
 
     #[inline(always)]

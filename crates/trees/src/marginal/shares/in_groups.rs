@@ -6,8 +6,8 @@
 //! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j.
 //! Every other group is present or absent as a whole, so if one of them is *mixed*, with features in both E
 //! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a of the other groups have
-//! features in E, b of them in R, and j itself e features in E and r in R. With the moments M1 of the
-//! semivalue between groups and M2 of that within,
+//! features in E, b of them in R, and j itself e features in E and r in R. With M1 the moments of the
+//! semivalue between the groups, and M2 the moments of the semivalue within them,
 //!
 //! ```text
 //! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,
@@ -20,8 +20,8 @@
 //! # Algorithms
 //!
 //! The walk counts the features of each group, and skips a branch that would mix a second group. At a leaf,
-//! each parting on the path gets the contribution of its feature. For patterns, the groups of E and of R are
-//! a bit mask each, and the mixed groups are those in both.
+//! each parting on the path gets the contribution of its feature. For patterns, the groups of E and the
+//! groups of R are represented as bit masks; the mixed groups are set in both masks.
 //!
 //! In a cohort, let X be the groups with players in R. A row that fails a test of a player in one of these
 //! groups makes the group mixed. So for the members of group j, only rows count for which no other group is
@@ -59,7 +59,7 @@ pub(crate) struct InGroups {
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// The features taken from each row, by group.
+/// The numbers of features of each group that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,
@@ -195,9 +195,9 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
 
 /// The features that a background pattern leaves to the explicand.
 struct OwnFeatures {
-    /// The features E.
+    /// The features E, as bits of a pattern.
     features: u64,
-    /// The groups of these features.
+    /// The groups that contain these features.
     groups: u64,
     /// The weight of the pattern times the value of the leaf.
     value: f64,
@@ -421,7 +421,7 @@ impl LeafKernel for InGroups {
 }
 
 impl InGroups {
-    /// Adds the values of `value · [E, R]`.
+    /// Adds the values of the game `value · [E, R]` to the players in E and R.
     fn of_product(
         &mut self,
         coalitional: &Coalitional,

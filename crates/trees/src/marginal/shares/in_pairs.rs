@@ -9,8 +9,8 @@
 //! i, j ∈ R:         +v · M(|E|, |R| − 2)
 //! ```
 //!
-//! The walk passes up the sums of all three. At the parting of a player j, with sums S on the side of the
-//! explicand and S' on that of the background row, the pair of j and a player i that parted above gets
+//! The walk passes up the sums of these three terms. At the parting of a player j, with sums S on the side of
+//! the explicand and S' on that of the background row, the pair of j and a player i that parted above gets
 //!
 //! ```text
 //! S.both_own − S'.mixed    for i taken from the explicand,
@@ -43,7 +43,7 @@ use crate::marginal::walk::{Parting, WalkVisitor};
 pub(crate) struct InPairs {
     failed: Failed,
     by_size: Vec<u64>,
-    /// The number of each pair of players of a leaf.
+    /// For each pair of players of a leaf, the number of the pair in the ensemble.
     numbers: Vec<usize>,
 }
 

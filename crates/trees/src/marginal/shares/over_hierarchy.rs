@@ -22,7 +22,8 @@
 //! # Algorithms
 //!
 //! The walk counts, for every group, the members on either side and the mixed ones. It skips a branch that
-//! would mix a second member of a group. For patterns, the members in E and in R are a bit mask each.
+//! would mix a second member of a group. For patterns, the members in E and the members in R are represented
+//! as bit masks.
 //!
 //! All rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that
 //! fail a test of one of their players. For a member, only the rows count for which no other member is mixed.
@@ -55,7 +56,7 @@ const BACKGROUND: usize = 1;
 /// Marks a group whose features are taken from both rows.
 const BOTH: usize = 2;
 
-/// The members of every group taken from each row.
+/// The numbers of members of each group that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of members taken from the explicand alone, from the background alone, and
     /// from both.
@@ -201,7 +202,7 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
 
 /// The features that a background pattern leaves to the explicand.
 struct OwnFeatures {
-    /// The features E.
+    /// The features E, as bits of a pattern.
     features: u64,
     /// The weight of the pattern times the value of the leaf.
     value: f64,
@@ -434,7 +435,7 @@ impl LeafKernel for OverHierarchy {
 }
 
 impl OverHierarchy {
-    /// Adds the values of `value · [E, R]`.
+    /// Adds the values of the game `value · [E, R]` to the players in E and R.
     fn of_product(
         &mut self,
         levels: &Levels,

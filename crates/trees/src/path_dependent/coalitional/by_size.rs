@@ -47,8 +47,8 @@ impl<'a> BySize<'a> {
         }
     }
 
-    /// Passes the values of one tree to `phi`, in parts by feature. The row is rounded, and the covers are
-    /// [valid](Ensemble::check_covers).
+    /// Calls `phi` with contributions to the values of one tree, each with the index of its feature. The row
+    /// is rounded, and the covers are [valid](Ensemble::check_covers).
     pub(in super::super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -1,5 +1,5 @@
-//! The recursion of a tree, for a block of rows, a few nodes of the rule between the groups at a time, and
-//! all nodes of the rule within them.
+//! The recursion of a tree for a block of rows. It processes a few nodes of the rule between the groups at a
+//! time, and all nodes of the rule within the groups.
 //!
 //! As for [single players](super::super::lanes), every formula is a loop over the rows of a block, no
 //! multiplication is fused with an addition, and rows do not interact.
@@ -34,7 +34,7 @@ impl<'a> MemberKernel<'a> {
         Some(Self { program, between, within })
     }
 
-    /// Returns both rules of a tree.
+    /// Returns the rule between the groups and the rule within them, for a tree.
     pub(in super::super) fn rules(&self, tree: &TreeProgram) -> (&Rule, &Rule) {
         match (&self.between[tree.groups], &self.within[tree.members]) {
             (Some(between), Some(within)) => (between, within),
@@ -46,7 +46,7 @@ impl<'a> MemberKernel<'a> {
 impl Recursion for MemberKernel<'_> {
     type Tree = TreeProgram;
     type Stack<const R: usize> = Stack<R>;
-    /// The rule within the groups.
+    /// The quadrature rule within the groups.
     type NodeData<'k>
         = &'k Rule
     where
@@ -207,7 +207,8 @@ impl Recursion for MemberKernel<'_> {
 pub(in super::super) struct Stack<const R: usize> {
     between: Aligned<f64, R>,
     within: Aligned<f64, R>,
-    /// All bits are set for the rows that passed; the mask of all rows comes first.
+    /// Masks whose bits are all set for the rows that passed the tests, and zero for the others; the first
+    /// one is for all rows.
     masks: Aligned<u64, R>,
 }
 
@@ -242,7 +243,8 @@ fn presence(passed: f64, rule: &Rule, node: usize) -> (f64, f64) {
     (r * inverse, passed * inverse * inverse)
 }
 
-/// Writes which rows pass all tests of the group, and of the feature, up to this one, on either side.
+/// Writes, for either side of a split, which rows pass all tests of the split's group, and which rows pass
+/// all tests of its feature, up to and including this split.
 #[inline(always)]
 fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]) {
     let (known, own) = masks.split_at_mut(split.masks as usize);
@@ -255,8 +257,8 @@ fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]
     }
 }
 
-/// Computes P of both children, `P(child) = P F`, and, if needed, the factors
-/// `F = (1 − s) κ_child + s [x goes to the child]`.
+/// Computes P of both children, `P(child) = P F`, and, if they are needed, the factors `F = (1 − s) κ_child +
+/// s [x goes to the child]`.
 #[inline(always)]
 fn descend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
@@ -362,7 +364,7 @@ fn worth_of_ends<const Q: usize, const R: usize>(split: &Split, slots: &[Lanes<R
     worth
 }
 
-/// Returns Σ_q P of a row.
+/// Returns the sum over the nodes q of a row's numbers in a slot: Σ_q P.
 #[inline(always)]
 fn sum<const Q: usize, const R: usize>(slot: &[Lanes<R>; Q], row: usize) -> f64 {
     let mut sum = 0.0;
@@ -372,7 +374,7 @@ fn sum<const Q: usize, const R: usize>(slot: &[Lanes<R>; Q], row: usize) -> f64 
     sum
 }
 
-/// Returns Y of both sides at one node of the rule within.
+/// Returns Y of both sides of a split at one node of the rule within the groups.
 #[inline(always)]
 fn worth<'a, const R: usize>(
     split: &Split,

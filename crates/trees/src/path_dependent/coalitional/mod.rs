@@ -28,18 +28,18 @@
 //!
 //! Besides P, the probability to reach a node, the walk keeps, for each group g that has been tested above
 //! and is tested again below, the probability P₋ᵍ without the factor of g: it equals P at the first split on
-//! g, is multiplied by F at splits on other groups, and is unchanged by splits on g. At a child below which g
-//! is no longer tested, g treats all leaves there equally, and their total worth is
+//! g, is multiplied by F at splits on other groups, and is unchanged by splits on g. Below a child where g is
+//! no longer tested, all leaves are the same to g, and their total worth is
 //!
 //! ```text
 //! X = Σ_q weight_q P₋ᵍ(child) T(child).
 //! ```
 //!
-//! So for the members of g, the tree consists of the splits on g alone, and each side of a split has as its
-//! worth the sum of X over all such children that are reached from it without another split on g. *Within*
-//! the group, the values are again values of a path-dependent game, computed by the same recursion with nodes
-//! r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the
-//! splits on g,
+//! So for the members of g, the tree consists of the splits on g alone, and the worth of each side of a split
+//! is the sum of X over all such children that are reached from this side without another split on g.
+//! *Within* the group, the values are again values of a path-dependent game, computed by the same recursion
+//! with nodes r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split
+//! over the splits on g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,

@@ -17,7 +17,7 @@ use super::super::inputs::{Inputs, TreeLayout, is_decided};
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
-/// The result of earlier tests of a path on one group or one feature.
+/// The result of the earlier tests on one group or one feature on a path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EarlierTests {
     /// The product of the shares of these tests; 1 if there are no tests.
@@ -35,9 +35,9 @@ impl EarlierTests {
 pub(super) enum Side {
     /// The child is a leaf.
     Leaf(f64),
-    /// The group of the split is not tested below.
+    /// The group of the split is not tested again below the child.
     Last,
-    /// The group of the split is tested below.
+    /// The group of the split is tested again below the child.
     Open,
 }
 
@@ -46,12 +46,12 @@ pub(super) enum Side {
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
     pub(super) threshold: f64,
-    /// κ: covers of the children over the split's cover.
+    /// The shares κ: the cover of each child divided by the split's cover.
     pub(super) shares: [f64; 2],
     pub(super) sides: [Side; 2],
-    /// The result of the tests above of the group.
+    /// The result of the earlier tests of the split's group on the path.
     pub(super) group: EarlierTests,
-    /// The result of the tests above of the feature.
+    /// The result of the earlier tests of the split's feature on the path.
     pub(super) feature: EarlierTests,
     pub(super) column: u32,
     /// The index of the feature among those that any tree depends on.
@@ -59,15 +59,15 @@ pub(super) struct Split {
     /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
     /// by going right; and the same for the feature. Mask 0 contains all rows.
     pub(super) masks: u32,
-    /// Whether the masks of the group are needed below, and whether those of the feature are.
+    /// Whether the masks of the group, and whether the masks of the feature, are needed below the split.
     pub(super) marks: [bool; 2],
-    /// The slot of the split itself.
+    /// The slot of P of the split, later of T.
     pub(super) slot: u32,
-    /// The slot of P without the group.
+    /// The slot of P without the factor of the group.
     pub(super) apart: u32,
-    /// The first of four slots between: for both children, and for the factors to both.
+    /// The first of four slots between: two for the children, and two for the factors to them.
     pub(super) children: u32,
-    /// The first of four slots within: Y of both sides, and P^g to both.
+    /// The first of four slots within: two for Y of both sides, and two for P^g to them.
     pub(super) within: u32,
     /// The slot within of Y for the side of the last split on the group; P^g to it is two slots further.
     pub(super) above: u32,
@@ -95,7 +95,8 @@ pub(super) enum Step {
     Ascend { split: u32, parts: bool },
     /// Do the same as [`Ascend`](Self::Ascend) for a group that was tested before.
     AscendAgain { split: u32, parts: bool },
-    /// Compute X of a child below which another group than the split's is no longer tested.
+    /// Compute X of a group at a child of a split on another group, if the group is no longer tested below
+    /// the child.
     Close { apart: u32, part: u32, worth: u32 },
 }
 
@@ -116,7 +117,7 @@ pub(in super::super) struct TreeProgram {
 pub(in super::super) struct Program {
     pub(in super::super) trees: Vec<TreeProgram>,
     pub(super) inputs: Inputs,
-    /// The maximum number of slots of a tree: between, within.
+    /// The maximum numbers of slots between and of slots within that a tree needs.
     pub(super) slots: [usize; 2],
     splits: Vec<Split>,
     steps: Vec<Step>,
@@ -190,7 +191,7 @@ impl Tested {
     }
 }
 
-/// Compiles one tree into a program.
+/// The state of compiling one tree into a program.
 struct Compiler<'a> {
     nodes: &'a [Node],
     cover: &'a [f64],
@@ -201,29 +202,29 @@ struct Compiler<'a> {
 /// A pending step of the compilation.
 enum Task {
     Enter(Visit),
-    /// Leave a split, with these steps.
+    /// Leave a split by appending these steps.
     Leave(Vec<Step>),
 }
 
-/// A node to enter.
+/// A node that the compiler has yet to enter.
 struct Visit {
     node: usize,
-    /// The number of splits above.
+    /// The number of splits above the node.
     level: usize,
     slot: u32,
-    /// The first free slots, between and within.
+    /// The first free slot between, and the first free slot within.
     free: [u32; 2],
     edge: Option<Edge>,
     /// The groups that are tested both above the node and at or below it.
     open: Vec<Open>,
 }
 
-/// A group that is tested again below.
+/// A group that is tested above a node, and again at or below it.
 struct Open {
     group: usize,
-    /// The slot of P without the group.
+    /// The slot of P without the factor of the group.
     apart: u32,
-    /// The slot of Y for the side of its last split.
+    /// The slot of Y for the side of the last split on the group.
     worth: u32,
 }
 
@@ -233,12 +234,12 @@ struct Edge {
     split: usize,
     group: usize,
     player: u32,
-    /// The results of the tests up to this one.
+    /// The results of the tests on the split's group and on its feature, up to and including this split.
     of_group: EarlierTests,
     of_feature: EarlierTests,
-    /// The number of distinct groups up to here.
+    /// The number of distinct groups that are tested on the path up to this edge.
     groups: usize,
-    /// The number of distinct features of the group up to here.
+    /// The number of distinct features of the split's group that are tested on the path up to this edge.
     members: usize,
 }
 

@@ -24,19 +24,19 @@ pub(in super::super) struct PairKernel<'a> {
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
     trees: Vec<PairTree<'a>>,
-    /// Λ of each edge if all tests are passed, `(1 − c) / (t + c (1 − t))`: edges × nodes for each tree and
-    /// run of nodes.
+    /// Λ of each edge for rows that passed all tests of the player, `(1 − c) / (t + c (1 − t))`: edges ×
+    /// nodes for each tree and run of nodes.
     passed: Vec<f64>,
 }
 
-/// A tree, with the offset of its Λ.
+/// A tree, with the offset of the Λ of its edges.
 pub(in super::super) struct PairTree<'a> {
     pub(in super::super) tree: &'a TreeProgram,
     passed: usize,
 }
 
 impl<'a> PairKernel<'a> {
-    /// Returns whether this kernel supports some rules: no node may be 1.
+    /// Returns whether this kernel supports `rules`, which must not have a node at 1.
     pub(in super::super) fn takes(rules: &[Option<Rule>]) -> bool {
         rules.iter().flatten().all(|rule| rule.absence().iter().all(|&absence| absence >= MIN_ABSENCE))
     }
@@ -69,7 +69,7 @@ impl<'a> PairKernel<'a> {
 impl<'a> Recursion for PairKernel<'a> {
     type Tree = PairTree<'a>;
     type Stack<const R: usize> = Stack<R>;
-    /// Λ of the tree's edges.
+    /// Λ of the tree's edges, for one run of nodes.
     type NodeData<'k>
         = &'k [f64]
     where
@@ -247,7 +247,7 @@ fn ascend<const Q: usize, const R: usize, E: EarlierTests>(
     }
 }
 
-/// Adds the contribution of a split to the pair of its player and one above: `Σ_q gain · Λ`.
+/// Adds the contribution of a split to the pair of its player and a player tested above it: `Σ_q gain · Λ`.
 #[inline(always)]
 fn give<const Q: usize, const R: usize>(
     partner: &Partner,

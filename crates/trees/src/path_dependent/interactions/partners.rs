@@ -9,22 +9,22 @@ use super::super::program::Program;
 pub(super) struct Partner {
     /// The [target](Partners::targets) of the pair.
     pub(super) pair: u32,
-    /// The edge of its last test on the path: the edge to the left child of the k-th split of a tree has
-    /// index 2 k, that to the right child the next.
+    /// The edge of the player's last test on the path. The edge to the left child of a tree's k-th split has
+    /// index 2 k, the edge to the right child 2 k + 1.
     pub(super) edge: u32,
-    /// The mask of the rows that passed all of its tests.
+    /// The mask of the rows that passed all tests of the player.
     pub(super) hot: u32,
 }
 
-/// The partners of all splits.
+/// The partners of all splits of a program.
 #[derive(Debug)]
 pub(in super::super) struct Partners {
     /// For each split, in the order of the program, the end of its partners in `partners`.
     ends: Vec<usize>,
     partners: Vec<Partner>,
-    /// The indices of the computed numbers in a matrix of players × players, whose upper half is written: the
-    /// diagonal of the players in the order of the [inputs](super::super::inputs), then the pairs that occur
-    /// on a path.
+    /// For each computed number, its index in a matrix of players × players, of which only the upper half is
+    /// written: first the diagonal, with the players in the order of the [inputs](super::super::inputs), then
+    /// the pairs that occur on a path.
     pub(super) targets: Vec<usize>,
 }
 
