@@ -87,9 +87,9 @@ pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(
     Ok(())
 }
 
-/// Registers a function like [`register_all`], with a function `load` that creates the explainer for the
-/// model name in a query: for names instead of paths, models from an object store, other games and values. It
-/// is called once for each name, except that errors are not cached. It may return errors of other crates as
+/// Registers a function like [`register_all`]; for each model name in a query, `load` creates the explainer.
+/// Use it for names instead of paths, models from an object store, or other games and values. `load` is
+/// called once for each name, except that errors are not cached. It may return errors of other crates as
 /// [`BatchError::Input`].
 ///
 /// ```
@@ -155,10 +155,10 @@ struct PreparedExplainer {
     recent: Recent,
 }
 
-/// A function that creates the explainer for a model name in a query.
+/// A function that creates the explainer for a model named in a query.
 type Load = dyn Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync;
 
-/// Models by their names in queries.
+/// The models named in queries so far.
 struct Models {
     load: Box<Load>,
     known: Mutex<HashMap<String, Arc<PreparedExplainer>>>,

@@ -2,11 +2,11 @@
 
 use apportion_results::ResultsError;
 
-/// Why a figure cannot be drawn.
+/// The reason why a figure cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The parts of the results do not match.
+    /// The parts of the results do not match each other.
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A number is too large for figures, infinite or NaN.
@@ -14,7 +14,7 @@ pub enum PlotError {
         "row {row} has {value:e} among its {what}; figures require numbers of at most 1e300 in absolute value"
     )]
     NotFinite {
-        /// The kind of numbers.
+        /// The kind of the number.
         what: &'static str,
         /// The row, by its index in the file.
         row: u64,

@@ -85,7 +85,8 @@ fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
     Ok(key)
 }
 
-/// Reports rows to a watch and to a checkpoint. `rows` are the row numbers in the file; `None` for 0, 1, ….
+/// An observer that reports rows to a watch and to a checkpoint. `rows` are the row numbers in the file;
+/// `None` for 0, 1, ….
 pub(crate) struct CheckpointedRows<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) file: &'a CheckpointFile,

@@ -146,7 +146,7 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
     of_rank.into_iter().chain(of_accuracy).collect()
 }
 
-/// Returns the half-width of a confidence interval in standard errors, for each number of degrees of freedom.
+/// Returns the half-widths of confidence intervals in standard errors, for each number of degrees of freedom.
 #[pyfunction]
 pub(crate) fn interval_factors<'py>(
     py: Python<'py>,

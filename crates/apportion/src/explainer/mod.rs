@@ -31,11 +31,11 @@ pub enum NullPlayers {
     /// Removes them from the game, which saves evaluations, and sets their values to 0.
     #[default]
     TakeOut,
-    /// Keeps them in the game; sampling methods may give them small values.
+    /// Keeps them in the game; sampling methods may assign small values to them.
     Keep,
 }
 
-/// Explains the predictions of one model in one game.
+/// An explainer for the predictions of one model in one game.
 ///
 /// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction if
 /// the features in S have the values of the explicand and the others those of a background row. In the
@@ -90,7 +90,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Creates an explainer of any model with its marginal game.
+    /// Creates an explainer for any model with its marginal game.
     ///
     /// It borrows the model, or shares it: an explainer of an [`Arc`](std::sync::Arc) is `'static`.
     ///
@@ -226,7 +226,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`explain`](Self::explain); if several rows fail, that of the first.
+    /// The errors of [`explain`](Self::explain); if several rows fail, the error for the first of them.
     pub fn explain_rows(&self, explicands: Rows<'_>) -> Result<Vec<Explanation>, ExplainError> {
         self.explain_rows_with_progress(explicands, &|| {})
     }
@@ -281,8 +281,8 @@ impl<'a> Explainer<'a> {
         self.explain_rows_by_game(explicands, observer, follows_runs).into_iter().collect()
     }
 
-    /// Explains each row by its game: in parallel if the model allows it, otherwise up to the first that
-    /// fails.
+    /// Explains each row by evaluating its game. If the model can be called from several threads, rows are
+    /// explained in parallel; otherwise one by one, up to the first row that fails.
     fn explain_rows_by_game(
         &self,
         explicands: Rows<'_>,

@@ -35,7 +35,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns the text stored in checkpoints. It contains the number of rows only if it is set.
+    /// Returns these options as the text stored in checkpoints, with the number of rows only if it is set.
     pub(super) fn words(&self) -> String {
         #[cfg(feature = "trees")]
         let (kernel, precision) =

@@ -67,7 +67,7 @@ pub enum OptionError {
     Weights,
     /// The bandwidth depends on the model, which cannot be evaluated while the distribution is fitted.
     NoModel,
-    /// The name is not that of a feature.
+    /// There is no feature with this name.
     Feature {
         /// The option.
         option: &'static str,
@@ -171,7 +171,7 @@ impl OptionError {
     }
 }
 
-/// Returns the first features with their indices.
+/// Lists the first features with their indices, for an error message.
 fn listed(features: &[String]) -> String {
     const SHOWN: usize = 10;
     let first = features.iter().take(SHOWN).enumerate().map(|(index, name)| format!("{index} {name}"));

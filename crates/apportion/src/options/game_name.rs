@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A game in which the rows of a model are explained.
+/// A game that defines how absent features are replaced when the predictions of a model are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GameName {
     /// Absent features come from a background.

@@ -95,7 +95,7 @@ impl GraphOption {
 }
 
 impl GraphOption {
-    /// Returns the text stored in checkpoints.
+    /// Returns this graph as the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Line => "line".to_owned(),

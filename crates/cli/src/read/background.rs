@@ -330,7 +330,7 @@ fn means(table: &Table) -> Vec<f64> {
         .collect()
 }
 
-/// Sums with a rounding error that grows with the logarithm of the length.
+/// Returns the sum by pairwise summation, whose rounding error grows with the logarithm of the length.
 fn pairwise_sum(numbers: &[f64]) -> f64 {
     match numbers.len() {
         0..=32 => numbers.iter().sum(),
@@ -341,7 +341,7 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns an error if cells are strings (for a program), because `what` requires numbers.
+/// Returns an error if cells are strings, as they can be for a program, because `what` requires numbers.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {

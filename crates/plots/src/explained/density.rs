@@ -7,8 +7,8 @@ const BINS: i64 = 256;
 /// Maximum absolute value of the index of a bin, so that it is exact.
 const MAX_BIN: f64 = (1_u64 << 50) as f64;
 
-/// Counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256 bins contain all
-/// numbers, so the counts do not depend on the order of the numbers.
+/// A histogram: counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256
+/// bins contain all numbers, so the counts do not depend on the order of the numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Density {
     exponent: i32,

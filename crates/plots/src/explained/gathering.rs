@@ -9,7 +9,7 @@ use super::summary::{InputSummary, Spread, Summary};
 use super::{Explained, is_drawn};
 use crate::error::PlotError;
 
-/// Collects rows into an [`Explained`].
+/// A builder that collects rows into an [`Explained`].
 ///
 /// At most twice the number of rows to keep are in memory, regardless of the number of rows. The kept rows
 /// depend on the seed and on the order of the rows, but not on their division into batches. They are the
@@ -89,8 +89,8 @@ impl Gathering {
         })
     }
 
-    /// Returns the default number of rows to keep for a heading: rows with four million numbers in total, at
-    /// least 200 and at most 50,000.
+    /// Returns the default number of rows to keep for a heading: as many as contain four million numbers in
+    /// total, but at least 200 and at most 50,000.
     pub fn usual_rows(heading: &Heading) -> usize {
         let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
         (4_000_000 / of_row.max(1)).clamp(200, 50_000)
@@ -175,8 +175,8 @@ impl Gathering {
         }
     }
 
-    /// Replaces interactions by values: those on the diagonal, or the sums over rows of the matrix.
-    /// Accumulates the absolute interactions.
+    /// Replaces the interactions in `batch` with values: the diagonal entries of each matrix, or its row
+    /// sums. Adds the absolute interactions to the summary.
     fn take_interactions(&mut self, form: Form, batch: &mut Batch) {
         let (players, outputs) = (self.heading.players.len(), self.heading.outputs.len());
         let mut values = vec![0.0; batch.rows.len() * players * outputs];

@@ -69,7 +69,7 @@ impl Explained {
         self.heading.outputs.len()
     }
 
-    /// Returns the name of an output within a sentence. Empty for a single output without a name.
+    /// Returns the name of an output for use within a sentence. Empty for a single output without a name.
     pub(crate) fn output_name(&self, output: usize) -> String {
         match self.heading.outputs[output].as_str() {
             "" if self.outputs() > 1 => format!("output {output}"),
@@ -94,8 +94,8 @@ impl Explained {
         self.kept.predictions[row * self.outputs() + output]
     }
 
-    /// Returns the prediction of a row minus its base value and the sum of its values. If values are
-    /// efficient, this is rounding error.
+    /// Returns the prediction for a row minus the base value and the sum of the values. For efficient values,
+    /// this difference is only rounding error.
     pub(crate) fn left_undivided(&self, row: usize, output: usize) -> f64 {
         let sum: f64 = (0..self.players()).map(|player| self.value(row, player, output)).sum();
         self.prediction(row, output) - self.base(row, output) - sum

@@ -84,9 +84,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// Returns one cohort per condition, and a last one of all other rows if there is a single condition. Without
-/// conditions, the cohorts are the rows with predictions above the median, and the rest. Empty cohorts are
-/// removed, because they have no mean.
+/// Returns one cohort per condition and, if there is a single condition, a second cohort with all other rows.
+/// Without conditions, the cohorts are the rows with predictions above the median, and the rest. Empty
+/// cohorts are removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MAX_COHORTS) {
         return Err(condition.refused("a figure shows at most six cohorts, and this is the seventh"));

@@ -93,7 +93,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The lines under construction.
+/// The lines of the figure under construction.
 struct Tree<'a> {
     explained: &'a Explained,
     output: usize,
@@ -162,7 +162,7 @@ impl Tree<'_> {
     }
 }
 
-/// Returns the players whose features are all in a member.
+/// Returns the players whose features all belong to `member`.
 fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     let heading = &explained.heading;
     let mut is_in = vec![false; heading.features.len()];

@@ -144,7 +144,7 @@ fn draw_predictions(scene: &mut Scene, predictions: &[f64], scale: &Scale, (left
     }
     scene.small((right + 6.0, TOP + 0.5 * PREDICTIONS), "prediction", Anchor::Start);
     let wide = (right - left) / predictions.len() as f64;
-    // Steps, so that the line of a row is as wide as its column.
+    // Draw steps, so that the line of a row is as wide as its column.
     let steps = predictions.iter().enumerate().flat_map(|(column, &at)| {
         [column, column + 1].map(|edge| (left + edge as f64 * wide, scale.place(at)))
     });

@@ -2,7 +2,8 @@
 
 use crate::explained::Explained;
 
-/// Number of parts of the rows, in the order of a player's inputs. A line is fitted in each.
+/// Number of parts into which rows are divided, in the order of a player's inputs. A line is fitted in each
+/// part.
 const PARTS: usize = 10;
 
 /// The player with the strongest interaction with another player.
@@ -13,7 +14,7 @@ pub struct Partner {
     /// The share of the variance left unexplained by the other player's inputs that the inputs of this player
     /// explain. With interactions, the mean absolute interaction.
     pub strength: f64,
-    /// Whether interactions are known.
+    /// Whether the strength is a computed interaction.
     pub is_known: bool,
 }
 
@@ -77,7 +78,8 @@ fn squares(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     numbers.map(|number| (number - mean).powi(2)).sum()
 }
 
-/// Returns the part of the sum of squares of the second numbers that a line in the first explains.
+/// Returns the part of the sum of squares of the second numbers that a line fitted on the first numbers
+/// explains.
 fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let count = pairs.clone().count().max(1) as f64;
     let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / count;

@@ -69,7 +69,7 @@ impl Data {
         Self { rows, players, features, precision, bytes }
     }
 
-    /// Returns the position of a row among those of the report.
+    /// Returns the position of a row among the rows of the report.
     pub(super) fn place_of(&self, row: usize) -> Option<usize> {
         self.rows.binary_search(&row).ok()
     }
@@ -154,7 +154,7 @@ impl Data {
         let mut is_told = vec![false; explained.players()];
         self.players.iter().for_each(|&player| is_told[player] = true);
         let rest: Vec<usize> = (0..explained.players()).filter(|&player| !is_told[player]).collect();
-        // Column by column. The last column is the sum over all other players.
+        // Values are stored column by column. The last column is the sum over all other players.
         let columns = |number: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
             let told = self.players.iter().flat_map(|&player| rows().map(move |row| number(row, player)));
             let rest_of = |row: usize| rest.iter().map(|&player| number(row, player)).sum::<f64>();

@@ -6,7 +6,7 @@ use crate::scene::{Cell, Table, digits};
 /// Maximum number of lines in the page.
 const MAX_LINES: usize = 100;
 
-/// Whether the script also has the numbers of a table.
+/// Where the page stores the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// The numbers belong to rows, so the script has them.
@@ -54,7 +54,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
     html.raw("</tbody></table></div>");
 }
 
-/// Writes text. The browser detects its direction if it may not be left-to-right.
+/// Writes text. If the text may not be left-to-right, the browser detects its direction.
 fn write_text(html: &mut Html, text: &str) {
     match text.is_ascii() {
         true if text.is_empty() => html.raw("<td></td>"),

@@ -1,4 +1,4 @@
-//! PNG output, by the drawing library.
+//! PNG output, drawn with the drawing library.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -65,8 +65,8 @@ impl Scene {
 }
 
 impl Scene {
-    /// Returns the letters in its text that the font of [PNG files](Self::png) lacks, in the order of their
-    /// first occurrence.
+    /// Returns the letters in the text of the scene that the font of [PNG files](Self::png) lacks, in the
+    /// order of their first occurrence.
     ///
     /// ```
     /// use apportion_plots::{Heading, Gathering, Batch, Kind, Options};

@@ -90,7 +90,7 @@ impl Paint {
         pair[theme]
     }
 
-    /// Returns its name in style sheets.
+    /// Returns the name of the paint in style sheets.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Ink => "ink".to_owned(),
@@ -196,7 +196,7 @@ mod tests {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
     ];
 
-    /// Returns the distance of two colours in CIELAB with a type of colour vision.
+    /// Returns the distance between two colours in CIELAB, as seen with one type of colour vision.
     fn distance(one: Rgb, other: Rgb, sight: &[[f64; 3]; 3]) -> f64 {
         let lab = |colour: Rgb| {
             let light = linear(colour);

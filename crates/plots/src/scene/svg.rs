@@ -9,7 +9,7 @@ use super::colour::hex;
 use super::{Anchor, Mark, Paint, Scene, Shape};
 use crate::shown::shown;
 
-/// How shapes get their colours.
+/// The way in which shapes get their colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dress {
     /// Each shape has its colour of the light theme, for a separate file.

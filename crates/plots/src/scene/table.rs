@@ -11,7 +11,7 @@ pub struct Table {
     pub lines: Vec<Vec<Cell>>,
 }
 
-/// A cell.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// A string.
