@@ -81,7 +81,8 @@ pub enum ExplainError {
         /// The requested order.
         order: usize,
     },
-    /// The method evaluates the game, which requires the rows of the background, but it was compiled.
+    /// The method evaluates the game, which requires the rows of the background, but a compiled background
+    /// contains no rows.
     #[error(
         "a compiled background contains no rows to evaluate the game with; use method auto or tree, or pass \
          the rows of the background"

@@ -280,7 +280,7 @@ impl BatchExplainer {
         self.inner.names.clone().unwrap_or_else(numbered)
     }
 
-    /// Returns a feature, with its name `place` in messages.
+    /// Returns a feature, which messages refer to as `place`.
     pub(crate) fn feature(&self, feature: usize, place: String) -> Feature<'_> {
         let ensemble = match &self.inner.source {
             Source::Trees(ensemble) => Some(&**ensemble),
@@ -344,7 +344,7 @@ struct ResultLayout {
     features: Vec<usize>,
 }
 
-/// Returns the name of a column in messages.
+/// Returns the name used for a column in messages.
 fn in_column(field: &Field) -> String {
     format!("column {:?}", field.name())
 }

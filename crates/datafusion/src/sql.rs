@@ -145,7 +145,7 @@ enum ModelSource {
     Named(Arc<Models>),
 }
 
-/// An explainer with the type of its function's result.
+/// An explainer, with the result type of its SQL function.
 #[derive(Debug)]
 struct PreparedExplainer {
     explainer: BatchExplainer,
@@ -200,7 +200,7 @@ impl PreparedExplainer {
         Ok(())
     }
 
-    /// Returns the name of an argument in messages.
+    /// Returns the name used in messages for the argument that contains a feature.
     fn place(&self, function: &str, feature: usize, first: usize) -> String {
         format!("argument {} of {function} ({:?})", first + feature, self.features[feature])
     }

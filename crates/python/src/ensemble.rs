@@ -78,7 +78,7 @@ impl Ensemble {
         Ok(Self::new(apportion::Ensemble::mean_of(&members).map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// Returns the scale of the terms that are summed to each margin: rows × outputs, flat.
+    /// Returns the scale of the terms that are summed to each margin, as a flat array of rows × outputs.
     fn margin_scales<'py>(
         &self,
         py: Python<'py>,
@@ -224,7 +224,8 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// Returns the margins, or if `linked` the outputs after the link function: rows × outputs, flat.
+    /// Returns the margins, or if `linked` the outputs after the link function, as a flat array of rows ×
+    /// outputs.
     fn predict<'py>(
         &self,
         py: Python<'py>,

@@ -227,7 +227,7 @@ impl Explainer {
         Ok((plan.method.name(), plan.min_evaluations, plan.max_evaluations, plan.seconds))
     }
 
-    /// Explains rows: returns the results, and the exception that stopped the work early, if there is one.
+    /// Explains rows. Returns the results, and the exception that stopped the work early, if there is one.
     #[pyo3(signature = (array, pool, progress=None, checkpoint=None))]
     fn explain<'py>(
         &self,

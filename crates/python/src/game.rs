@@ -140,7 +140,7 @@ impl Game {
         }
     }
 
-    /// Returns the values of coalitions: coalitions × outputs, flat.
+    /// Returns the values of coalitions as a flat array of coalitions × outputs.
     fn values<'py>(
         &self,
         py: Python<'py>,

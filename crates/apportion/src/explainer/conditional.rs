@@ -198,8 +198,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// Explains the game and adds the errors of its draws to the standard errors. Also returns their parts,
-    /// unless the method's own errors include them all.
+    /// Explains the game and adds the errors of its draws to the standard errors. Also returns the parts of
+    /// these errors, unless the errors of the method already include the draws.
     fn explain_with_draws(
         &self,
         game: &Conditional<'_>,

@@ -24,7 +24,7 @@ impl<'a> Explainer<'a> {
         Self::of_source(Trees::compiled(ensemble.into(), background))
     }
 
-    /// Creates an explainer of the outputs of a tree ensemble after its [link function](Ensemble::link)
+    /// Creates an explainer for the outputs of a tree ensemble after its [link function](Ensemble::link)
     /// (probabilities, rates, scores), with their marginal game. [`Method::Auto`](crate::Method::Auto)
     /// computes exact values if that takes acceptable time; all other methods estimate values of the same
     /// game. For models with linear leaves, such as linear models, there is no exact method after a link

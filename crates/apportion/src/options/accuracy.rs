@@ -28,11 +28,11 @@ pub struct Accuracy {
     pub range: Option<f64>,
 }
 
-/// Scales by name.
+/// The scales with their names.
 pub(super) const SCALES: [(&str, Scale); 3] =
     [("norm", Scale::Norm), ("range", Scale::Range), ("nothing", Scale::Absolute)];
 
-/// Measures by name.
+/// The measures with their names.
 pub(super) const MEASURES: [(&str, Measure); 2] =
     [("euclidean", Measure::Euclidean), ("every-player", Measure::EveryPlayer)];
 

@@ -44,10 +44,10 @@ pub enum Variant {
     Shapr,
 }
 
-/// The variants by name.
+/// The variants with their names.
 pub(super) const VARIANTS: [(&str, Variant); 2] = [("paper", Variant::Paper), ("shapr", Variant::Shapr)];
 
-/// The fallbacks by name.
+/// The fallbacks with their names.
 #[cfg(feature = "conditional")]
 pub(super) const FALLBACKS: [(&str, Fallback); 3] =
     [("refuse", Fallback::Refuse), ("marginal", Fallback::Marginal), ("nearest", Fallback::Nearest)];

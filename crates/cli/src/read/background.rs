@@ -42,7 +42,7 @@ impl BackgroundDescription {
         Self { rows: Some(rows.len()), digest }
     }
 
-    /// Describes rows whose numbers are codes of strings. The digest depends on the strings, not on their
+    /// Describes rows whose numbers are codes for strings. The digest depends on the strings, not on their
     /// codes.
     pub(crate) fn of_texts(rows: Rows<'_>, weights: Option<&[f64]>, texts: &Texts) -> Self {
         let mut told = Vec::with_capacity(rows.values().len());
@@ -56,7 +56,7 @@ impl BackgroundDescription {
         Self::of_rows(Rows::new(&told, rows.columns()), weights)
     }
 
-    /// Describes a file that replaces rows.
+    /// Describes a file that replaces rows, such as a compiled background.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         Ok(Self { rows: None, digest: digest_of_file(path)? })
     }

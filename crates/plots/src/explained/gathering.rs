@@ -44,12 +44,12 @@ pub struct Gathering {
     kept: Batch,
     /// Number of rows that remained when rows were last discarded.
     left: usize,
-    /// The position of each kept row among all rows.
+    /// The positions of the kept rows among all rows.
     places: Vec<u64>,
     summary: Summary,
-    /// Extremes of values, predictions and inputs.
+    /// The rows with the extremes of values, predictions and inputs.
     ends: Vec<Ends>,
-    /// Factors from the standard errors of rows to half-widths.
+    /// Factors that convert the standard errors of rows to the half-widths of intervals.
     factors: IntervalFactors,
 }
 

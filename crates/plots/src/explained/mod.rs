@@ -34,7 +34,7 @@ pub struct Explained {
     /// The kept rows, in their original order.
     pub(crate) kept: Batch,
     pub(crate) summary: Summary,
-    /// The factor from the standard errors of each kept row to the half-widths of 95% intervals.
+    /// For each kept row, the factor that converts standard errors to the half-widths of 95% intervals.
     factors: Vec<f64>,
     /// The seed of the sample.
     pub(crate) seed: u64,
@@ -122,7 +122,7 @@ impl Explained {
         half.is_nan() || half > 0.0 && half >= self.value(row, player, output).abs()
     }
 
-    /// Returns the input of a feature for drawing, NaN if it is missing or infinite.
+    /// Returns the input of a feature for drawing: NaN if it is missing or infinite.
     pub(crate) fn input(&self, row: usize, feature: usize) -> f64 {
         let input = self.any_input(row, feature);
         if is_drawn(input) { input } else { f64::NAN }
@@ -166,7 +166,7 @@ impl Explained {
         }
     }
 
-    /// Returns the only feature of a player, if it has exactly one and there are inputs.
+    /// Returns the feature of a player that consists of a single feature, if the results have inputs.
     pub(crate) fn only_feature(&self, player: usize) -> Option<usize> {
         match self.heading.members[player][..] {
             [feature] if self.has_inputs() => Some(feature),

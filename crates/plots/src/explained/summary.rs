@@ -23,7 +23,7 @@ pub struct Summary {
     /// The mean half-width of the 95% interval of each value, players × outputs; NaN if the errors are
     /// unknown, zero for exact values.
     pub half_widths: Vec<f64>,
-    /// Number of rows with a certificate, by stopping reason and guarantee.
+    /// For each stopping reason and guarantee, the number of rows with such a certificate.
     pub certificates: Vec<(String, String, u64)>,
     /// The largest ratio of an error bound to its tolerance, over rows and outputs with both.
     pub worst_bound: Option<f64>,
@@ -39,7 +39,7 @@ impl Summary {
 /// cancellation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// Number of numbers.
+    /// How many numbers have been added.
     pub count: u64,
     /// The mean.
     pub mean: f64,

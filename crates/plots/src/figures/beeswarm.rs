@@ -84,7 +84,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
     let rows = explained.rows();
     match are_densities && rows > DOTS_ON_DENSITY {
-        // The order of the rows is unrelated to the sample, so take equidistant ones.
+        // The order of the rows is unrelated to the sample, so take equidistant rows.
         true => (0..DOTS_ON_DENSITY).map(|dot| dot * rows / DOTS_ON_DENSITY).collect(),
         false => (0..rows).collect(),
     }

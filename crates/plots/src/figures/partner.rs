@@ -11,8 +11,8 @@ const PARTS: usize = 10;
 pub struct Partner {
     /// The index of the player.
     pub player: usize,
-    /// The share of the variance left unexplained by the other player's inputs that the inputs of this player
-    /// explain. With interactions, the mean absolute interaction.
+    /// The share that the inputs of this player explain of the variance that the other player's inputs leave
+    /// unexplained. If the results contain interactions, the mean absolute interaction.
     pub strength: f64,
     /// Whether the strength is a computed interaction.
     pub is_known: bool,
@@ -21,10 +21,10 @@ pub struct Partner {
 /// Returns the player whose inputs explain most of the variance of the value of `player` that the inputs of
 /// `player` leave unexplained. `None` if no other player has numeric inputs, or if all variance is explained.
 ///
-/// With interactions, it is the player with the largest mean |I_ij|. Otherwise, rows are divided into ten
-/// parts in the order of the inputs x_i. Within a part, a line in x_j explains cov(φ_i, x_j)² / var(x_j) of
-/// the variance of φ_i. The strength is the sum of these over the parts, divided by the sum of the variances
-/// of φ_i. Uses the kept rows, in time O(rows × players).
+/// If the results contain interactions, it is the player with the largest mean |I_ij|. Otherwise, rows are
+/// divided into ten parts in the order of the inputs x_i. Within a part, a line in x_j explains cov(φ_i,
+/// x_j)² / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, divided by the
+/// sum of the variances of φ_i. Uses the kept rows, in time O(rows × players).
 pub fn strongest_partner(explained: &Explained, player: usize, output: usize) -> Option<Partner> {
     let (players, outputs) = (explained.players(), explained.outputs());
     let others = (0..players).filter(|&other| other != player);

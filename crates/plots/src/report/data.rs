@@ -12,9 +12,9 @@ use crate::scene::shortened;
 const MAX_PLAYERS: usize = 40;
 /// Maximum number of features with inputs in the report.
 const MAX_FEATURES: usize = 60;
-/// Maximum number of bytes of numbers: 1.7 MB of text in base64.
+/// Maximum number of bytes of the stored numbers, which are 1.7 MB of text in base64.
 const MAX_BYTES: usize = 1_700_000 / 4 * 3;
-/// Below this size, values have four bytes each.
+/// If the numbers have at most this many bytes in total, values have four bytes each.
 const FEW_BYTES: usize = 200_000;
 /// Maximum number of distinct inputs of a feature that are encoded as one byte each.
 const MAX_CODES: usize = 256;
@@ -36,7 +36,7 @@ pub(super) struct Data {
 /// The encoding of the inputs of a feature.
 #[derive(Debug, Clone, PartialEq)]
 enum Form {
-    /// One byte per row, an index into this list.
+    /// One byte per row, which is an index into this list of distinct inputs.
     Codes(Vec<f64>),
     /// Numbers divided by a power of two.
     Numbers(Precision, i32),

@@ -146,7 +146,7 @@ pub(super) fn divide(
     })
 }
 
-/// Words an error in terms of the options.
+/// Rewords an error in terms of the command-line options.
 fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) -> anyhow::Error {
     let value = &args.value;
     let ExplainError::Estimator(error) = error else { return error.into() };
