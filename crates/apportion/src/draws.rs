@@ -256,8 +256,8 @@ impl Parts {
         Self { unit, method, seen, own: (method - seen).max(0.0), of_draws }
     }
 
-    /// Returns the parts for a method that draws scenarios: its errors lack D − C, as measured with a
-    /// different method.
+    /// Returns the parts for a method that draws scenarios. The errors of such a method lack D − C, which is
+    /// measured with a different method.
     fn lacking(self) -> Self {
         Self { seen: 0.0, own: self.method, of_draws: (self.of_draws - self.seen).max(0.0), ..self }
     }

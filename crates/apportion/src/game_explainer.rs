@@ -203,8 +203,8 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// The errors of [`explain`](Self::explain), except those of the game and the run. A budget that is too
-    /// small is not an error, because the plan contains the minimum.
+    /// The errors of [`explain`](Self::explain), except errors that occur in the game or during the run. A
+    /// budget that is too small is not an error, because the plan contains the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_oracle()?;
         self.value.check(players)?;
@@ -297,7 +297,7 @@ impl GameExplainer {
         }
     }
 
-    /// Explains the game with all players.
+    /// Explains the game without removing null players.
     pub(crate) fn explain_all(
         &self,
         game: &dyn Game,
@@ -360,7 +360,7 @@ impl GameExplainer {
 }
 
 impl Extent {
-    /// Returns the maximum number of evaluations.
+    /// Returns the maximum number of evaluations of a run with this extent.
     pub(crate) fn evaluations(self, players: usize) -> usize {
         match self {
             Self::Sample(budget) => budget,

@@ -21,18 +21,18 @@ pub enum PlotError {
         /// The number.
         value: f64,
     },
-    /// Unknown name of a feature.
+    /// There is no feature with this name.
     #[error("unknown feature {name:?}; {known}")]
     UnknownPlayer {
-        /// The name.
+        /// The unknown name.
         name: String,
         /// The known names.
         known: String,
     },
-    /// Unknown output.
+    /// There is no output with this name or index.
     #[error("unknown output {name:?}; {known}")]
     UnknownOutput {
-        /// The name or index.
+        /// The unknown name or index.
         name: String,
         /// The known outputs.
         known: String,
@@ -53,7 +53,7 @@ pub enum PlotError {
     Condition {
         /// The given condition.
         condition: String,
-        /// The problem.
+        /// The reason why the condition is invalid.
         why: String,
     },
     /// The results lack data that the figure requires.
@@ -64,10 +64,10 @@ pub enum PlotError {
         /// The missing data, and how to provide it.
         why: &'static str,
     },
-    /// Unknown kind of figure.
+    /// There is no kind of figure with this name.
     #[error("unknown figure {name:?}; expected one of: {known}")]
     UnknownKind {
-        /// The name.
+        /// The unknown name.
         name: String,
         /// The known names.
         known: String,

@@ -38,9 +38,9 @@ pub enum NullPlayers {
 /// An explainer for the predictions of one model in one game.
 ///
 /// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction if
-/// the features in S have the values of the explicand and the others those of a background row. In the
-/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
-/// expects, by its training cover, if only the features in S are known. In a conditional game
+/// the features in S have the values of the explicand and all other features have the values of a background
+/// row. In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an
+/// ensemble expects, by its training cover, if only the features in S are known. In a conditional game
 /// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
 /// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
 /// created with [`for_outputs`](Self::for_outputs)).

@@ -24,7 +24,7 @@ pub struct Accuracy {
     pub relative_to: Option<Scale>,
     /// The measure of the error over all players; `euclidean` by default.
     pub error: Option<Measure>,
-    /// The largest output of the model minus its smallest, if known.
+    /// The largest minus the smallest output of the model, if known.
     pub range: Option<f64>,
 }
 

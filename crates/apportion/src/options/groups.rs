@@ -24,7 +24,7 @@ pub enum Groups {
     Structure(Structure),
 }
 
-/// How groups are found in data.
+/// A way to find groups in data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindGroups {
@@ -121,7 +121,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`OptionError::Feature`] and [`OptionError::Groups`].
+    /// [`OptionError::Feature`] for an unknown feature, and [`OptionError::Groups`] if the groups do not
+    /// contain every feature exactly once.
     pub fn structure(&self, names: &[String]) -> Result<Option<Structure>, OptionError> {
         let members = match self {
             Self::Auto(_) => return Ok(None),

@@ -68,9 +68,9 @@ pub struct Options {
     pub graph: Option<GraphOption>,
     /// The game; `None` if it depends on the model and the background.
     pub game: Option<GameName>,
-    /// The output of the model.
+    /// The output of the model to explain.
     pub output: OutputName,
-    /// The method.
+    /// The method of computing values.
     pub method: Method,
     /// The budget per row; `None` for the default.
     pub budget: Option<Budget>,

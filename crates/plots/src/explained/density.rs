@@ -17,7 +17,7 @@ pub struct Density {
 }
 
 impl Density {
-    /// Counts a number.
+    /// Adds a number to the count of its bin.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl Density {
         self.counts[place] += 1;
     }
 
-    /// Makes bins 2^halvings times as wide.
+    /// Makes the bins 2^halvings times as wide, by merging them.
     fn coarsen(&mut self, halvings: i32) {
         if halvings <= 0 {
             return;
@@ -73,7 +73,7 @@ impl Density {
         self.counts = counts;
     }
 
-    /// Returns the total count.
+    /// Returns the count of all numbers.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

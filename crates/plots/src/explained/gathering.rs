@@ -155,7 +155,7 @@ impl Gathering {
         self.heading.categories[feature] = words;
     }
 
-    /// Finishes the collection.
+    /// Finishes the collection and returns it.
     pub fn end(mut self) -> Explained {
         self.leave_out();
         if self.summary.rows == 0 || self.summary.evaluations.0 == u64::MAX {

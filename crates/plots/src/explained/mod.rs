@@ -202,7 +202,7 @@ impl Explained {
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownRow`] if it is not among them.
+    /// [`PlotError::UnknownRow`] if the row is not among the kept rows.
     pub fn place_of_row(&self, row: u64) -> Result<usize, PlotError> {
         self.kept.rows.iter().position(|&kept| kept == row).ok_or_else(|| {
             let known = match &self.kept.rows[..] {
@@ -215,8 +215,8 @@ impl Explained {
         })
     }
 
-    /// Returns the index of an output, given by its name or index, or that of the first output if `name` is
-    /// `None`.
+    /// Returns the index of an output, given by its name or index, or the index of the first output if `name`
+    /// is `None`.
     ///
     /// # Errors
     ///

@@ -41,19 +41,19 @@ impl Summary {
 pub struct Spread {
     /// How many numbers have been added.
     pub count: u64,
-    /// The mean.
+    /// The mean of the numbers.
     pub mean: f64,
-    /// The mean of the absolute values.
+    /// The mean of the absolute values of the numbers.
     pub mean_size: f64,
     /// Sum of squared differences from the mean.
     squares: Squares,
     /// Sum of squared differences of absolute values from their mean.
     squares_of_sizes: Squares,
-    /// The minimum.
+    /// The smallest number.
     pub min: f64,
-    /// The maximum.
+    /// The largest number.
     pub max: f64,
-    /// The histogram.
+    /// The histogram of the numbers.
     pub density: Density,
 }
 

@@ -36,7 +36,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     rows.sort_by(|&a, &b| prediction(b).total_cmp(&prediction(a)));
     let columns = columns(&rows);
     let lines = lines(explained, output, (told, rest), &columns);
-    // The sum over many other players could be so large that no colour would be left for those shown.
+    // The sum over many other players could be so large that no colour would be left for the players that are
+    // shown.
     let of_told = lines.iter().take(told.len()).flatten();
     let most = high_percentile(of_told.map(|value| value.abs()).collect());
     let predictions: Vec<f64> =

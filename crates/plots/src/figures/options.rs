@@ -19,7 +19,7 @@ pub struct Options {
     pub output: usize,
     /// The player to show in figures of one player, by its index [default: the most important].
     pub player: Option<usize>,
-    /// The player whose inputs colour a dependence plot, by its index [default: the one with the strongest
+    /// The player whose inputs colour a dependence plot, by its index [default: the player with the strongest
     /// interaction].
     pub partner: Option<usize>,
     /// The conditions that define cohorts, at most six [default: whether predictions are above their median].

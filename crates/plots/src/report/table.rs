@@ -33,7 +33,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
     html.open("div", &[("class", "scroll"), ("role", "region"), ("tabindex", "0"), ("aria-label", &label)]);
     html.raw("<table><thead><tr>");
     for (column, name) in table.columns.iter().enumerate() {
-        // The alignment of a header matches that of the cells below.
+        // The alignment of a header matches the alignment of the cells below.
         let class = match table.lines.first().and_then(|line| line.get(column)) {
             Some(Cell::Number(_)) => "",
             _ => "t",
@@ -63,8 +63,8 @@ fn write_text(html: &mut Html, text: &str) {
     };
 }
 
-/// Writes a number with six digits, and stores all digits in an attribute if there are more and the script
-/// does not have them.
+/// Writes a number with six digits. If it has more digits, and the script does not have them, all digits are
+/// stored in an attribute.
 fn write_number(html: &mut Html, number: f64, numbers: Numbers) {
     let shown = digits(number, 6);
     let is_whole = number.is_nan() || shown.replace('−', "-").parse() == Ok(number);

@@ -89,7 +89,7 @@ impl Scene {
             });
             pixels
         };
-        // The font draws all missing letters like this one, which is not a character.
+        // The font draws all missing letters in the same way as this code point, which is not a character.
         let lacking = pixels('\u{10ffff}');
         if lacking.is_empty() {
             return Vec::new();

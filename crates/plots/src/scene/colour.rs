@@ -38,7 +38,7 @@ const STEPS: [[Rgb; 3]; 2] =
     [[[58, 76, 192], [150, 92, 134], [201, 128, 0]], [[116, 138, 255], [196, 138, 176], [255, 205, 90]]];
 
 /// Six colours that are distinguishable with all types of colour vision and stand out from the background.
-/// They were found by a search that started from those of Okabe and Ito.
+/// They were found by a search that started from the colours of Okabe and Ito.
 const SERIES: [[Rgb; 6]; 2] = [
     [[37, 62, 184], [217, 112, 12], [0, 161, 111], [155, 114, 176], [108, 51, 0], [41, 33, 39]],
     [[67, 136, 254], [209, 102, 32], [55, 242, 142], [184, 109, 170], [255, 221, 42], [207, 238, 237]],
@@ -68,8 +68,8 @@ impl Paint {
         self.colour(1)
     }
 
-    /// Returns a colour between those on a light and on a dark background, for pixels, which are the same in
-    /// both themes.
+    /// Returns a colour between the colours of the paint on a light and on a dark background, for pixels,
+    /// which are the same in both themes.
     pub(crate) fn on_any_ground(self) -> Rgb {
         let (light, dark) = (self.light(), self.dark());
         std::array::from_fn(|channel| light[channel].midpoint(dark[channel]))
