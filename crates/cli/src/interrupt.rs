@@ -43,7 +43,7 @@ pub(crate) fn listen() -> Result<()> {
     listening.context("cannot install the handler of interrupts")
 }
 
-/// From now on, the first interrupt saves the checkpoint before the run ends.
+/// Makes the first interrupt save the checkpoint before the run ends.
 pub(crate) fn keep_first() -> Result<()> {
     KEEPS.store(true, Ordering::SeqCst);
     listen()

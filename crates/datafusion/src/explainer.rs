@@ -121,7 +121,7 @@ impl BatchExplainer {
     }
 
     /// Explains batches one after the other, with only one in memory at a time. If a batch cannot be read or
-    /// explained, its item is the error.
+    /// explained, the iterator yields the error.
     ///
     /// ```
     /// use std::sync::Arc;

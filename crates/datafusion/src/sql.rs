@@ -64,8 +64,9 @@ pub fn function(
     }))
 }
 
-/// Registers the function `explain` in a session, whose first argument is the model: the path of a file of
-/// trees with cover, explained with the path-dependent game. Its alias is `explain_row`.
+/// Registers the function `explain` in a session, whose first argument is the model: the path of a model
+/// file, whose trees must have cover and are explained with the path-dependent game. Its alias is
+/// `explain_row`.
 ///
 /// ```sql
 /// SELECT explain('model.json', age, bmi, bp) FROM patients;

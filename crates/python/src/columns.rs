@@ -26,7 +26,7 @@ pub(crate) fn choose_columns(
         names: names.as_deref(),
         named_by: "the model",
         count,
-        // Tables in memory have no column but those that the user passes as features.
+        // Tables in memory contain only the columns that the user passes as features.
         keeps_all: true,
         ..RowOptions::default()
     };

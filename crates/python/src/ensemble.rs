@@ -168,8 +168,8 @@ impl Ensemble {
         PyArray1::from_slice(py, self.trees.base_margins())
     }
 
-    /// The first round in use, the one after the last, the number of rounds in the file, and the number up to
-    /// the best one.
+    /// The first round in use, the round after the last one in use, the number of rounds in the file, and the
+    /// number of rounds up to the best one.
     #[getter]
     fn rounds(&self) -> (usize, usize, usize, Option<usize>) {
         let used = self.trees.rounds();

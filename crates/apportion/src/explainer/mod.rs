@@ -231,7 +231,8 @@ impl<'a> Explainer<'a> {
         self.explain_rows_with_progress(explicands, &|| {})
     }
 
-    /// Like [`explain_rows`](Self::explain_rows), but calls `row_done` after every row, from any thread.
+    /// Explains all rows like [`explain_rows`](Self::explain_rows), and calls `row_done` after every row,
+    /// from any thread.
     ///
     /// # Errors
     ///
@@ -244,9 +245,9 @@ impl<'a> Explainer<'a> {
         self.explain_with(explicands, &CountRows(row_done), false)
     }
 
-    /// Like [`explain_rows`](Self::explain_rows), but with an observer, which receives the progress of the
-    /// runs, can stop them, and restores stored results. The explanations are the same bit for bit whether
-    /// runs are observed, interrupted and resumed, or not.
+    /// Explains all rows like [`explain_rows`](Self::explain_rows), with an observer that receives the
+    /// progress of the runs, can stop them, and restores stored results. The explanations are the same bit
+    /// for bit whether runs are observed, interrupted and resumed, or not.
     ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.

@@ -72,7 +72,7 @@ pub(crate) struct Batches {
     columns: usize,
     /// The maximum number of rows in a batch.
     size: usize,
-    /// Rows that have been read; those before `start` have been returned.
+    /// Rows that have been read; the rows before `start` have been returned.
     table: Table,
     start: usize,
     /// The number of rows that precede the table in the file.
@@ -122,7 +122,7 @@ impl Input {
         if let (Some(selection), None) = (&selection, &whole)
             && !selection.is_increasing()
         {
-            // A selection that repeats or reorders rows needs all of them in memory.
+            // A selection that repeats or reorders rows needs all rows in memory.
             feed.fill(&mut table, usize::MAX)?;
         }
         let batches = Batches {

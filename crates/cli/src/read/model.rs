@@ -41,7 +41,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the tree ensemble, if it is one.
+    /// Returns the tree ensemble, if the model is one.
     pub(crate) fn trees(&self) -> Option<&Ensemble> {
         match self {
             Self::Trees(ensemble) => Some(ensemble),

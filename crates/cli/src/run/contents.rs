@@ -104,7 +104,7 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     })
 }
 
-/// Returns the facts of a neural network, or `None` if the file is not one or cannot be read.
+/// Returns the facts of a neural network, or `None` if the file is not a neural network or cannot be read.
 #[cfg(feature = "networks")]
 pub(crate) fn of_network(file: &Path) -> Result<Option<Facts>> {
     let Ok(network) = apportion_onnx::NetworkOptions::new().from_path(file) else { return Ok(None) };

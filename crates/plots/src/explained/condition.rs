@@ -108,7 +108,7 @@ impl Condition {
         Ok((0..explained.rows()).filter(is_met).collect())
     }
 
-    /// Like [`rows`](Self::rows), but returns an error if no row meets the condition.
+    /// Returns the same as [`rows`](Self::rows), but an error if no row meets the condition.
     pub(crate) fn some_rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
         let rows = self.rows(explained, output)?;
         if !rows.is_empty() {

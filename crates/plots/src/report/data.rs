@@ -38,7 +38,7 @@ pub(super) struct Data {
 enum Form {
     /// One byte per row, which is an index into this list of distinct inputs.
     Codes(Vec<f64>),
-    /// Numbers divided by a power of two.
+    /// Numbers divided by a power of two, with this precision and exponent.
     Numbers(Precision, i32),
 }
 
@@ -224,7 +224,8 @@ impl Form {
     }
 }
 
-/// NaN values with different bits are the same, and so are −0 and 0.
+/// Returns whether two numbers are the same. NaN values with different bits are the same, and so are −0 and
+/// 0.
 fn is_same(one: f64, other: f64) -> bool {
     order(one, other).is_eq()
 }

@@ -6,7 +6,7 @@ use crate::scene::{Cell, Table, digits};
 /// Maximum number of lines in the page.
 const MAX_LINES: usize = 100;
 
-/// Where the page stores the numbers of a table.
+/// The place where the page stores the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// The numbers belong to rows, so the script has them.

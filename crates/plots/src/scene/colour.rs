@@ -160,7 +160,8 @@ mod tests {
         })
     }
 
-    /// Source: WCAG 2.2, *relative luminance* and *contrast ratio*.
+    /// Returns the contrast ratio of two colours. Source: WCAG 2.2, *relative luminance* and *contrast
+    /// ratio*.
     fn contrast(one: Rgb, other: Rgb) -> f64 {
         let luminance = |colour| {
             let [red, green, blue] = linear(colour);

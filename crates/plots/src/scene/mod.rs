@@ -135,7 +135,7 @@ pub struct Mark {
     pub says: String,
 }
 
-/// Which part of the text is at its position.
+/// The part of the text that is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The start of the text.

@@ -195,7 +195,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     )
 }
 
-/// Describes the value as a simpler one, if it reduces to that on this graph.
+/// Describes the simpler value to which `value` reduces on this graph, if there is one.
 fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
     let (order, outside, coefficients) = match value.form {
         GraphForm::Local { order, outside } => (order, outside, None),
