@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns two values of one output with these errors.
+    /// Returns an explanation with two values of one output, which have these errors.
     fn explanation(std_errors: Option<[f64; 2]>, is_exact: bool, draws: Option<usize>) -> Explanation {
         let value = SolutionConcept::Semivalue(Semivalue::Shapley);
         let mut explanation =

@@ -7,8 +7,8 @@ use apportion_results::{Batch, Heading};
 
 use crate::batch::batch;
 
-/// Returns explanations in the form that figures and reports expect, with the names of the features and, to
-/// show the inputs, the explained rows.
+/// Converts explanations to the input of figures and reports, with the names of the features. If the
+/// explained rows are passed, figures also show their inputs.
 ///
 /// ```
 /// use apportion::plots::{Dress, Kind, Options, Report};

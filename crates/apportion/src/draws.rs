@@ -79,8 +79,7 @@ use crate::source::Conditional;
 /// The number of pairs of copies of the game; 64 pairs estimate a variance within 18%.
 const PAIRS: usize = 64;
 
-/// Returns the number of independent draws per coalition; `None` if no value of the game depends on its
-/// draws.
+/// Returns the number of independent draws per coalition, or `None` if no coalition value depends on draws.
 pub(crate) fn independent_draws(game: &Conditional<'_>) -> Option<usize> {
     match game.sampling() {
         Sampling::Independent => Some(game.distribution().draws()),
@@ -92,17 +91,17 @@ pub(crate) fn independent_draws(game: &Conditional<'_>) -> Option<usize> {
 /// The method that estimates the errors of the draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorSource {
-    /// The method of the explanation.
+    /// The method that computed the explanation.
     Method,
-    /// A different method, because that of the explanation draws scenarios.
+    /// A different method, because the explanation's method draws scenarios.
     OtherMethod,
 }
 
 /// The parts of an explanation's standard errors, including those due to the draws of a conditional game.
 pub(crate) struct ErrorOfDraws {
-    /// The parts for each value.
+    /// The parts of the squared standard error of each value.
     parts: Vec<Parts>,
-    /// The distribution of the method's own errors.
+    /// The distribution of the errors that are due to the method.
     of_method: Option<ErrorDistribution>,
     /// For each output, the effective number of independent directions of the draws' errors.
     directions: Vec<f64>,
@@ -112,7 +111,8 @@ pub(crate) struct ErrorOfDraws {
 
 impl ErrorOfDraws {
     /// Estimates the errors of the draws for `explanation`, which `explain` computed for `game`, with
-    /// `independent` independent draws per coalition. `None` without standard errors.
+    /// `independent` independent draws per coalition. Returns `None` if the explanation has no standard
+    /// errors.
     ///
     /// Calls `explain` for the copies of the game, which doubles the number of predictions.
     pub(crate) fn estimate(
@@ -147,7 +147,7 @@ impl ErrorOfDraws {
         Ok(Some(Self { parts, of_method, directions: directions.collect(), independent }))
     }
 
-    /// Returns the errors due to the draws alone, as for a method without error.
+    /// Returns only the errors due to the draws, as if the method itself had no error.
     pub(crate) fn alone(&self) -> Self {
         let alone = |part: &Parts| Parts { method: 0.0, seen: 0.0, own: 0.0, ..*part };
         Self {
@@ -158,7 +158,7 @@ impl ErrorOfDraws {
         }
     }
 
-    /// Returns `explanation` with these errors, as expected with `times` as many draws.
+    /// Returns `explanation` with the standard errors that are expected with `times` times as many draws.
     pub(crate) fn written(&self, times: f64, explanation: &Explanation) -> Explanation {
         let mut explanation = explanation.clone();
         let parts: Vec<Parts> = self.parts.iter().map(|part| part.with_draws(times)).collect();
@@ -204,7 +204,8 @@ impl ErrorOfDraws {
                 if added <= 0.0 {
                     return of_method;
                 }
-                // A lower bound, as if both parts had their largest errors in the same directions.
+                // This is a lower bound: it assumes that both parts have their largest errors in the same
+                // directions.
                 (all / (method / of_method.sqrt() + added / of_draws.sqrt())).powi(2).max(1.0)
             },
         );
@@ -234,8 +235,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns the parts for a value with the standard error `error`, whose copies have `values` and
-    /// `errors`.
+    /// Returns the parts for a value with the standard error `error`. The copies of the game give it the
+    /// estimates `values` and the standard errors `errors`.
     fn new(error: f64, values: &[f64], errors: &[f64]) -> Self {
         let off = |pair: &[f64]| pair[0] / 2.0 - pair[1] / 2.0;
         let pairs = || values[1..].chunks_exact(2).zip(errors[1..].chunks_exact(2));
@@ -255,13 +256,13 @@ impl Parts {
         Self { unit, method, seen, own: (method - seen).max(0.0), of_draws }
     }
 
-    /// Returns the parts for a method that draws scenarios: its errors lack D − C, as measured with a
-    /// different method.
+    /// Returns the parts for a method that draws scenarios. The errors of such a method lack D − C, which is
+    /// measured with a different method.
     fn lacking(self) -> Self {
         Self { seen: 0.0, own: self.method, of_draws: (self.of_draws - self.seen).max(0.0), ..self }
     }
 
-    /// Returns the parts expected with `times` as many draws.
+    /// Returns the parts that are expected with `times` times as many draws.
     fn with_draws(self, times: f64) -> Self {
         if times == 1.0 {
             return self;

@@ -11,11 +11,11 @@ use apportion_values::{InteractionIndex, Value, ValueError};
 use crate::method::Method;
 use crate::options::OptionError;
 
-/// Why a prediction or a game could not be explained.
+/// The reason why a prediction or a game could not be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
-    /// The name is not that of a method.
+    /// There is no method with this name.
     #[error(
         "unknown method {actual:?}; expected one of: {}",
         Method::all().map(Method::name).collect::<Vec<_>>().join(", ")
@@ -24,7 +24,7 @@ pub enum ExplainError {
         /// The given name.
         actual: String,
     },
-    /// The text is not a budget.
+    /// The text cannot be parsed as a budget.
     #[error(
         "invalid budget {actual:?}; expected a number of evaluations (2000), a multiple of the number of \
          features (10n), or auto"
@@ -59,9 +59,9 @@ pub enum ExplainError {
         Method::all().filter(|method| method.computes(value)).map(Method::name).collect::<Vec<_>>().join(", ")
     )]
     Unsupported {
-        /// The method.
+        /// The requested method.
         method: Method,
-        /// The value.
+        /// The requested value.
         value: Box<Value>,
     },
     /// Exact values or interactions of trees were requested for a model that is not a tree ensemble, or with
@@ -74,14 +74,15 @@ pub enum ExplainError {
          and banzhaf of order 2, exact for up to 25 players, or tree for tree ensembles"
     )]
     Index {
-        /// The method.
+        /// The requested method.
         method: Method,
-        /// The index.
+        /// The requested interaction index.
         index: Box<InteractionIndex>,
-        /// The order.
+        /// The requested order.
         order: usize,
     },
-    /// The method evaluates the game, which requires the rows of the background, but it was compiled.
+    /// The method evaluates the game, which requires the rows of the background, but a compiled background
+    /// contains no rows.
     #[error(
         "a compiled background contains no rows to evaluate the game with; use method auto or tree, or pass \
          the rows of the background"

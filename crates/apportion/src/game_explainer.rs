@@ -13,11 +13,11 @@ use crate::method::Method;
 use crate::observer::RunObserver;
 use crate::plan::Plan;
 
-/// Computes attributions for the players of a game, with a given value, method and budget.
+/// An explainer for games: computes attributions for the players, with a given value, method and budget.
 ///
-/// Use it for games that are not about the features of a row: with words, pixels or training rows as players,
-/// or anything else that implements [`Game`]. [`Explainer`](crate::Explainer) creates the games of rows and
-/// explains them in the same way.
+/// Use it for games whose players are not the features of a row but, for example, words, pixels or training
+/// rows, and for anything else that implements [`Game`]. [`Explainer`](crate::Explainer) creates the game of
+/// each row and explains it in the same way.
 ///
 /// ```
 /// use apportion::games::{Graph, SumOfUnanimity};
@@ -66,7 +66,7 @@ pub(crate) struct ObservedRun<'f> {
     pub(crate) draws: Option<usize>,
 }
 
-/// The extent of a run.
+/// The extent of a run: how many evaluations it makes.
 #[derive(Clone, Copy)]
 pub(crate) enum Extent {
     /// A sample of a fixed number of evaluations.
@@ -203,8 +203,8 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// The errors of [`explain`](Self::explain), except those of the game and the run. A budget that is too
-    /// small is not an error, because the plan contains the minimum.
+    /// The errors of [`explain`](Self::explain), except errors that occur in the game or during the run. A
+    /// budget that is too small is not an error, because the plan contains the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_oracle()?;
         self.value.check(players)?;
@@ -269,8 +269,8 @@ impl GameExplainer {
         }
     }
 
-    /// Returns the extent of a run for a game with this number of players. The number includes null players,
-    /// so that "10n" means the same for every row.
+    /// Returns the extent of a run for a game with this number of players, including null players, so that
+    /// "10n" means the same for every row.
     pub(crate) fn extent(&self, players: usize) -> Extent {
         match self.until {
             None => Extent::Sample(self.budget.evaluations(players)),
@@ -281,8 +281,9 @@ impl GameExplainer {
         }
     }
 
-    /// Returns the method that is used. [`Method::Auto`] is enumeration if the budget covers it, and the best
-    /// estimator otherwise. A run with a tolerance enumerates by itself if that is cheaper.
+    /// Returns the method to use for `value`. [`Method::Auto`] becomes enumeration if the budget covers it,
+    /// and the best estimator otherwise. A run with a tolerance switches to enumeration by itself if that is
+    /// cheaper.
     pub(crate) fn method_of(&self, players: usize, value: &Value, extent: Extent) -> Method {
         match (self.method, extent) {
             (Method::Auto, Extent::Sample(budget))
@@ -296,7 +297,7 @@ impl GameExplainer {
         }
     }
 
-    /// Explains the game with all players.
+    /// Explains the game without removing null players.
     pub(crate) fn explain_all(
         &self,
         game: &dyn Game,
@@ -308,7 +309,7 @@ impl GameExplainer {
         Ok(explanation)
     }
 
-    /// Computes `value` for `game`, which may be a part of what was requested.
+    /// Computes `value` for `game`; both may be reduced to the players that are not null players.
     pub(crate) fn explain_game(
         &self,
         game: &dyn Game,
@@ -359,7 +360,7 @@ impl GameExplainer {
 }
 
 impl Extent {
-    /// Returns the maximum number of evaluations.
+    /// Returns the maximum number of evaluations of a run with this extent.
     pub(crate) fn evaluations(self, players: usize) -> usize {
         match self {
             Self::Sample(budget) => budget,
@@ -380,7 +381,7 @@ impl ObservedRun<'_> {
         }
     }
 
-    /// Returns whether `checkpoint` belongs to a run with more or fewer draws.
+    /// Returns whether `checkpoint` belongs to a run with a different number of draws.
     fn is_of_other_draws(&self, checkpoint: &Checkpoint) -> bool {
         let stored = checkpoint.scenarios();
         self.draws.is_some_and(|draws| {

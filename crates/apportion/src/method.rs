@@ -34,8 +34,8 @@ pub enum Method {
 
 impl Method {
     /// Maximum number of players for which [`sampled`](Self::sampled) chooses the learned spectrum. In
-    /// addition to the evaluations, it takes about 0.35 ms per evaluation of a game with 1000 players, which
-    /// is little compared with most models, but grows with the number of players.
+    /// addition to the evaluations, this method takes about 0.35 ms per evaluation of a game with 1000
+    /// players, which is little compared with most models, but grows with the number of players.
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users, without the
@@ -80,9 +80,9 @@ impl Method {
         }
     }
 
-    /// Returns another method that is the same estimator of `value`, with the same draws, in games with this
-    /// number of [scenarios](apportion_games::Game::scenarios), such as background rows. Their values are
-    /// equal up to rounding.
+    /// Returns another method that computes the same estimates of `value` from the same draws, up to
+    /// rounding, in games with this number of [scenarios](apportion_games::Game::scenarios), such as
+    /// background rows.
     ///
     /// ```
     /// use apportion::estimators::methods;

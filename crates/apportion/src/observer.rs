@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use apportion_estimators::{Checkpoint, Explanation, Progress};
 
-/// Observes the explanation of many rows: reports progress, stops the run, stores checkpoints and restores
-/// them.
+/// An observer of the explanation of many rows: reports progress, stops the run, stores checkpoints and
+/// restores them.
 ///
 /// The methods are called from the threads that explain the rows. Rows are numbered from 0 in the given
 /// order.
@@ -44,7 +44,7 @@ pub trait RunObserver: Sync {
     }
 }
 
-/// Calls a closure after each row.
+/// An observer that calls a closure after each row.
 pub(crate) struct CountRows<F>(pub(crate) F);
 
 impl<F: Fn() + Sync> RunObserver for CountRows<F> {

@@ -37,7 +37,7 @@ impl Source<'_> {
         }
     }
 
-    /// Returns whether [`Method::Auto`](crate::Method::Auto) uses that exact method.
+    /// Returns whether [`Method::Auto`](crate::Method::Auto) uses the exact method that needs no evaluations.
     pub(crate) fn prefers_oracle(&self) -> bool {
         match self {
             #[cfg(feature = "trees")]

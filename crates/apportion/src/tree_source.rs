@@ -13,7 +13,7 @@ use crate::error::ExplainError;
 use crate::marginal::marginal;
 use crate::method::Method;
 
-/// The games of an ensemble.
+/// A game of a tree ensemble.
 enum TreeGame<'a> {
     /// The marginal game.
     Marginal(Background),

@@ -17,7 +17,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// Cancels a run with a checkpoint.
 static CANCELLATION: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 static LISTENING: Once = Once::new();
-/// Whether a checkpoint must be written first.
+/// Whether an interrupt must write a checkpoint before the process exits.
 static KEEPS: AtomicBool = AtomicBool::new(false);
 static WAS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -43,7 +43,7 @@ pub(crate) fn listen() -> Result<()> {
     listening.context("cannot install the handler of interrupts")
 }
 
-/// From now on, the first interrupt saves the checkpoint before the run ends.
+/// Makes the first interrupt save the checkpoint before the run ends.
 pub(crate) fn keep_first() -> Result<()> {
     KEEPS.store(true, Ordering::SeqCst);
     listen()
@@ -59,8 +59,8 @@ pub(crate) fn was_interrupted() -> bool {
     WAS_INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Returns the exit status if an interrupt ends the run at once. The killed programs may fail their calls
-/// before the process exits, and those errors are not reported.
+/// Returns the exit status if an interrupt ends the run at once. Calls of the killed programs may fail before
+/// the process exits, and those errors are not reported.
 pub(crate) fn status() -> Option<u8> {
     (was_interrupted() && !KEEPS.load(Ordering::SeqCst)).then_some(STATUS)
 }

@@ -6,7 +6,7 @@ use apportion::plots;
 
 use crate::failure::Usage;
 
-/// Words an error of options for the command line.
+/// Rewords an error of options for the command line.
 pub(crate) fn usage(error: OptionError) -> Error {
     let says = match error {
         OptionError::Distribution { game, source } => {

@@ -1,4 +1,4 @@
-//! Options of an explainer of batches.
+//! Options for explaining record batches.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,23 +40,24 @@ pub struct Builder {
 }
 
 impl BatchExplainer {
-    /// Explains a tree ensemble or linear model in a file of any format that [`Ensemble::from_path`] reads.
+    /// Creates a builder for a tree ensemble or linear model in a file of any format that
+    /// [`Ensemble::from_path`] reads.
     ///
     /// # Errors
     ///
-    /// [`BatchError::Model`].
+    /// [`BatchError::Model`] if the file cannot be read as a model.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Builder, BatchError> {
         Ok(Self::for_trees(Ensemble::from_path(path)?))
     }
 
-    /// Explains a tree ensemble or linear model. Without a [background](Builder::background), the
-    /// path-dependent game is used, which requires the training cover in the model.
+    /// Creates a builder for a tree ensemble or linear model. Without a [background](Builder::background),
+    /// the path-dependent game is used, which requires the training cover in the model.
     pub fn for_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
         Builder::new(Source::Trees(ensemble.into()))
     }
 
-    /// Explains any model, using the marginal game with a background. The model may be called from several
-    /// threads at once.
+    /// Creates a builder for any model, using the marginal game with a background. The model may be called
+    /// from several threads at once.
     pub fn for_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
         Builder::new(Source::Model(model)).background(background)
     }
@@ -177,8 +178,8 @@ impl Builder {
 
     /// Keeps the tables of trees between batches instead of recomputing them for each batch, which is faster
     /// for many small batches but needs memory for the tables of all trees. The tables have a different
-    /// layout, so the last bits of values may differ from those without this option. They are the same in all
-    /// batches.
+    /// layout, so the last bits of values may differ from values computed without this option. Values do not
+    /// depend on the division into batches.
     #[must_use]
     pub fn keep_tables(mut self) -> Self {
         self.keeps_tables = true;

@@ -96,7 +96,7 @@ impl<'a> Feature<'a> {
         Ok(())
     }
 
-    /// Writes a number for each cell.
+    /// Writes a number for each cell of a column.
     fn fill<'o, T>(
         &self,
         column: impl Iterator<Item = Option<T>>,

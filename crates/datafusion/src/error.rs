@@ -11,7 +11,7 @@ use datafusion_common::arrow::error::ArrowError;
 /// Maximum number of names in a message.
 const MAX_NAMES: usize = 8;
 
-/// An error while explaining batches or the arguments of a function.
+/// An error in explaining batches or the arguments of an SQL function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -45,9 +45,9 @@ pub enum BatchError {
     Type {
         /// The column or the argument.
         place: String,
-        /// Its type.
+        /// The type of the column or the argument.
         actual: DataType,
-        /// Whether the model has categories for it.
+        /// Whether the model has categories for the feature.
         has_categories: bool,
     },
     /// A category did not occur in training, and the model rejects unknown categories.
@@ -133,7 +133,7 @@ pub enum BatchError {
         actual: usize,
         /// Expected number of arguments.
         expected: usize,
-        /// Whether these come after the argument that names the model.
+        /// Whether the features come after an argument that names the model.
         after_model: bool,
         /// The names of the features.
         features: Vec<String>,

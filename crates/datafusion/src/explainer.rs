@@ -98,7 +98,7 @@ impl BatchExplainer {
     /// estimates `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one result row for
     /// each row. Its columns are the kept columns; `base` and `prediction`, which are lists if there are
     /// several outputs; `values`, a list by player, of lists by output; and for estimates `std_errors` with
-    /// the same type and `evaluations`. If a tolerance was set, both have `stopped_by`, too.
+    /// the same type and `evaluations`. If a tolerance was set, both layouts also have `stopped_by`.
     ///
     /// The metadata entry `apportion` contains the version of the schema and a description of the request, as
     /// JSON.
@@ -121,7 +121,7 @@ impl BatchExplainer {
     }
 
     /// Explains batches one after the other, with only one in memory at a time. If a batch cannot be read or
-    /// explained, its item is the error.
+    /// explained, the iterator yields the error.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -221,7 +221,8 @@ impl BatchExplainer {
         Ok(RecordBatch::try_new(Arc::clone(&laid.schema), arrays)?)
     }
 
-    /// Converts `rows` rows to numbers. Each feature is given as an array, with its name in messages.
+    /// Converts `rows` rows to numbers. Each feature is passed as an array, together with its name in
+    /// messages.
     pub(crate) fn numbers(
         &self,
         columns: &[(String, &ArrayRef)],
@@ -279,7 +280,7 @@ impl BatchExplainer {
         self.inner.names.clone().unwrap_or_else(numbered)
     }
 
-    /// Returns a feature, with its name `place` in messages.
+    /// Returns a feature, which messages refer to as `place`.
     pub(crate) fn feature(&self, feature: usize, place: String) -> Feature<'_> {
         let ensemble = match &self.inner.source {
             Source::Trees(ensemble) => Some(&**ensemble),
@@ -343,7 +344,7 @@ struct ResultLayout {
     features: Vec<usize>,
 }
 
-/// Returns the name of a column in messages.
+/// Returns the name used for a column in messages.
 fn in_column(field: &Field) -> String {
     format!("column {:?}", field.name())
 }

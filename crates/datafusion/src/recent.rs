@@ -16,7 +16,7 @@ pub(crate) struct Recent {
     most: usize,
 }
 
-/// Some rows as numbers, and the result for them.
+/// The numbers of some rows, and the result for these rows.
 #[derive(Debug)]
 struct Entry {
     numbers: Vec<f64>,

@@ -67,7 +67,7 @@ impl Layout {
         fields
     }
 
-    /// Returns the arrays of these fields.
+    /// Returns an array for each of the columns that `fields` describes.
     pub(crate) fn arrays(
         self,
         found: &Batch,
@@ -100,7 +100,7 @@ impl Shape {
         fields
     }
 
-    /// Returns the arrays of these fields, with `each` result rows for each row.
+    /// Returns an array for each of the columns that `ends` describes, with `each` result rows for each row.
     fn end_arrays(self, found: &Batch, each: usize) -> Vec<ArrayRef> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         if self.is_estimate {

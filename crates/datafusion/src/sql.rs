@@ -64,8 +64,9 @@ pub fn function(
     }))
 }
 
-/// Registers the function `explain` in a session, whose first argument is the model: the path of a file of
-/// trees with cover, explained with the path-dependent game. Its alias is `explain_row`.
+/// Registers the function `explain` in a session, whose first argument is the model: the path of a model
+/// file, whose trees must have cover and are explained with the path-dependent game. Its alias is
+/// `explain_row`.
 ///
 /// ```sql
 /// SELECT explain('model.json', age, bmi, bp) FROM patients;
@@ -87,9 +88,9 @@ pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(
     Ok(())
 }
 
-/// Registers a function like [`register_all`], with a function `load` that creates the explainer for the
-/// model name in a query: for names instead of paths, models from an object store, other games and values. It
-/// is called once for each name, except that errors are not cached. It may return errors of other crates as
+/// Registers a function like [`register_all`]; for each model name in a query, `load` creates the explainer.
+/// Use it for names instead of paths, models from an object store, or other games and values. `load` is
+/// called once for each name, except that errors are not cached. It may return errors of other crates as
 /// [`BatchError::Input`].
 ///
 /// ```
@@ -145,7 +146,7 @@ enum ModelSource {
     Named(Arc<Models>),
 }
 
-/// An explainer with the type of its function's result.
+/// An explainer, with the result type of its SQL function.
 #[derive(Debug)]
 struct PreparedExplainer {
     explainer: BatchExplainer,
@@ -155,10 +156,10 @@ struct PreparedExplainer {
     recent: Recent,
 }
 
-/// A function that creates the explainer for a model name in a query.
+/// A function that creates the explainer for a model named in a query.
 type Load = dyn Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync;
 
-/// Models by their names in queries.
+/// The models named in queries so far.
 struct Models {
     load: Box<Load>,
     known: Mutex<HashMap<String, Arc<PreparedExplainer>>>,
@@ -200,7 +201,7 @@ impl PreparedExplainer {
         Ok(())
     }
 
-    /// Returns the name of an argument in messages.
+    /// Returns the name used in messages for the argument that contains a feature.
     fn place(&self, function: &str, feature: usize, first: usize) -> String {
         format!("argument {} of {function} ({:?})", first + feature, self.features[feature])
     }

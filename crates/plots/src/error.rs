@@ -2,11 +2,11 @@
 
 use apportion_results::ResultsError;
 
-/// Why a figure cannot be drawn.
+/// The reason why a figure cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The parts of the results do not match.
+    /// The parts of the results do not match each other.
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A number is too large for figures, infinite or NaN.
@@ -14,25 +14,25 @@ pub enum PlotError {
         "row {row} has {value:e} among its {what}; figures require numbers of at most 1e300 in absolute value"
     )]
     NotFinite {
-        /// The kind of numbers.
+        /// The kind of the number.
         what: &'static str,
         /// The row, by its index in the file.
         row: u64,
         /// The number.
         value: f64,
     },
-    /// Unknown name of a feature.
+    /// There is no feature with this name.
     #[error("unknown feature {name:?}; {known}")]
     UnknownPlayer {
-        /// The name.
+        /// The unknown name.
         name: String,
         /// The known names.
         known: String,
     },
-    /// Unknown output.
+    /// There is no output with this name or index.
     #[error("unknown output {name:?}; {known}")]
     UnknownOutput {
-        /// The name or index.
+        /// The unknown name or index.
         name: String,
         /// The known outputs.
         known: String,
@@ -53,7 +53,7 @@ pub enum PlotError {
     Condition {
         /// The given condition.
         condition: String,
-        /// The problem.
+        /// The reason why the condition is invalid.
         why: String,
     },
     /// The results lack data that the figure requires.
@@ -64,10 +64,10 @@ pub enum PlotError {
         /// The missing data, and how to provide it.
         why: &'static str,
     },
-    /// Unknown kind of figure.
+    /// There is no kind of figure with this name.
     #[error("unknown figure {name:?}; expected one of: {known}")]
     UnknownKind {
-        /// The name.
+        /// The unknown name.
         name: String,
         /// The known names.
         known: String,

@@ -33,8 +33,8 @@ impl Checkpoint {
         checked.map_err(|error| of_checkpoint(py, &error))
     }
 
-    /// Opens the file, resumes the run in it, if there is one, and writes it. `key` contains the parts of a
-    /// `Key` by name, and additional ones.
+    /// Opens the file, resumes the run that it contains, if any, and writes the file. `key` contains the
+    /// parts of a `Key` by name, and additional entries.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, PyDict>) -> PyResult<Self> {
         let key = key_of(py, key)?;
@@ -85,7 +85,8 @@ fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
     Ok(key)
 }
 
-/// Reports rows to a watch and to a checkpoint. `rows` are the row numbers in the file; `None` for 0, 1, ….
+/// An observer that reports rows to a watch and to a checkpoint. `rows` are the row numbers in the file;
+/// `None` for 0, 1, ….
 pub(crate) struct CheckpointedRows<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) file: &'a CheckpointFile,

@@ -6,9 +6,9 @@ use pyo3::types::PyString;
 
 use crate::errors::{Class, raised};
 
-/// Returns the index of the column of each feature. `spellings` has for each column its name, and after it
-/// other names under which the model's library may store it; `names` are those of the features, if they are
-/// known. Errors name the table by `what`.
+/// Returns the index of the column of each feature. `spellings` contains, for each column, its name, followed
+/// by other names under which the model's library may store it; `names` contains the names of the features,
+/// if they are known. Errors refer to the table as `what`.
 #[pyfunction]
 #[pyo3(signature = (spellings, names, count, what))]
 pub(crate) fn choose_columns(
@@ -26,7 +26,7 @@ pub(crate) fn choose_columns(
         names: names.as_deref(),
         named_by: "the model",
         count,
-        // Tables in memory have no column but those that the user passes as features.
+        // Tables in memory contain only the columns that the user passes as features.
         keeps_all: true,
         ..RowOptions::default()
     };

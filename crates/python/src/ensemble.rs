@@ -71,14 +71,14 @@ impl Ensemble {
         Ok(Self::new(read.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// Returns an ensemble whose margins are the means of those of several ensembles.
+    /// Returns an ensemble whose margins are the mean margins of several ensembles.
     #[staticmethod]
     fn mean_of(py: Python<'_>, members: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let members: Vec<&apportion::Ensemble> = members.iter().map(|member| member.trees.as_ref()).collect();
         Ok(Self::new(apportion::Ensemble::mean_of(&members).map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// Returns the scale of the terms that margins are sums of: rows × outputs, flat.
+    /// Returns the scale of the terms that are summed to each margin, as a flat array of rows × outputs.
     fn margin_scales<'py>(
         &self,
         py: Python<'py>,
@@ -125,7 +125,7 @@ impl Ensemble {
         self.trees.tree_count()
     }
 
-    /// Number of leaves of these trees.
+    /// Number of leaves of the trees in use.
     #[getter]
     fn leaf_count(&self) -> usize {
         self.trees.leaf_count()
@@ -162,14 +162,14 @@ impl Ensemble {
         self.trees.notes().to_vec()
     }
 
-    /// Margins before any tree.
+    /// Margin of each output before any tree.
     #[getter]
     fn base_margins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, self.trees.base_margins())
     }
 
-    /// The first round in use, the one after the last, the number of rounds in the file, and the number up to
-    /// the best one.
+    /// The first round in use, the round after the last one in use, the number of rounds in the file, and the
+    /// number of rounds up to the best one.
     #[getter]
     fn rounds(&self) -> (usize, usize, usize, Option<usize>) {
         let used = self.trees.rounds();
@@ -224,7 +224,8 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// Returns the margins, or if `linked` the outputs after the link function: rows × outputs, flat.
+    /// Returns the margins, or if `linked` the outputs after the link function, as a flat array of rows ×
+    /// outputs.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -240,13 +241,13 @@ impl Ensemble {
         Ok(PyArray1::from_vec(py, predicted.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// Returns the model with the loss of its predictions as output, for rows with this target.
+    /// Returns the model whose output is the loss of its predictions, for rows with this target.
     fn with_loss(&self, py: Python<'_>, target: f64) -> PyResult<Self> {
         let model = self.trees.as_ref().clone().with_loss(target);
         Ok(Self::new(model.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// Returns the model with cover counted on rows, instead of that in its file.
+    /// Returns the model with cover counted on rows, instead of the cover in its file.
     #[pyo3(signature = (array, weights=None))]
     fn with_covers_of(
         &self,

@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 
 use crate::errors::{Class, raised, usage};
 
-/// Returns exact values of all rows: `values` rows × players × outputs, `base` outputs, `predictions` rows ×
-/// outputs.
+/// Returns exact values of all rows as arrays: `values` has the shape rows × players × outputs, `base` has
+/// one number per output, and `predictions` has the shape rows × outputs.
 pub(crate) fn of_attributions<'py>(
     py: Python<'py>,
     found: trees::Attributions,
@@ -19,7 +19,7 @@ pub(crate) fn of_attributions<'py>(
     of_exact(py, found.values, found.base, found.predictions)
 }
 
-/// Returns exact values, or exact interactions: rows × players × players × outputs.
+/// Returns exact values, or exact interactions with the shape rows × players × players × outputs.
 pub(crate) fn of_exact<'py>(
     py: Python<'py>,
     values: Vec<f64>,
@@ -146,7 +146,7 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
     of_rank.into_iter().chain(of_accuracy).collect()
 }
 
-/// Returns the half-width of a confidence interval in standard errors, for each number of degrees of freedom.
+/// Returns the half-widths of confidence intervals in standard errors, for each number of degrees of freedom.
 #[pyfunction]
 pub(crate) fn interval_factors<'py>(
     py: Python<'py>,

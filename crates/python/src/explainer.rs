@@ -39,7 +39,7 @@ pub(crate) struct Explainer {
     asked: ResolvedRequest,
 }
 
-/// The method, the minimum and maximum number of evaluations per row, and the seconds.
+/// The method, the minimum and maximum number of evaluations per row, and the predicted seconds.
 type PlanTuple = (&'static str, Option<usize>, Option<usize>, Option<f64>);
 
 enum Backend {
@@ -61,7 +61,7 @@ enum Absent {
     Distribution(Shared<'static, dyn ConditionalDistribution>),
 }
 
-/// The function as a model, while the calling thread evaluates it.
+/// The Python function as a model, while the calling thread evaluates it.
 struct ServedModel<'f> {
     line: Line,
     function: &'f Function,
@@ -89,7 +89,7 @@ impl Model for ServedModel<'_> {
 
 #[pymethods]
 impl Explainer {
-    /// Returns an explainer of a tree ensemble: with a background, with its covers, or with a distribution
+    /// Returns an explainer for a tree ensemble: with a background, with its cover, or with a distribution
     /// that is fitted on rows.
     #[staticmethod]
     #[pyo3(signature = (model, options, background=None, weights=None))]
@@ -143,7 +143,8 @@ impl Explainer {
         Ok(Self { plays: Backend::Trees(Box::new(explainer)), asked })
     }
 
-    /// Returns an explainer of a function from an array of rows to a flat array of rows × outputs numbers.
+    /// Returns an explainer for a function that maps an array of rows to a flat array of rows × outputs
+    /// numbers.
     #[staticmethod]
     #[pyo3(signature = (function, features, outputs, options, background=None, weights=None))]
     fn of_function(
@@ -179,8 +180,8 @@ impl Explainer {
         })
     }
 
-    /// Returns the explainer with another function of the same number of features and outputs. Both share the
-    /// background.
+    /// Returns the explainer with another function, which has the same number of features and the same number
+    /// of outputs. Both explainers share the background.
     fn with_function(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<Self> {
         let Backend::Function(own) = &self.plays else {
             return Err(usage(py, "an explainer of trees cannot call a function"));
@@ -208,7 +209,7 @@ impl Explainer {
     }
 
     /// Returns the plan for explaining rows: the method, the minimum and maximum number of evaluations per
-    /// row, and the seconds, each if known.
+    /// row, and the predicted seconds, each if known.
     fn plan(
         &self,
         py: Python<'_>,
@@ -226,7 +227,7 @@ impl Explainer {
         Ok((plan.method.name(), plan.min_evaluations, plan.max_evaluations, plan.seconds))
     }
 
-    /// Explains rows: returns the results, and the exception that stopped the work early, if there is one.
+    /// Explains rows. Returns the results, and the exception that stopped the work early, if there is one.
     #[pyo3(signature = (array, pool, progress=None, checkpoint=None))]
     fn explain<'py>(
         &self,
@@ -305,8 +306,8 @@ impl Explainer {
     }
 
     /// Returns the interactions of all pairs. For trees they are exact, with the values on the diagonal, or
-    /// with the remainders of the values. For functions they are exact if the budget covers all coalitions,
-    /// else estimates from one sample, with standard errors.
+    /// with the remainders of the values. For functions they are exact if the budget covers all coalitions;
+    /// otherwise they are estimates from one sample, with standard errors.
     fn interactions<'py>(
         &self,
         py: Python<'py>,

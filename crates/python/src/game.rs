@@ -25,7 +25,7 @@ pub(crate) struct Game {
 }
 
 enum GameSource {
-    /// A game with closed forms of its values.
+    /// A game with closed forms for its values.
     Textbook(Arc<dyn ClosedForm + Send + Sync>),
     Table(TabulatedGame),
     Function {
@@ -53,14 +53,14 @@ impl Game {
 
 #[pymethods]
 impl Game {
-    /// Returns the game of a function from coalitions × players booleans to a flat array of coalitions ×
+    /// Returns the game of a function that maps coalitions × players booleans to a flat array of coalitions ×
     /// outputs numbers.
     #[staticmethod]
     fn of_function(function: Py<PyAny>, players: usize, outputs: usize) -> Self {
         Self { plays: GameSource::Function { function: Callable::new(function), players, outputs } }
     }
 
-    /// Returns the game of a table of 2^n × outputs numbers, in the order of masks: bit i is player i.
+    /// Returns the game of a table with 2^n × outputs numbers, ordered by masks, in which bit i is player i.
     #[staticmethod]
     fn of_table(py: Python<'_>, values: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<Self> {
         let table = TabulatedGame::new(values.as_slice()?.to_vec(), outputs);
@@ -140,7 +140,7 @@ impl Game {
         }
     }
 
-    /// Returns the values of coalitions: coalitions × outputs, flat.
+    /// Returns the values of coalitions as a flat array of coalitions × outputs.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -187,7 +187,7 @@ impl Game {
 /// Maximum size in bytes of the coalitions of one call of a function.
 const MAX_BYTES: usize = 1 << 25;
 
-/// The function as a game, while the calling thread evaluates it.
+/// The Python function as a game, while the calling thread evaluates it.
 struct ServedGame {
     line: Line,
     players: usize,

@@ -51,7 +51,7 @@ pub(crate) fn find_groups<'py>(
     listed(py, &members)
 }
 
-/// Returns members as nested lists of numbers.
+/// Returns members as nested lists of indices.
 fn listed<'py>(py: Python<'py>, members: &[Member]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for member in members {

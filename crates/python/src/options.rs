@@ -63,7 +63,7 @@ pub(crate) struct ResolvedRequest {
 }
 
 impl Request {
-    /// Returns the request for this number of players.
+    /// Returns the request, resolved for this number of players.
     pub(crate) fn resolve(&mut self, py: Python<'_>, players: usize) -> PyResult<ResolvedRequest> {
         let groups = self.groups.as_ref().map(|groups| structure(groups.bind(py), players)).transpose()?;
         let graph = self.graph.take().map(|graph| graph.graph(py, players)).transpose()?;
@@ -119,13 +119,13 @@ pub(crate) fn option_names() -> Vec<&'static str> {
     Options::NAMES.to_vec()
 }
 
-/// Returns the methods: the name of each and a description in one line.
+/// Returns the methods, each as its name and a description in one line.
 #[pyfunction]
 pub(crate) fn methods() -> Vec<(&'static str, &'static str)> {
     Method::all().map(|method| (method.name(), method.help())).collect()
 }
 
-/// Returns the rows, among `count`, of a background of at most `most` rows drawn with `seed`.
+/// Returns the rows, out of `count`, that form a background of at most `most` rows drawn with `seed`.
 #[pyfunction]
 pub(crate) fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
     Background::sampled_rows(count, most, seed)

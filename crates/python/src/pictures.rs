@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::errors::{Class, raised, usage};
 use crate::serve::left_alone;
 
-/// Returns the figures: the name of each and a description in one line.
+/// Returns the figures, each as its name and a description in one line.
 #[pyfunction]
 pub(crate) fn figures() -> Vec<(&'static str, &'static str)> {
     Kind::ALL.map(|kind| (kind.name(), kind.line())).into()
@@ -63,8 +63,8 @@ fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
 
 #[pymethods]
 impl Gathered {
-    /// Gathers all rows: `heading` contains the part that they have in common, `arrays` their row-major
-    /// arrays. The row `wanted` is always kept.
+    /// Gathers all rows. `heading` contains the part that all rows have in common, and `arrays` contains
+    /// their data as row-major arrays. The row `wanted` is always kept.
     #[new]
     fn new(
         py: Python<'_>,
@@ -135,7 +135,7 @@ impl Figure {
         self.scene.table.to_csv()
     }
 
-    /// Returns the shapes as tuples: the kind of each and its properties, for drawing with Matplotlib.
+    /// Returns the shapes as tuples of a kind and its properties, for drawing with Matplotlib.
     fn shapes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         self.scene.shapes.iter().map(|shape| as_tuple(py, shape)).collect()
     }

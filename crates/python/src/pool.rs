@@ -19,7 +19,7 @@ pub(crate) struct Pool {
 
 #[pymethods]
 impl Pool {
-    /// Creates a pool with a number of threads, 0 for one per core.
+    /// Creates a pool with this number of threads; 0 means one per core.
     #[new]
     fn new(py: Python<'_>, threads: usize) -> PyResult<Self> {
         memory::check_setting().map_err(|error| errors::usage(py, error))?;
@@ -42,8 +42,9 @@ impl Pool {
 }
 
 impl Pool {
-    /// Returns a separate pool if this thread evaluates a function that the threads of a pool wait for, else
-    /// `None`. Without it, an explanation inside the function would wait for these threads forever.
+    /// Returns a separate pool if this thread evaluates a function that the threads of a pool wait for,
+    /// otherwise `None`. Without a separate pool, an explanation inside the function would wait for these
+    /// threads forever.
     pub(crate) fn own(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         match ANSWERING.get() {
             0 => Ok(None),

@@ -48,7 +48,7 @@ pub(crate) enum Question {
 /// A function call that another thread waits for.
 struct Request {
     question: Question,
-    /// Expected number of results.
+    /// Expected count of numbers in the result.
     numbers: usize,
     answer: SyncSender<Result<Vec<f64>, BoxError>>,
 }
@@ -90,7 +90,7 @@ impl std::fmt::Display for Miscounted {
 impl std::error::Error for Miscounted {}
 
 impl Line {
-    /// Calls the function and waits for its result, which has `numbers` numbers.
+    /// Calls the function and waits for its result, which must contain `numbers` numbers.
     pub(crate) fn request(&self, question: Question, numbers: usize) -> Result<Vec<f64>, BoxError> {
         let (answer, answered) = sync_channel(1);
         self.0.send(Message::Request(Request { question, numbers, answer })).map_err(|_| ServerStopped)?;
@@ -154,7 +154,7 @@ pub(crate) fn serve<R: Send>(
 }
 
 impl Pool {
-    /// Does `work` on these threads, while other Python threads run. Ctrl-C cancels it.
+    /// Does `work` on the threads of the pool, while other Python threads run. Ctrl-C cancels it.
     pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
         serve(py, self, None, &|_| Ok(()), |_| work())?.whole(py)
     }
@@ -180,8 +180,8 @@ pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -
     Served { result: result.ok(), stopped }.whole(py)
 }
 
-/// Same as [`beside`], for work that does not check for cancellation: after Ctrl-C it runs to its end in the
-/// background.
+/// Same as [`beside`], for work that does not check for cancellation: after Ctrl-C, the work continues to its
+/// end in the background.
 pub(crate) fn left_alone<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,

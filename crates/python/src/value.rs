@@ -10,7 +10,7 @@ use crate::errors::{of_options, of_playing, usage};
 /// A graph of the players.
 #[derive(FromPyObject)]
 pub(crate) enum RequestedGraph {
-    /// Rows, columns, and the number of neighbours of an inner player.
+    /// The rows of a grid, its columns, and the number of neighbours of an inner player.
     Grid(usize, usize, usize),
     /// Pairs of players.
     Edges(Vec<(usize, usize)>),
@@ -20,7 +20,7 @@ pub(crate) enum RequestedGraph {
 }
 
 impl RequestedGraph {
-    /// Returns the graph for a number of players.
+    /// Returns the graph of `players` players.
     pub(crate) fn graph(self, py: Python<'_>, players: usize) -> PyResult<Graph> {
         let option = match self {
             Self::Line(_) => GraphOption::Line,
@@ -37,7 +37,7 @@ impl RequestedGraph {
     }
 }
 
-/// Returns the groups of a number of players, nested or not.
+/// Returns the groups of `players` players, nested or not.
 pub(crate) fn structure(groups: &Bound<'_, PyAny>, players: usize) -> PyResult<Structure> {
     let refused = |error| usage(groups.py(), format!("groups: {error}"));
     Structure::new(players, members(groups, 0)?).map_err(refused)

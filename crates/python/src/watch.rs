@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use apportion::{Explanation, Progress, RunObserver};
 
-/// Counts and collects the finished rows.
+/// A counter and collector of finished rows.
 #[derive(Default)]
 pub(crate) struct Watch {
     rows: AtomicUsize,

@@ -29,9 +29,9 @@ impl Explainer<'_> {
         Ok(None)
     }
 
-    /// Returns the exact values of all rows without evaluating a game, or `None` if the explainer would
-    /// evaluate one: the same numbers as [`explain_rows`](Self::explain_rows), but without an [`Explanation`]
-    /// per row, for tables of any length.
+    /// Returns the exact values of all rows without evaluating a game, or `None` if the explainer has to
+    /// evaluate a game. The values equal those of [`explain_rows`](Self::explain_rows), but there is no
+    /// [`Explanation`] per row, so that tables can have any length.
     ///
     /// The kernel is chosen by the number of rows, so the last bits of a row's values may depend on whether
     /// it is explained alone or in a large table. [`Settings::rows`](apportion_trees::Settings::rows) makes

@@ -1,22 +1,23 @@
-//! Explains one explicand in a conditional game: with the draws of its distribution, or with as many as a
-//! tolerance requires.
+//! Explains one explicand in a conditional game, with the number of draws that the distribution sets or that
+//! a tolerance requires.
 //!
 //! # The number of draws
 //!
 //! A run with a tolerance starts with the draws of the given distribution. Its error has two parts (see
-//! [`draws`](crate::draws)): that of the sampled coalitions, which the run controls, and that of the draws,
-//! which decreases with the number of draws and, once all coalitions are known, in no other way. If the total
-//! exceeds the tolerance, and more draws are expected to reach it within the budget, the run is repeated with
-//! 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the coalitions are
-//! the obstacle, because the run stopped just below its tolerance, the next run reduces their error to seven
-//! tenths.
+//! [`draws`](crate::draws)): the error of the sampled coalitions, which the run controls, and the error of
+//! the draws, which decreases with the number of draws and, once all coalitions are known, in no other way.
+//! If the total exceeds the tolerance, and more draws are expected to reach it within the budget, the run is
+//! repeated with 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the
+//! coalitions are the obstacle, because the run stopped just below its tolerance, the next run reduces their
+//! error to 70%.
 //!
 //! The budget covers all of these runs. An evaluation with g times the distribution's draws requires g times
 //! as many predictions, and counts as g evaluations. The default budget is 1000 n, but at least 100,000, and
 //! is not limited to `2^n`, because more draws are useful beyond that.
 //!
 //! If the draws alone exceeded the tolerance, a run could not have reached it, and spends no error
-//! probability. All other runs spend that of their interim checks, and leave the rest to the next run.
+//! probability. All other runs spend the error probability of their interim checks, and leave the rest to the
+//! next run.
 
 use apportion_estimators::{Explanation, InterimCheck, StopRule, Until, methods};
 use apportion_games::{ConditionalDistribution, ConditionalGame, Game, Model, Shared};
@@ -31,11 +32,11 @@ use crate::source::{Conditional, Source};
 /// The fraction of the error probability that a run is expected to spend on its last interim check.
 const LAST_LOOK: f64 = 0.75;
 
-/// Maximum expected error with more draws, relative to the tolerance, for which another run is started.
+/// Maximum expected error with more draws, as a fraction of the tolerance, for which another run is started.
 const WORTHWHILE: f64 = 0.9;
 
-/// Maximum factor by which draws are increased at once, a power of two: few draws predict the error with many
-/// draws only roughly.
+/// Maximum factor by which the number of draws is increased at once, a power of two. It is limited because
+/// few draws give only a rough prediction of the error with many draws.
 const MAX_GROWTH: usize = 8;
 
 /// The factor by which the tolerance for the coalitions is reduced if a run left too little of it for the
@@ -45,15 +46,15 @@ const TIGHTER: f64 = 0.7;
 /// Minimum fraction of the tolerance to use for the coalitions.
 const TIGHTEST: f64 = 0.2;
 
-/// A number of players that have more coalitions than the default budget.
+/// A number of players with more coalitions than the default budget.
 const MANY_PLAYERS: usize = 30;
 
 /// Minimum evaluations per player for estimating the errors of the draws with a different method.
 const MIN_EVALUATIONS_PER_PLAYER: usize = 10;
 
 impl<'a> Explainer<'a> {
-    /// Creates an explainer of any model with its conditional game: absent features follow the distribution
-    /// `distribution`, given the present ones.
+    /// Creates an explainer for any model with its conditional game, in which absent features follow
+    /// `distribution`, given the present features.
     ///
     /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
     /// means](ConditionalDistribution::mean), like a Gaussian. If the distribution draws rows, standard
@@ -134,7 +135,7 @@ impl Explainer<'_> {
                 && let Some(last) = certificate.interim_checks.last_mut()
             {
                 // The run could not know that it would evaluate all coalitions, which leaves only the draws
-                // to check. Let this check spend the share of a last one.
+                // to check. Let this check spend the error probability of a final check.
                 last.spent = LAST_LOOK * (wrong - before);
             }
             explanation.certify(&asked);
@@ -177,7 +178,7 @@ impl Explainer<'_> {
                         None => None,
                     }
                 }
-                // The error cannot be estimated from a single draw, but from two.
+                // Estimating the error requires at least two draws.
                 None if independent_draws(&game) == Some(1) => {
                     doublings(affordable).next().map(|more| (more, 1.0))
                 }
@@ -197,8 +198,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// Explains the game and adds the errors of its draws to the standard errors. Also returns their parts,
-    /// unless the method's own errors include them all.
+    /// Explains the game and adds the errors of its draws to the standard errors. Also returns the parts of
+    /// these errors, unless the errors of the method already include the draws.
     fn explain_with_draws(
         &self,
         game: &Conditional<'_>,
@@ -246,8 +247,8 @@ impl Explainer<'_> {
     }
 }
 
-/// Returns the largest error of `explanation`, relative to the tolerance of `until`; infinite without a
-/// bound.
+/// Returns the largest error of `explanation` as a fraction of the tolerance of `until`, or infinity if the
+/// error has no bound.
 fn ratio(mut explanation: Explanation, until: &Until) -> f64 {
     explanation.certify(until);
     let ratio = |(&bound, &tolerance): (&f64, &f64)| if bound == 0.0 { 0.0 } else { bound / tolerance };

@@ -5,7 +5,7 @@ use apportion_games::Coalitions;
 use super::Explainer;
 use crate::error::ExplainError;
 
-/// The base value and the prediction of a row.
+/// The base value and the prediction for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ends {
     /// v(∅) for each output; `None` in conditional games, in which it depends on draws.
@@ -15,7 +15,7 @@ pub struct Ends {
 }
 
 impl Explainer<'_> {
-    /// Returns the base value and the prediction of a row. This requires one prediction for the row and one
+    /// Returns the base value and the prediction for a row. This requires one prediction for the row and one
     /// for each background row.
     ///
     /// Use it to check that stored explanations still match the model before reusing them.

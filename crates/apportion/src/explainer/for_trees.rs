@@ -1,4 +1,4 @@
-//! Explainers of tree ensembles.
+//! Explainers for tree ensembles.
 
 use apportion_games::{Background, Rows, Shared};
 use apportion_trees::{CompiledBackground, Diagonal, Ensemble, Settings};
@@ -11,20 +11,20 @@ use crate::source::Source;
 use crate::tree_source::Trees;
 
 impl<'a> Explainer<'a> {
-    /// Creates an explainer of a tree ensemble with its marginal game. [`Method::Auto`](crate::Method::Auto)
+    /// Creates an explainer for a tree ensemble with its marginal game. [`Method::Auto`](crate::Method::Auto)
     /// computes exact values without sampling.
     pub fn for_trees(ensemble: impl Into<Shared<'a, Ensemble>>, background: Background) -> Self {
         Self::of_source(Trees::marginal(ensemble.into(), background))
     }
 
-    /// Creates an explainer of a tree ensemble with its marginal game and a background that was compiled for
+    /// Creates an explainer for a tree ensemble with its marginal game and a background that was compiled for
     /// this ensemble. The rows of the background are not needed, so only the methods
     /// [`Method::Auto`](crate::Method::Auto) and [`Method::Tree`](crate::Method::Tree) are supported.
     pub fn for_compiled(ensemble: impl Into<Shared<'a, Ensemble>>, background: CompiledBackground) -> Self {
         Self::of_source(Trees::compiled(ensemble.into(), background))
     }
 
-    /// Creates an explainer of the outputs of a tree ensemble after its [link function](Ensemble::link)
+    /// Creates an explainer for the outputs of a tree ensemble after its [link function](Ensemble::link)
     /// (probabilities, rates, scores), with their marginal game. [`Method::Auto`](crate::Method::Auto)
     /// computes exact values if that takes acceptable time; all other methods estimate values of the same
     /// game. For models with linear leaves, such as linear models, there is no exact method after a link
@@ -40,8 +40,8 @@ impl<'a> Explainer<'a> {
         Ok(Self::of_source(Trees::linked(ensemble.into(), background)?))
     }
 
-    /// Creates an explainer of a tree ensemble with its path-dependent game, which requires training cover in
-    /// the model but no background. [`Method::Auto`](crate::Method::Auto) computes exact values without
+    /// Creates an explainer for a tree ensemble with its path-dependent game, which requires training cover
+    /// in the model but no background. [`Method::Auto`](crate::Method::Auto) computes exact values without
     /// sampling.
     pub fn path_dependent(ensemble: impl Into<Shared<'a, Ensemble>>) -> Self {
         Self::of_source(Trees::path_dependent(ensemble.into()))

@@ -31,16 +31,16 @@ pub enum NullPlayers {
     /// Removes them from the game, which saves evaluations, and sets their values to 0.
     #[default]
     TakeOut,
-    /// Keeps them in the game; sampling methods may give them small values.
+    /// Keeps them in the game; sampling methods may assign small values to them.
     Keep,
 }
 
-/// Explains the predictions of one model in one game.
+/// An explainer for the predictions of one model in one game.
 ///
 /// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction if
-/// the features in S have the values of the explicand and the others those of a background row. In the
-/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
-/// expects, by its training cover, if only the features in S are known. In a conditional game
+/// the features in S have the values of the explicand and all other features have the values of a background
+/// row. In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an
+/// ensemble expects, by its training cover, if only the features in S are known. In a conditional game
 /// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
 /// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
 /// created with [`for_outputs`](Self::for_outputs)).
@@ -90,7 +90,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Creates an explainer of any model with its marginal game.
+    /// Creates an explainer for any model with its marginal game.
     ///
     /// It borrows the model, or shares it: an explainer of an [`Arc`](std::sync::Arc) is `'static`.
     ///
@@ -226,12 +226,13 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`explain`](Self::explain); if several rows fail, that of the first.
+    /// The errors of [`explain`](Self::explain); if several rows fail, the error for the first of them.
     pub fn explain_rows(&self, explicands: Rows<'_>) -> Result<Vec<Explanation>, ExplainError> {
         self.explain_rows_with_progress(explicands, &|| {})
     }
 
-    /// Like [`explain_rows`](Self::explain_rows), but calls `row_done` after every row, from any thread.
+    /// Explains all rows like [`explain_rows`](Self::explain_rows), and calls `row_done` after every row,
+    /// from any thread.
     ///
     /// # Errors
     ///
@@ -244,9 +245,9 @@ impl<'a> Explainer<'a> {
         self.explain_with(explicands, &CountRows(row_done), false)
     }
 
-    /// Like [`explain_rows`](Self::explain_rows), but with an observer, which receives the progress of the
-    /// runs, can stop them, and restores stored results. The explanations are the same bit for bit whether
-    /// runs are observed, interrupted and resumed, or not.
+    /// Explains all rows like [`explain_rows`](Self::explain_rows), with an observer that receives the
+    /// progress of the runs, can stop them, and restores stored results. The explanations are the same bit
+    /// for bit whether runs are observed, interrupted and resumed, or not.
     ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.
@@ -281,8 +282,8 @@ impl<'a> Explainer<'a> {
         self.explain_rows_by_game(explicands, observer, follows_runs).into_iter().collect()
     }
 
-    /// Explains each row by its game: in parallel if the model allows it, otherwise up to the first that
-    /// fails.
+    /// Explains each row by evaluating its game. If the model can be called from several threads, rows are
+    /// explained in parallel; otherwise one by one, up to the first row that fails.
     fn explain_rows_by_game(
         &self,
         explicands: Rows<'_>,

@@ -24,15 +24,15 @@ pub struct Accuracy {
     pub relative_to: Option<Scale>,
     /// The measure of the error over all players; `euclidean` by default.
     pub error: Option<Measure>,
-    /// The largest output of the model minus its smallest, if known.
+    /// The largest minus the smallest output of the model, if known.
     pub range: Option<f64>,
 }
 
-/// Scales by name.
+/// The scales with their names.
 pub(super) const SCALES: [(&str, Scale); 3] =
     [("norm", Scale::Norm), ("range", Scale::Range), ("nothing", Scale::Absolute)];
 
-/// Measures by name.
+/// The measures with their names.
 pub(super) const MEASURES: [(&str, Measure); 2] =
     [("euclidean", Measure::Euclidean), ("every-player", Measure::EveryPlayer)];
 

@@ -19,7 +19,7 @@ pub struct Distribution {
     pub bandwidth: Option<Bandwidth>,
     /// The fraction of the total weight in the rows that the empirical distribution keeps; 0.95 by default.
     pub share: Option<f64>,
-    /// The variant of the empirical distribution; that of the paper by default.
+    /// The variant of the empirical distribution; the variant in the paper by default.
     pub variant: Option<Variant>,
     /// The fallback of the frequency distribution if no row of the data matches; an error by default.
     #[cfg(feature = "conditional")]
@@ -44,15 +44,15 @@ pub enum Variant {
     Shapr,
 }
 
-/// The variants by name.
+/// The variants with their names.
 pub(super) const VARIANTS: [(&str, Variant); 2] = [("paper", Variant::Paper), ("shapr", Variant::Shapr)];
 
-/// The fallbacks by name.
+/// The fallbacks with their names.
 #[cfg(feature = "conditional")]
 pub(super) const FALLBACKS: [(&str, Fallback); 3] =
     [("refuse", Fallback::Refuse), ("marginal", Fallback::Marginal), ("nearest", Fallback::Nearest)];
 
-/// The error for a text that is not a bandwidth.
+/// The error for text that cannot be parsed as a bandwidth.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected a number above 0, or aicc")]
 #[non_exhaustive]
@@ -70,11 +70,11 @@ impl FromStr for Bandwidth {
 }
 
 impl Distribution {
-    /// Checks that every option given is one of the distribution of `game`.
+    /// Checks that the distribution of `game` uses every option that is set.
     ///
     /// # Errors
     ///
-    /// [`OptionError::Game`].
+    /// [`OptionError::Game`] for the first option that it does not use.
     pub fn check(&self, game: GameName) -> Result<(), OptionError> {
         let drawn = [GameName::Gaussian, GameName::Copula, GameName::Empirical];
         let empirical = &[GameName::Empirical][..];
@@ -96,7 +96,7 @@ impl Distribution {
         }
     }
 
-    /// Returns the text stored in checkpoints.
+    /// Returns these options as the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         let bandwidth = self.bandwidth.map(|bandwidth| match bandwidth {
             Bandwidth::Given(width) => json!({"given": width}),
@@ -118,7 +118,7 @@ impl Distribution {
     }
 }
 
-/// Returns the name of a value in a table of names.
+/// Returns the name of `value` in a table of names.
 pub(super) fn name_of<T: Copy + PartialEq>(
     names: &'static [(&'static str, T)],
     value: T,

@@ -14,7 +14,7 @@ pub struct Engine {
     /// The kernel; `None` for the kernel with the shortest predicted time.
     #[cfg(feature = "trees")]
     pub kernel: Option<Kernel>,
-    /// The precision of tables.
+    /// The floating-point precision of the lookup tables.
     #[cfg(feature = "trees")]
     pub precision: Precision,
     /// The number of rows for which the kernel is chosen; `None` for the number in each call.
@@ -35,7 +35,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns the text stored in checkpoints. It contains the number of rows only if it is set.
+    /// Returns these options as the text stored in checkpoints, with the number of rows only if it is set.
     pub(super) fn words(&self) -> String {
         #[cfg(feature = "trees")]
         let (kernel, precision) =
@@ -49,7 +49,7 @@ impl Engine {
     }
 }
 
-/// The precisions by name.
+/// The precisions with their names.
 #[cfg(feature = "trees")]
 pub(super) const PRECISIONS: [(&str, Precision); 2] =
     [("f64", Precision::Double), ("f32", Precision::Single)];

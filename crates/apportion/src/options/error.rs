@@ -38,14 +38,14 @@ pub enum OptionError {
         /// The expected form.
         expected: String,
     },
-    /// The value is invalid, and its parser has its own message.
+    /// The value is invalid; the message comes from the parser of the value.
     Invalid {
         /// The option.
         option: &'static str,
         /// The message, which quotes the given value.
         problem: String,
     },
-    /// The option requires another one.
+    /// The option requires another option.
     Requires {
         /// The option.
         option: &'static str,
@@ -56,7 +56,7 @@ pub enum OptionError {
     Game {
         /// The option.
         option: &'static str,
-        /// The games that use it.
+        /// The games that use the option.
         games: Vec<&'static str>,
         /// The requested game.
         game: &'static str,
@@ -67,7 +67,7 @@ pub enum OptionError {
     Weights,
     /// The bandwidth depends on the model, which cannot be evaluated while the distribution is fitted.
     NoModel,
-    /// The name is not that of a feature.
+    /// There is no feature with this name.
     Feature {
         /// The option.
         option: &'static str,
@@ -94,7 +94,7 @@ pub enum OptionError {
     Value(ValueError),
     /// The distribution cannot be fitted.
     Distribution {
-        /// The game of the distribution.
+        /// The game that requires the distribution.
         game: &'static str,
         /// The underlying error.
         source: GameError,
@@ -171,7 +171,7 @@ impl OptionError {
     }
 }
 
-/// Returns the first features with their indices.
+/// Lists the first features with their indices, for an error message.
 fn listed(features: &[String]) -> String {
     const SHOWN: usize = 10;
     let first = features.iter().take(SHOWN).enumerate().map(|(index, name)| format!("{index} {name}"));

@@ -18,14 +18,15 @@ const DRAWS: usize = 500;
 type SharedDistribution<'a> = Shared<'a, dyn ConditionalDistribution + 'a>;
 
 impl Distribution {
-    /// Fits the distribution of a game to rows, with weights if given; `None` for games without a
-    /// distribution. `model` is for bandwidths that depend on it, and `None` if it cannot be evaluated at
-    /// this time.
+    /// Fits the distribution of a game to rows, with weights if given; returns `None` for games without a
+    /// distribution. `model` is only required for a bandwidth that depends on the model; it is `None` if the
+    /// model cannot be evaluated at this time.
     ///
     /// # Errors
     ///
     /// [`OptionError::Weights`] for a variant that does not support weights, [`OptionError::NoModel`] for a
-    /// bandwidth that requires a model, and [`OptionError::Distribution`].
+    /// bandwidth that requires a model, and [`OptionError::Distribution`] if the distribution cannot be
+    /// fitted.
     pub fn fit<'a>(
         &self,
         game: GameName,

@@ -3,20 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A game in which the rows of a model are explained.
+/// A game that defines how absent features are replaced when the predictions of a model are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GameName {
-    /// Absent features come from a background.
+    /// The values of absent features come from background rows.
     Marginal,
     /// Trees average over the branches of absent features.
     PathDependent,
-    /// Absent features follow a Gaussian distribution, given the present ones.
+    /// Absent features follow a Gaussian distribution, given the present features.
     Gaussian,
-    /// Absent features follow a Gaussian copula, given the present ones.
+    /// Absent features follow a Gaussian copula, given the present features.
     Copula,
-    /// Absent features come from rows that are similar to the explicand in the present ones.
+    /// The values of absent features come from rows that are similar to the explicand in the present
+    /// features.
     Empirical,
-    /// Absent features come from rows that agree with the explicand in the present ones.
+    /// The values of absent features come from rows that agree with the explicand in the present features.
     Frequency,
 }
 

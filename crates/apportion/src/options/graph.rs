@@ -67,7 +67,8 @@ impl GraphOption {
     ///
     /// # Errors
     ///
-    /// [`OptionError::Edge`], [`OptionError::Feature`] and [`OptionError::Graph`].
+    /// [`OptionError::Edge`] for an edge that does not consist of two features, [`OptionError::Feature`] for
+    /// an unknown feature, and [`OptionError::Graph`] if the graph does not match the features.
     pub fn graph(&self, names: &[String]) -> Result<Graph, OptionError> {
         let players = names.len();
         let graph = match self {
@@ -95,7 +96,7 @@ impl GraphOption {
 }
 
 impl GraphOption {
-    /// Returns the text stored in checkpoints.
+    /// Returns this graph as the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Line => "line".to_owned(),

@@ -9,7 +9,7 @@ use super::error::OptionError;
 use super::nested::Nested;
 use super::quoted::{split, typed, unquoted};
 
-/// The characters that separate groups, and the features in a group.
+/// The separators: between groups, and between the features in a group.
 pub(super) const SEPARATORS: [char; 2] = [';', ','];
 
 /// Groups of features, not yet checked against the features of a model.
@@ -24,7 +24,7 @@ pub enum Groups {
     Structure(Structure),
 }
 
-/// How groups are found in data.
+/// A way to find groups in data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindGroups {
@@ -121,7 +121,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`OptionError::Feature`] and [`OptionError::Groups`].
+    /// [`OptionError::Feature`] for an unknown feature, and [`OptionError::Groups`] if the groups do not
+    /// contain every feature exactly once.
     pub fn structure(&self, names: &[String]) -> Result<Option<Structure>, OptionError> {
         let members = match self {
             Self::Auto(_) => return Ok(None),
@@ -133,14 +134,14 @@ impl Groups {
         Structure::new(names.len(), members).map(Some).map_err(invalid)
     }
 
-    /// Returns the groups of a value; `None` for values without groups.
+    /// Returns the groups that a value is defined for; `None` for values without groups.
     pub fn from_value(value: &Value) -> Option<Self> {
         let groups = value.groups().map(|partition| Structure::Groups(partition.clone()));
         let levels = || value.hierarchy().map(|hierarchy| Structure::Levels(hierarchy.clone()));
         groups.or_else(levels).map(Self::Structure)
     }
 
-    /// Returns the text stored in checkpoints: `0,1;2`, and JSON for nested groups.
+    /// Returns the groups as the text stored in checkpoints: `0,1;2`, or JSON for nested groups.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Auto(FindGroups::Significant) => "auto".to_owned(),
@@ -168,7 +169,7 @@ pub fn members(hierarchy: &Hierarchy) -> Vec<Member> {
     hierarchy.members().into_iter().map(group).collect()
 }
 
-/// Returns groups as JSON, with players by `name`.
+/// Returns groups as JSON; `name` returns the name of each player.
 fn listed<T>(groups: &[Member<T>], name: &impl Fn(&T) -> String) -> serde_json::Value {
     let member = |member: &Member<T>| match member {
         Member::Player(player) => name(player).into(),
@@ -187,7 +188,7 @@ fn features_of(member: &Member) -> Option<Vec<usize>> {
     members.iter().map(feature).collect()
 }
 
-/// Replaces the names of features by indices.
+/// Replaces the names of features with their indices.
 fn by_index(member: &Member<String>, names: &[String]) -> Result<Member, OptionError> {
     Ok(match member {
         Member::Player(name) => Member::Player(feature("groups", name, names)?),

@@ -68,9 +68,9 @@ pub struct Options {
     pub graph: Option<GraphOption>,
     /// The game; `None` if it depends on the model and the background.
     pub game: Option<GameName>,
-    /// The output of the model.
+    /// The output of the model to explain.
     pub output: OutputName,
-    /// The method.
+    /// The method of computing values.
     pub method: Method,
     /// The budget per row; `None` for the default.
     pub budget: Option<Budget>,
@@ -167,7 +167,7 @@ impl Options {
         Ok(())
     }
 
-    /// Returns the options that determine the results, as text, as stored in checkpoints.
+    /// Returns the options that determine the results, each as the text stored in checkpoints.
     ///
     /// Interfaces that choose the game, the method or the budget, or find groups in data, set these options
     /// first. Options without a value are `none`.
@@ -253,7 +253,7 @@ impl Options {
     }
 }
 
-/// Parses a value with a parser whose messages quote it.
+/// Parses the value of an option with a parser whose error messages quote the value.
 fn parse<T: FromStr<Err: ToString>>(option: &'static str, words: &str) -> Result<T, OptionError> {
     words.parse().map_err(|error: T::Err| OptionError::Invalid { option, problem: error.to_string() })
 }
@@ -273,7 +273,7 @@ fn whole<T: FromStr>(option: &'static str, words: &str, expected: &str) -> Resul
     words.parse().map_err(|_| form(option, words, expected))
 }
 
-/// Returns the value with this name.
+/// Returns the known value with the name `words`.
 fn word<T: Clone>(option: &'static str, words: &str, known: &[(&'static str, T)]) -> Result<T, OptionError> {
     let found = known.iter().find(|(name, _)| *name == words).map(|(_, value)| value.clone());
     found.ok_or_else(|| OptionError::Word {

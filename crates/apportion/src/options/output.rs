@@ -21,7 +21,7 @@ impl OutputName {
         *self != Self::Margin
     }
 
-    /// Returns the text stored in checkpoints.
+    /// Returns this output as the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         match self {
             Self::LogLoss(class) => serde_json::json!({"log-loss": class}).to_string(),
@@ -48,7 +48,7 @@ impl fmt::Display for OutputName {
     }
 }
 
-/// The error for a text that is not an output.
+/// The error for text that cannot be parsed as an output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of: margin, probability, log-loss=CLASS (the name or index of the rows' class)")]
 #[non_exhaustive]

@@ -58,7 +58,7 @@ impl Format {
         matches!(self, Self::Json | Self::Jsonl | Self::Csv | Self::Table)
     }
 
-    /// Returns whether the format stores only numbers, and no IDs of rows.
+    /// Returns whether the format stores only numbers, and no row IDs.
     pub(crate) fn is_of_numbers_alone(self) -> bool {
         matches!(self, Self::Npy | Self::Npz)
     }

@@ -110,7 +110,7 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
     ]),
 ];
 
-/// The extent of the help.
+/// The extent of the help that is shown.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Extent {
     /// `-h`, in which the text of an option includes its values.

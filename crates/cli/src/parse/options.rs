@@ -32,7 +32,7 @@ impl Explain {
 }
 
 impl Accuracy {
-    /// Sets the options of the accuracy.
+    /// Sets the accuracy options.
     pub(crate) fn set(&self, options: &mut Options) -> Result<()> {
         options.accuracy.tolerance = self.until;
         options.accuracy.confidence = self.confidence;

@@ -42,7 +42,7 @@ impl BackgroundDescription {
         Self { rows: Some(rows.len()), digest }
     }
 
-    /// Describes rows whose numbers are codes of strings. The digest depends on the strings, not on their
+    /// Describes rows whose numbers are codes for strings. The digest depends on the strings, not on their
     /// codes.
     pub(crate) fn of_texts(rows: Rows<'_>, weights: Option<&[f64]>, texts: &Texts) -> Self {
         let mut told = Vec::with_capacity(rows.values().len());
@@ -56,7 +56,7 @@ impl BackgroundDescription {
         Self::of_rows(Rows::new(&told, rows.columns()), weights)
     }
 
-    /// Describes a file that replaces rows.
+    /// Describes a file that replaces rows, such as a compiled background.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         Ok(Self { rows: None, digest: digest_of_file(path)? })
     }
@@ -330,7 +330,7 @@ fn means(table: &Table) -> Vec<f64> {
         .collect()
 }
 
-/// Sums with a rounding error that grows with the logarithm of the length.
+/// Returns the sum by pairwise summation, whose rounding error grows with the logarithm of the length.
 fn pairwise_sum(numbers: &[f64]) -> f64 {
     match numbers.len() {
         0..=32 => numbers.iter().sum(),
@@ -341,7 +341,7 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns an error if cells are strings (for a program), because `what` requires numbers.
+/// Returns an error if cells are strings, as they can be for a program, because `what` requires numbers.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {

@@ -33,8 +33,8 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Starts to read the columns that a model expects, or all columns, with their `texts`, if there is no
-    /// model yet.
+    /// Starts reading the columns that a model expects. If there is no model yet, reads all columns, with
+    /// their `texts`.
     pub(crate) fn new(
         path: &Path,
         model: Option<&Arc<AnyModel>>,
@@ -74,7 +74,7 @@ impl Feed {
         Ok(table)
     }
 
-    /// Appends rows to a table until it has this many, or there are no more.
+    /// Appends rows to `table` until it has this many rows, or there are no more.
     pub(crate) fn fill(&mut self, table: &mut Table, rows: usize) -> Result<()> {
         while !self.is_at_end && (table.columns == 0 || table.values.len() / table.columns < rows) {
             match self.messages.recv()? {

@@ -58,7 +58,7 @@ pub(crate) fn members(value: &Value) -> Option<Vec<Member>> {
     groups.or_else(|| value.hierarchy().map(options::members))
 }
 
-/// Replaces features by their names, as in results.
+/// Replaces features with their names, as in results.
 pub(crate) fn named(groups: &[Member], features: &[String]) -> Vec<apportion_results::Member> {
     let member = |member: &Member| match member {
         Member::Player(feature) => apportion_results::Member::Feature(features[*feature].clone()),

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use apportion::games::Member;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Reads the groups in the order of the file. Features are names, or numbers as text.
+/// Reads the groups in the order of the file. Features are given by name, or by index as text.
 pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let says = || format!("cannot read the groups from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;

@@ -17,8 +17,8 @@ use crate::parse::columns::Columns;
 use crate::parse::format::Format;
 use crate::parse::select::Selection;
 
-/// The size of a batch in numbers, including the results of its rows: about 32 MB. A constant, so that the
-/// values of a row cannot depend on how the rows are read.
+/// The size of a batch: the total count of numbers in its rows and in their results, about 32 MB. It is a
+/// constant, so that the values of a row cannot depend on how the rows are read.
 const BATCH: usize = 1 << 22;
 
 /// Returns an error for options that cannot be combined, before anything is read.
@@ -63,7 +63,7 @@ pub(crate) struct Batch {
     pub(crate) rows: Vec<u64>,
     /// The ID of each row, if requested.
     pub(crate) ids: Option<Vec<String>>,
-    /// Rows × features.
+    /// The inputs of the rows, rows × features.
     pub(crate) values: Vec<f64>,
 }
 
@@ -72,10 +72,10 @@ pub(crate) struct Batches {
     columns: usize,
     /// The maximum number of rows in a batch.
     size: usize,
-    /// Rows that have been read; those before `start` have been returned.
+    /// Rows that have been read; the rows before `start` have been returned.
     table: Table,
     start: usize,
-    /// The number of rows of the file before the table.
+    /// The number of rows that precede the table in the file.
     before: usize,
     feed: Feed,
     /// The selected rows; `None` for all.
@@ -85,8 +85,8 @@ pub(crate) struct Batches {
 }
 
 impl Input {
-    /// Reads the model and the first rows. `numbers` returns the number of numbers computed per row, given
-    /// the model and the number of features.
+    /// Reads the model and the first rows. `numbers` returns how many numbers are computed per row, given the
+    /// model and the number of features.
     pub(crate) fn read(
         args: &args::Input,
         numbers: impl FnOnce(&AnyModel, usize) -> usize,
@@ -122,7 +122,7 @@ impl Input {
         if let (Some(selection), None) = (&selection, &whole)
             && !selection.is_increasing()
         {
-            // A selection that repeats or reorders rows needs all of them in memory.
+            // A selection that repeats or reorders rows needs all rows in memory.
             feed.fill(&mut table, usize::MAX)?;
         }
         let batches = Batches {
@@ -164,8 +164,8 @@ impl Input {
         Ok(())
     }
 
-    /// Returns the requirements for other files of rows. They do not need the target, nor the same order of
-    /// columns.
+    /// Returns the requirements for other files of rows. These files need neither the target nor the same
+    /// order of columns.
     pub(crate) fn row_options_of_others(&self) -> Result<RowOptions<'_>> {
         let of_model = self.model.row_options(&self.meaning)?;
         let (names, named_by) = match of_model.names {

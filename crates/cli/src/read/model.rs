@@ -41,7 +41,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the tree ensemble, if it is one.
+    /// Returns the tree ensemble, if the model is one.
     pub(crate) fn trees(&self) -> Option<&Ensemble> {
         match self {
             Self::Trees(ensemble) => Some(ensemble),
@@ -51,7 +51,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the tree ensemble, or an error that `what` requires one.
+    /// Returns the tree ensemble, or an error which states that `what` requires one.
     pub(crate) fn ensemble(&self, what: &str) -> Result<&Ensemble> {
         let instead = match what {
             "--interactions" => ", or use an index that supports any model: --interactions=shapley --order 2",
@@ -165,7 +165,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the categories of a feature by their codes, as far as the model stores them.
+    /// Returns the categories of a feature, indexed by their codes, as far as the model stores them.
     pub(crate) fn categories(&self, feature: usize) -> Vec<String> {
         let name = |category: &Category| match category {
             Category::Text(text) => text.clone(),

@@ -36,13 +36,13 @@ pub(crate) struct Running {
     pub(crate) names: Option<Vec<String>>,
     /// The strings in the rows, which the program reads.
     pub(crate) texts: Arc<Texts>,
-    /// The names of its outputs, if there are several and it names them.
+    /// The names of the outputs, if the program has several outputs and names them.
     pub(crate) classes: Option<Vec<String>>,
 }
 
 impl ProgramArgs {
-    /// Starts the program for rows with these column names, whose numbers are codes of these strings. `rows`
-    /// must contain at least one of them.
+    /// Starts the program for rows with these column names. The numbers in the rows are codes of the strings
+    /// in `texts`. `rows` must contain at least one row.
     pub(crate) fn start(
         &self,
         names: Option<Vec<String>>,

@@ -18,7 +18,7 @@ pub(crate) fn read(path: &Path, wanted: &RowOptions<'_>) -> Result<Table> {
     open(path)?.read(wanted).map_err(|error| in_words(error.into()))
 }
 
-/// Reads the same in blocks. Returns notes for the user.
+/// Reads the specified features in blocks. Returns notes for the user.
 pub(crate) fn each_block(
     path: &Path,
     wanted: &RowOptions<'_>,

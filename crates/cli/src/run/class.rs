@@ -13,7 +13,7 @@ use crate::read::model::AnyModel;
 /// The classes of a model, by name if they have names.
 #[derive(Debug, Clone)]
 pub(crate) struct Classes {
-    /// One for each output, or the two classes of a single margin.
+    /// The name of the class of each output, or of the two classes that share a single margin.
     names: Option<Vec<String>>,
     outputs: usize,
     /// Whether the only output is the margin of the second of two classes.
@@ -57,7 +57,7 @@ impl Classes {
         }
     }
 
-    /// Returns the class whose loss `--output log-loss=CLASS` explains, if that is the space.
+    /// Returns the class whose loss `--output log-loss=CLASS` explains, or `None` for any other output.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Classes {
         self.place("--output log-loss", class).map(Some)
     }
 
-    /// Returns the output of that class, if there are several outputs.
+    /// Returns the output of the class whose loss is explained, if there are several outputs.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Classes {
     }
 }
 
-/// Returns the only name that is the same number as a class in other digits: 1.0 and 1.
+/// Returns the only name that is the same number as `class`, written in a different way: 1.0 and 1.
 fn same_number(class: &str, names: &[String]) -> Option<usize> {
     let number: f64 = class.parse().ok()?;
     let is_same = |name: &String| name.parse::<f64>() == Ok(number);
@@ -111,7 +111,7 @@ fn same_number(class: &str, names: &[String]) -> Option<usize> {
     (!names[place + 1..].iter().any(is_same)).then_some(place)
 }
 
-/// Returns a class as results store it: its name, or its number without names.
+/// Returns a class as stored in results: its name, or its number if there are no names.
 pub(crate) fn shown(class: usize, names: Option<&[String]>) -> Value {
     names.map_or_else(|| json!(class), |names| json!(names[class]))
 }

@@ -63,7 +63,7 @@ pub(crate) fn facts(file: &Path, args: &Inspect) -> Result<Facts> {
     of_model_or_rows(file, args)
 }
 
-/// Returns the facts of a file of this kind.
+/// Returns the facts of a file, preceded by its kind.
 fn kind(what: &str, facts: Facts) -> Facts {
     std::iter::once(("kind", json!(what))).chain(facts).collect()
 }
@@ -104,7 +104,7 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     })
 }
 
-/// Returns the facts of a neural network, or `None` if the file is not one or cannot be read.
+/// Returns the facts of a neural network, or `None` if the file is not a neural network or cannot be read.
 #[cfg(feature = "networks")]
 pub(crate) fn of_network(file: &Path) -> Result<Option<Facts>> {
     let Ok(network) = apportion_onnx::NetworkOptions::new().from_path(file) else { return Ok(None) };
@@ -316,8 +316,8 @@ impl Column {
     }
 }
 
-/// Returns the number of rows and statistics of their columns; with a model, only those of its features, in
-/// its encoding.
+/// Returns the number of rows, and statistics of each column. With a model, only its features are included,
+/// in its encoding.
 fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     let model = args
         .model_file()

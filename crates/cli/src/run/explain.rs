@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     note_what_it_reduces_to(&value);
     let classes = input.model.classes();
     let of_model = Classes::new(&input.model);
-    // If there are several losses, only that of the specified class is explained.
+    // If there are several losses, only the loss for the specified class is explained.
     let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
     let ConfiguredExplainer { explainer, background } = explainer(args, &options, game, &input)?;
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let (mut warnings, mut before) = (Warnings::default(), 0);
     let outputs = input.model.outputs();
-    // The method with the same estimator and draws, if any; known once rows have been explained.
+    // The other method with the same estimator and draws, if any; known once rows have been explained.
     let same_as = OnceLock::new();
     let results = |first: &results::Batch| -> Result<Values> {
         let mut about = about(args, game, &input);
@@ -234,7 +234,7 @@ fn inputs(args: &Explain) -> Vec<&Path> {
     model_and_rows.into_iter().chain(background).chain([graph, groups]).flatten().collect()
 }
 
-/// The observer of a batch that starts after `before` rows.
+/// An observer of one batch, which starts after `before` rows.
 struct OffsetRuns<'a, 'r> {
     observer: &'a Runs<'r>,
     before: usize,
@@ -358,8 +358,8 @@ fn program(command: &str) -> String {
     format!("program {}{}", digest::digest_bytes(command.as_bytes()), files.collect::<String>())
 }
 
-/// Explanations in a checkpoint that are compared with the current program before they are reused. The
-/// program may depend on more than the files named in its command.
+/// Explanations in a checkpoint that are compared with predictions of the current program before they are
+/// reused. The program may depend on more than the files named in its command.
 struct Stored<'a> {
     rows: Vec<(usize, &'a Explanation)>,
     /// Whether the base value has been compared, which takes a prediction for each background row.
@@ -419,7 +419,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Formats options as data, on one line.
+/// Formats options as data on one line.
 fn in_words(options: &impl Serialize) -> Result<String> {
     Ok(match serde_json::to_value(options)? {
         serde_json::Value::String(name) => name,

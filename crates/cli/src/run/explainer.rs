@@ -119,7 +119,7 @@ pub(crate) fn explainer<'a>(
     })
 }
 
-/// Returns the model with its loss on rows of a class as its output.
+/// Returns the model whose output is its loss for rows of one class.
 fn with_loss(model: &Ensemble, args: &Explain, input: &Input) -> Result<Ensemble> {
     let place = Classes::new(&input.model).of_rows(&args.space)?.unwrap_or_default();
     model.clone().with_loss(place as f64).with_context(|| format!("--output {}", args.space))

@@ -168,8 +168,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Collects the numbers of all rows, which have the same coalitions. The empty coalition is included if it
-/// has a separate index.
+/// Collects the indices of all rows into a batch; all rows have the same coalitions. The empty coalition is
+/// included if it has a separate index.
 fn block(found: &[Interactions]) -> results::Batch {
     let mut block = results::Batch::default();
     let has_own_constant = found.iter().any(|row| row.constant() != row.base());

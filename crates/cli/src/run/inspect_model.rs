@@ -13,7 +13,7 @@ use crate::parse::rounds;
 use crate::read::model::AnyModel;
 use crate::read::rows;
 
-/// The numbers of rows to plan for: one, a small table, many.
+/// The numbers of rows for which plans are shown: one, a small table, many.
 const ROWS: [usize; 3] = [1, 1000, 100_000];
 /// The number of background rows that serve as a sample of the rows to explain.
 const SAMPLE: usize = 1000;

@@ -57,7 +57,8 @@ pub(crate) fn write<R: Text>(
     Ok(computed)
 }
 
-/// Same as [`write()`], but writes a summary of each player over all rows instead of the rows.
+/// Computes the batches like [`write()`], but writes a summary of each player over all rows instead of the
+/// rows.
 pub(crate) fn summarize(
     (destination, format): (&Destination, Format),
     batches: &mut Batches,

@@ -17,8 +17,8 @@ const MAX_LINE: usize = 100;
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Facts {
-    /// Returns the name of each fact and its entries as strings without quotes, with `missing` for unknown
-    /// ones.
+    /// Returns the name of each fact and its entries as strings without quotes, with `missing` in place of
+    /// unknown entries.
     fn lines(&self, missing: &str) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let text = move |value: &Value| match value {
             Value::Null => missing.to_owned(),

@@ -22,7 +22,7 @@ pub(crate) use summary::Summary;
 pub(crate) use text::Text;
 pub(crate) use writer::writer;
 
-/// Writes results that are complete, and calls `before` when they are written, but not yet visible.
+/// Writes complete results, and calls `before` when they have been written but are not yet visible.
 pub(crate) fn write_all(
     destination: &Destination,
     format: Format,
@@ -38,8 +38,8 @@ pub(crate) fn write_all(
     Ok(sink.finish()?)
 }
 
-/// Returns an error if standard output was closed before the command started: the first file to be opened
-/// would get its descriptor.
+/// Returns an error if standard output was closed before the command started, because the first file to be
+/// opened would get its descriptor.
 #[cfg(unix)]
 pub(crate) fn check_open() -> Result<()> {
     if rustix::io::fcntl_getfd(std::io::stdout()).is_err() {

@@ -40,14 +40,14 @@ struct FeatureSummary {
 pub(crate) struct Summary<'a> {
     of: &'a Values,
     rows: usize,
-    /// Players × outputs.
+    /// The statistics of each player and output, players × outputs.
     moments: Vec<Moments>,
     /// The lines of the summary, once all rows are known.
     told: Vec<FeatureSummary>,
 }
 
 impl<'a> Summary<'a> {
-    /// Creates a summary of no rows.
+    /// Creates an empty summary.
     pub(crate) fn new(of: &'a Values) -> Self {
         let nothing =
             Moments { mean_size: 0.0, mean: 0.0, squares: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
@@ -70,7 +70,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Ends the summary after the last row. The rows of the returned batch are the lines of the summary.
+    /// Ends the summary after the last row, and returns the lines of the summary as the rows of a batch.
     pub(crate) fn end(&mut self) -> Batch {
         let outputs = self.of.heading.outputs.len();
         let told = |(at, moments): (usize, &Moments)| FeatureSummary {

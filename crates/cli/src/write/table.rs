@@ -72,7 +72,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Creates the scale for these values.
+    /// Creates bars with a common scale for these values.
     pub(super) fn new(values: impl IntoIterator<Item = f64>) -> Self {
         values.into_iter().fold(Self { largest: 0.0, are_below_zero: false }, |bars, value| Self {
             largest: bars.largest.max(value.abs()),
@@ -93,7 +93,7 @@ impl Bars {
         if value >= 0.0 {
             return format!("{}│{full}{}", " ".repeat(room), PARTS[rest]);
         }
-        // For blocks that fill from the right, there is only a half block.
+        // The only block used that fills from the right is the half block.
         let half = if rest >= 4 { "▐" } else { "" };
         format!("{:>room$}│", format!("{half}{full}"))
     }

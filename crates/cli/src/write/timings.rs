@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::Serialize;
 
-/// Wall-clock seconds in this process.
+/// The timings of a run, in wall-clock seconds of this process.
 #[derive(Serialize)]
 pub(crate) struct Timings {
     load_s: f64,

@@ -52,10 +52,10 @@ const SIGNS: [(&str, Comparison); 7] = [
     ("=", Comparison::Equal),
 ];
 
-/// A way to read a condition: left-hand side, operator, right-hand side.
+/// One way to read a condition: left-hand side, operator, right-hand side.
 type Interpretation<'c> = (Cow<'c, str>, Comparison, &'c str);
 
-/// A quantity that each row has.
+/// A quantity of a row that a condition compares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Quantity {
     /// The input of the feature with this index.
@@ -68,7 +68,7 @@ enum Quantity {
 struct ResolvedCondition {
     of: Quantity,
     comparison: Comparison,
-    /// NaN for `missing`.
+    /// The number on the right-hand side; NaN for `missing`.
     number: f64,
 }
 
@@ -92,8 +92,8 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// Returns the rows that meet the condition, by their positions among the kept rows, in order. `output`
-    /// is the output of the prediction.
+    /// Returns the positions, among the kept rows, of the rows that meet the condition, in ascending order.
+    /// If the condition is on the prediction, `output` selects the output.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Condition {
         Ok((0..explained.rows()).filter(is_met).collect())
     }
 
-    /// Like [`rows`](Self::rows), but returns an error if no row meets the condition.
+    /// Returns the same as [`rows`](Self::rows), but an error if no row meets the condition.
     pub(crate) fn some_rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
         let rows = self.rows(explained, output)?;
         if !rows.is_empty() {
@@ -138,7 +138,7 @@ impl Condition {
             Some(read(explained, of, comparison, text))
         });
         let found: Vec<Result<ResolvedCondition, String>> = known.collect();
-        // Later ways have longer names, and a quoted name takes precedence.
+        // Later interpretations have longer names, and a quoted name takes precedence.
         match found.iter().rev().find_map(|way| way.as_ref().ok()) {
             Some(&read) => Ok(read),
             None => {
@@ -185,7 +185,7 @@ fn sign(text: &str) -> Option<(&'static str, Comparison)> {
     SIGNS.into_iter().find(|(sign, _)| text.starts_with(sign))
 }
 
-/// Returns the quoted text at the start of `text`, with double quotes replaced by single ones, and the rest.
+/// Returns the quoted text at the start of `text`, with doubled quotes replaced by single ones, and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut left = text.strip_prefix('"')?;
     let mut inside = String::new();
@@ -244,7 +244,7 @@ impl Quantity {
         feature.map(Self::Input).or_else(|| (name == "prediction").then_some(Self::Prediction))
     }
 
-    /// Returns the value of a row, NaN if it is missing.
+    /// Returns the value of the quantity in a row, NaN if it is missing.
     fn number(self, explained: &Explained, row: usize, output: usize) -> f64 {
         match self {
             Self::Input(feature) => explained.any_input(row, feature),
@@ -252,7 +252,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the categories, if values are codes of categories.
+    /// Returns the category names if the values of the quantity are codes of categories.
     fn words(self, explained: &Explained) -> &[String] {
         match self {
             Self::Input(feature) => &explained.heading.categories[feature],
@@ -260,7 +260,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the name for error messages.
+    /// Returns the name of the quantity for error messages.
     fn shown(self, explained: &Explained) -> String {
         match self {
             Self::Input(feature) => format!("the inputs of {}", shown(&explained.heading.features[feature])),
@@ -270,8 +270,8 @@ impl Quantity {
 }
 
 impl Comparison {
-    /// Returns whether the comparison holds for the number of a row and a given number, which is NaN for
-    /// `missing`.
+    /// Returns whether the comparison holds between the row's number `own` and the number in the condition,
+    /// which is NaN for `missing`.
     fn is_met(self, own: f64, number: f64) -> bool {
         if number.is_nan() {
             return own.is_nan() == (self == Self::Equal);
@@ -290,8 +290,8 @@ impl Comparison {
     }
 }
 
-/// Returns whether the numbers are equal, or equal after rounding the given number to 32 bits, as the row may
-/// be.
+/// Returns whether the numbers are equal, either exactly or after rounding the given number to 32 bits,
+/// because the row may contain a number rounded to 32 bits.
 fn is_same(own: f64, number: f64) -> bool {
     own == number || f64::from(number as f32) == own
 }

@@ -7,8 +7,8 @@ const BINS: i64 = 256;
 /// Maximum absolute value of the index of a bin, so that it is exact.
 const MAX_BIN: f64 = (1_u64 << 50) as f64;
 
-/// Counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256 bins contain all
-/// numbers, so the counts do not depend on the order of the numbers.
+/// A histogram: counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256
+/// bins contain all numbers, so the counts do not depend on the order of the numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Density {
     exponent: i32,
@@ -17,7 +17,7 @@ pub struct Density {
 }
 
 impl Density {
-    /// Counts a number.
+    /// Adds a number to the count of its bin.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl Density {
         self.counts[place] += 1;
     }
 
-    /// Makes bins 2^halvings times as wide.
+    /// Makes the bins 2^halvings times as wide, by merging them.
     fn coarsen(&mut self, halvings: i32) {
         if halvings <= 0 {
             return;
@@ -73,7 +73,7 @@ impl Density {
         self.counts = counts;
     }
 
-    /// Returns the total count.
+    /// Returns the count of all numbers.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -9,7 +9,7 @@ use super::summary::{InputSummary, Spread, Summary};
 use super::{Explained, is_drawn};
 use crate::error::PlotError;
 
-/// Collects rows into an [`Explained`].
+/// A builder that collects rows into an [`Explained`].
 ///
 /// At most twice the number of rows to keep are in memory, regardless of the number of rows. The kept rows
 /// depend on the seed and on the order of the rows, but not on their division into batches. They are the
@@ -44,12 +44,12 @@ pub struct Gathering {
     kept: Batch,
     /// Number of rows that remained when rows were last discarded.
     left: usize,
-    /// The position of each kept row among all rows.
+    /// The positions of the kept rows among all rows.
     places: Vec<u64>,
     summary: Summary,
-    /// Extremes of values, predictions and inputs.
+    /// The rows with the extremes of values, predictions and inputs.
     ends: Vec<Ends>,
-    /// Factors from the standard errors of rows to half-widths.
+    /// Factors that convert the standard errors of rows to the half-widths of intervals.
     factors: IntervalFactors,
 }
 
@@ -89,8 +89,8 @@ impl Gathering {
         })
     }
 
-    /// Returns the default number of rows to keep for a heading: rows with four million numbers in total, at
-    /// least 200 and at most 50,000.
+    /// Returns the default number of rows to keep for a heading: as many as contain four million numbers in
+    /// total, but at least 200 and at most 50,000.
     pub fn usual_rows(heading: &Heading) -> usize {
         let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
         (4_000_000 / of_row.max(1)).clamp(200, 50_000)
@@ -155,7 +155,7 @@ impl Gathering {
         self.heading.categories[feature] = words;
     }
 
-    /// Finishes the collection.
+    /// Finishes the collection and returns it.
     pub fn end(mut self) -> Explained {
         self.leave_out();
         if self.summary.rows == 0 || self.summary.evaluations.0 == u64::MAX {
@@ -175,8 +175,8 @@ impl Gathering {
         }
     }
 
-    /// Replaces interactions by values: those on the diagonal, or the sums over rows of the matrix.
-    /// Accumulates the absolute interactions.
+    /// Replaces the interactions in `batch` with values: the diagonal entries of each matrix, or its row
+    /// sums. Adds the absolute interactions to the summary.
     fn take_interactions(&mut self, form: Form, batch: &mut Batch) {
         let (players, outputs) = (self.heading.players.len(), self.heading.outputs.len());
         let mut values = vec![0.0; batch.rows.len() * players * outputs];

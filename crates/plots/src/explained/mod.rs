@@ -34,7 +34,7 @@ pub struct Explained {
     /// The kept rows, in their original order.
     pub(crate) kept: Batch,
     pub(crate) summary: Summary,
-    /// The factor from the standard errors of each kept row to the half-widths of 95% intervals.
+    /// For each kept row, the factor that converts standard errors to the half-widths of 95% intervals.
     factors: Vec<f64>,
     /// The seed of the sample.
     pub(crate) seed: u64,
@@ -69,7 +69,7 @@ impl Explained {
         self.heading.outputs.len()
     }
 
-    /// Returns the name of an output within a sentence. Empty for a single output without a name.
+    /// Returns the name of an output for use within a sentence. Empty for a single output without a name.
     pub(crate) fn output_name(&self, output: usize) -> String {
         match self.heading.outputs[output].as_str() {
             "" if self.outputs() > 1 => format!("output {output}"),
@@ -94,8 +94,8 @@ impl Explained {
         self.kept.predictions[row * self.outputs() + output]
     }
 
-    /// Returns the prediction of a row minus its base value and the sum of its values. If values are
-    /// efficient, this is rounding error.
+    /// Returns the prediction for a row minus the base value and the sum of the values. For efficient values,
+    /// this difference is only rounding error.
     pub(crate) fn left_undivided(&self, row: usize, output: usize) -> f64 {
         let sum: f64 = (0..self.players()).map(|player| self.value(row, player, output)).sum();
         self.prediction(row, output) - self.base(row, output) - sum
@@ -122,7 +122,7 @@ impl Explained {
         half.is_nan() || half > 0.0 && half >= self.value(row, player, output).abs()
     }
 
-    /// Returns the input of a feature for drawing, NaN if it is missing or infinite.
+    /// Returns the input of a feature for drawing: NaN if it is missing or infinite.
     pub(crate) fn input(&self, row: usize, feature: usize) -> f64 {
         let input = self.any_input(row, feature);
         if is_drawn(input) { input } else { f64::NAN }
@@ -166,7 +166,7 @@ impl Explained {
         }
     }
 
-    /// Returns the only feature of a player, if it has exactly one and there are inputs.
+    /// Returns the feature of a player that consists of a single feature, if the results have inputs.
     pub(crate) fn only_feature(&self, player: usize) -> Option<usize> {
         match self.heading.members[player][..] {
             [feature] if self.has_inputs() => Some(feature),
@@ -202,7 +202,7 @@ impl Explained {
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownRow`] if it is not among them.
+    /// [`PlotError::UnknownRow`] if the row is not among the kept rows.
     pub fn place_of_row(&self, row: u64) -> Result<usize, PlotError> {
         self.kept.rows.iter().position(|&kept| kept == row).ok_or_else(|| {
             let known = match &self.kept.rows[..] {
@@ -215,8 +215,8 @@ impl Explained {
         })
     }
 
-    /// Returns the index of an output, given by its name or index, or that of the first output if `name` is
-    /// `None`.
+    /// Returns the index of an output, given by its name or index, or the index of the first output if `name`
+    /// is `None`.
     ///
     /// # Errors
     ///

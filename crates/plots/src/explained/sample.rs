@@ -29,7 +29,7 @@ impl Ends {
         }
     }
 
-    /// Iterates over these rows, if any.
+    /// Iterates over the positions of the rows with the minimum and the maximum, if there are any rows.
     pub(super) fn places(&self) -> impl Iterator<Item = u64> {
         [self.min.1, self.max.1].into_iter().filter(|&place| place != u64::MAX)
     }

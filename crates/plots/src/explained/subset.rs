@@ -8,8 +8,8 @@ impl Explained {
     /// `wanted` rows; the first rows with the minimum and the maximum prediction, value and input, as long as
     /// these take at most half of the selection; and then rows by the hash of the seed and the row's index.
     ///
-    /// Extremes are those of these outputs and players, in their order. A smaller selection is a subset of a
-    /// larger one.
+    /// The extremes are taken over the given outputs and players, in their order. A smaller selection is a
+    /// subset of a larger one.
     pub(crate) fn choose_rows(
         &self,
         places: &[usize],
@@ -53,7 +53,7 @@ impl Explained {
         places.iter().copied().filter(|&place| is_chosen[place]).collect()
     }
 
-    /// Keeps only the rows at these positions. Aggregates are still those of all rows.
+    /// Returns only the rows at these positions. The aggregates are still over all rows.
     pub(crate) fn of_rows(&self, places: &[usize]) -> Self {
         Self {
             heading: self.heading.clone(),

@@ -23,7 +23,7 @@ pub struct Summary {
     /// The mean half-width of the 95% interval of each value, players × outputs; NaN if the errors are
     /// unknown, zero for exact values.
     pub half_widths: Vec<f64>,
-    /// Number of rows with a certificate, by stopping reason and guarantee.
+    /// For each stopping reason and guarantee, the number of rows with such a certificate.
     pub certificates: Vec<(String, String, u64)>,
     /// The largest ratio of an error bound to its tolerance, over rows and outputs with both.
     pub worst_bound: Option<f64>,
@@ -35,24 +35,25 @@ impl Summary {
     }
 }
 
-/// Statistics of numbers: mean and standard deviation by Welford's algorithm, which avoids cancellation.
+/// Statistics of a list of numbers: mean and standard deviation by Welford's algorithm, which avoids
+/// cancellation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// Number of numbers.
+    /// How many numbers have been added.
     pub count: u64,
-    /// The mean.
+    /// The mean of the numbers.
     pub mean: f64,
-    /// The mean of the absolute values.
+    /// The mean of the absolute values of the numbers.
     pub mean_size: f64,
     /// Sum of squared differences from the mean.
     squares: Squares,
     /// Sum of squared differences of absolute values from their mean.
     squares_of_sizes: Squares,
-    /// The minimum.
+    /// The smallest number.
     pub min: f64,
-    /// The maximum.
+    /// The largest number.
     pub max: f64,
-    /// The histogram.
+    /// The histogram of the numbers.
     pub density: Density,
 }
 
@@ -87,12 +88,12 @@ impl Spread {
         self.density.add(number);
     }
 
-    /// Returns the standard deviation, with n − 1.
+    /// Returns the standard deviation, with the divisor n − 1.
     pub fn deviation(&self) -> f64 {
         self.squares.root(self.count.saturating_sub(1).max(1) as f64)
     }
 
-    /// Returns the standard error of the mean of absolute values, for a random sample of such rows.
+    /// Returns the standard error of the mean of absolute values, if the rows are a random sample.
     pub fn error_of_mean_size(&self) -> f64 {
         self.squares_of_sizes.root(self.count.saturating_sub(1).max(1) as f64 * self.count.max(1) as f64)
     }
@@ -123,7 +124,7 @@ impl Squares {
         self.sum += one / self.unit * (other / self.unit);
     }
 
-    /// Returns the square root of the sum divided by a number.
+    /// Returns the square root of the sum divided by `over`.
     fn root(&self, over: f64) -> f64 {
         (self.sum / over).sqrt() * self.unit
     }
@@ -132,9 +133,9 @@ impl Squares {
 /// Statistics of the inputs of a feature.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputSummary {
-    /// Number of rows in which it is missing.
+    /// Number of rows in which the input is missing.
     pub missing: u64,
-    /// Number of rows in which it is infinite, or too large to draw.
+    /// Number of rows in which the input is infinite, or too large to draw.
     pub infinite: u64,
     /// Statistics of all other inputs, which are numbers or codes.
     pub spread: Spread,

@@ -75,7 +75,7 @@ fn size(explained: &Explained, player: usize, output: usize) -> f64 {
 
 /// Returns the half-width of the 95% interval of the mean of |φ|. It is the sum of the half-width due to
 /// sampling rows and the mean half-width of the values, because the errors of rows with the same seed are not
-/// independent. For a single row, it is only that of its value.
+/// independent. For a single row, it is only the half-width of the row's value.
 fn half_width(explained: &Explained, player: usize, output: usize) -> f64 {
     let of_rows = match explained.summary.rows {
         0 | 1 => 0.0,

@@ -13,7 +13,7 @@ const TOP: f64 = 34.0;
 /// Half the height of a swarm.
 const HALF: f64 = 12.0;
 const RADIUS: f64 = 2.2;
-/// For more rows than this, a swarm becomes the density of all rows with a sample of dots.
+/// Maximum number of rows in a swarm. For more rows, a density of all rows with a sample of dots is drawn.
 const MAX_DOTS: u64 = 1500;
 /// Number of dots on a density.
 const DOTS_ON_DENSITY: usize = 300;
@@ -84,7 +84,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
     let rows = explained.rows();
     match are_densities && rows > DOTS_ON_DENSITY {
-        // The order of the rows is unrelated to the sample, so take equidistant ones.
+        // The order of the rows is unrelated to the sample, so take equidistant rows.
         true => (0..DOTS_ON_DENSITY).map(|dot| dot * rows / DOTS_ON_DENSITY).collect(),
         false => (0..rows).collect(),
     }
@@ -93,7 +93,7 @@ fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
 fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, player: usize, name: &str) {
     let density = spread.density.in_bins(BINS);
     let most = density.bins().map(|(.., count)| count).max().unwrap_or(1).max(1) as f64;
-    // At least half a pixel, so that a single row is visible.
+    // The height is at least half a pixel, so that a single row is visible.
     let half = |count: u64| if count == 0 { 0.0 } else { (HALF * (count as f64 / most).sqrt()).max(0.5) };
     let above = density.bins().flat_map(|(from, to, count)| {
         [from, to].map(|at| (scale.place(at.clamp(spread.min, spread.max)), half(count)))
@@ -150,8 +150,8 @@ fn draw_swarm(
     }
 }
 
-/// Returns the offset of each dot from the line, in dots. Dots that would overlap are placed alternately
-/// above and below.
+/// Returns the offset of each dot from the middle line, in units of one dot. Dots that would overlap are
+/// placed alternately above and below the line.
 fn lanes(places: &[f64]) -> Vec<i64> {
     let bin = |x: f64| (x / (1.8 * RADIUS)).round() as i64;
     let mut order: Vec<usize> = (0..places.len()).collect();
@@ -166,7 +166,7 @@ fn lanes(places: &[f64]) -> Vec<i64> {
     lanes
 }
 
-/// Maps inputs to colours, from the 5th to the 95th percentile of the kept rows.
+/// A mapping from inputs to colours, from the 5th to the 95th percentile of the kept rows.
 pub(super) struct Colours {
     feature: Option<usize>,
     range: (f64, f64),

@@ -18,7 +18,7 @@ const MAX_COHORTS: usize = 6;
 /// Default number of players.
 const USUAL: usize = 12;
 
-/// A set of rows.
+/// A named set of rows.
 struct Cohort {
     name: String,
     rows: Vec<usize>,
@@ -84,9 +84,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// Returns one cohort per condition, and a last one of all other rows if there is a single condition. Without
-/// conditions, the cohorts are the rows with predictions above the median, and the rest. Empty cohorts are
-/// removed, because they have no mean.
+/// Returns one cohort per condition and, if there is a single condition, a second cohort with all other rows.
+/// Without conditions, the cohorts are the rows with predictions above the median, and the rest. Empty
+/// cohorts are removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MAX_COHORTS) {
         return Err(condition.refused("a figure shows at most six cohorts, and this is the seventh"));
@@ -182,8 +182,8 @@ fn table(explained: &Explained, cohorts: &[Cohort], players: &[usize], sizes: &[
     table
 }
 
-/// Returns the players by descending mean of their mean |φ| over the cohorts. Ties are in the order of the
-/// players.
+/// Returns the players in descending order of the average over the cohorts of their mean |φ|. Ties are in the
+/// order of the players.
 fn in_order(sizes: &[Vec<Size>]) -> Vec<usize> {
     let sums: Vec<f64> = sizes.iter().map(|sizes| sizes.iter().map(|(size, _)| size).sum()).collect();
     let mut players: Vec<usize> = (0..sums.len()).collect();

@@ -15,9 +15,9 @@ pub(super) enum Ramp {
     Inputs,
     /// From the most negative value, transparent at zero, to the most positive.
     Signs,
-    /// Like [`Signs`](Self::Signs), up to this opacity, with text on it.
+    /// Like [`Signs`](Self::Signs), but up to this opacity, for colours behind text.
     Grounds(f64),
-    /// From transparent at zero to this opacity of a paint.
+    /// A paint, from transparent at zero to this opacity.
     Sizes(Paint, f64),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct ColourBar<'a> {
     pub(super) label: &'a str,
 }
 
-/// The label of an end.
+/// The label at one end of a colour bar.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum End {
     /// Text, which may be shortened.

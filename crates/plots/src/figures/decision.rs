@@ -142,7 +142,7 @@ fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<
     rows
 }
 
-/// Maps predictions to colours.
+/// A mapping from predictions to colours.
 struct Paints {
     min: f64,
     max: f64,
@@ -178,7 +178,7 @@ fn draw_base(
     }
 }
 
-/// Returns the end of a path: its number and its position.
+/// Returns the number at the end of a path, and its coordinate.
 fn ways_end(way: &[f64], scale: &Scale) -> (f64, f64) {
     let last = way.last().copied().unwrap_or(0.0);
     (last, scale.place(last))

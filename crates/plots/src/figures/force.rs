@@ -33,7 +33,7 @@ struct Block {
     value: f64,
     half_width: f64,
     player: Option<usize>,
-    /// Its end away from the prediction, and its tip.
+    /// The block's end away from the prediction, and its tip.
     ends: (f64, f64),
 }
 
@@ -179,7 +179,7 @@ fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
     }
 }
 
-/// Draws lines of the length of the intervals below their blocks. Returns the y coordinate of the bottom.
+/// Draws the interval of each block as a line below the block. Returns the y coordinate of the bottom.
 fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
     let mut taken = OccupiedAreas::default();
     let mut below = BOTTOM;
@@ -213,7 +213,7 @@ fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (
         let value = value_in(room, block);
         let half = 0.5 * width_of(&name, SMALL).max(width_of(&value, SMALL));
         let at = scale.place(block.middle());
-        // Below the middle of the block, or next to the leader line.
+        // Try a position below the middle of the block, then positions next to the leader line.
         let places = [0.0, half - 8.0, 8.0 - half].map(|moved| scene.within(at + moved, half));
         let ways = (0..LINES).flat_map(|line| places.map(|x| (line, x)));
         let free = ways.into_iter().find(|&(line, x)| {

@@ -26,13 +26,13 @@ const OF_FEATURE: Paint = Paint::Series(0);
 /// A line of the figure.
 struct Line {
     name: String,
-    /// The name; for a group, with the names of its first players.
+    /// The label: the name and, for a group, the names of its first players.
     said: String,
     depth: usize,
     /// The players whose values are summed.
     players: Vec<usize>,
     is_group: bool,
-    /// The line of the enclosing group.
+    /// The index of the line of the enclosing group.
     parent: Option<usize>,
     /// The mean of |Σφ|, and the half-width of its interval.
     size: (f64, f64),
@@ -93,7 +93,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The lines under construction.
+/// The lines of the figure under construction.
 struct Tree<'a> {
     explained: &'a Explained,
     output: usize,
@@ -162,7 +162,7 @@ impl Tree<'_> {
     }
 }
 
-/// Returns the players whose features are all in a member.
+/// Returns the players whose features all belong to `member`.
 fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     let heading = &explained.heading;
     let mut is_in = vec![false; heading.features.len()];

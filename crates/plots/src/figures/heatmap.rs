@@ -36,7 +36,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     rows.sort_by(|&a, &b| prediction(b).total_cmp(&prediction(a)));
     let columns = columns(&rows);
     let lines = lines(explained, output, (told, rest), &columns);
-    // The sum over many other players could be so large that no colour would be left for those shown.
+    // The sum over many other players could be so large that no colour would be left for the players that are
+    // shown.
     let of_told = lines.iter().take(told.len()).flatten();
     let most = high_percentile(of_told.map(|value| value.abs()).collect());
     let predictions: Vec<f64> =
@@ -144,7 +145,7 @@ fn draw_predictions(scene: &mut Scene, predictions: &[f64], scale: &Scale, (left
     }
     scene.small((right + 6.0, TOP + 0.5 * PREDICTIONS), "prediction", Anchor::Start);
     let wide = (right - left) / predictions.len() as f64;
-    // Steps, so that the line of a row is as wide as its column.
+    // Draw steps, so that the line of a row is as wide as its column.
     let steps = predictions.iter().enumerate().flat_map(|(column, &at)| {
         [column, column + 1].map(|edge| (left + edge as f64 * wide, scale.place(at)))
     });

@@ -9,8 +9,8 @@ const GAP: f64 = 10.0;
 /// Number of digits of an input, if they fit.
 const DIGITS: usize = 5;
 
-/// Returns the width of the column of these names: that of the widest name, and at most two fifths of the
-/// figure.
+/// Returns the width of the column for these names: the width of the widest name, but at most two fifths of
+/// the figure.
 pub(super) fn room<'a>(names: impl IntoIterator<Item = &'a str>, width: f64) -> f64 {
     let widest = names.into_iter().map(|name| width_of(name, FONT)).fold(40.0, f64::max);
     (widest + 2.0 * GAP).min(0.4 * width)

@@ -104,8 +104,8 @@ fn draw_lines(
     }
 }
 
-/// Writes the names on both sides, each as near to its circle as the others allow. Returns the y coordinate
-/// of the bottom.
+/// Writes the names on both sides, each as near to its circle as the other names allow. Returns the y
+/// coordinate of the bottom.
 fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, radius: f64) -> f64 {
     let middle = 0.5 * scene.width;
     let mut lowest: f64 = 0.0;
@@ -131,8 +131,8 @@ fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, 
     lowest
 }
 
-/// Returns positions in ascending order, with a distance of at least one line, near to the `wanted` ones and
-/// not above the figure.
+/// Returns positions in ascending order, with a distance of at least one line, near the `wanted` positions
+/// and not above the figure.
 fn spread(wanted: &[f64]) -> Vec<f64> {
     let mut places = wanted.to_vec();
     for place in 1..places.len() {

@@ -22,7 +22,7 @@ pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table 
     table
 }
 
-/// Returns the predictions and values of rows, with the sum over the players in `rest`.
+/// Returns the table of several rows: their predictions and values, and the sum over the players in `rest`.
 pub(super) fn of_rows(
     explained: &Explained,
     output: usize,

@@ -12,7 +12,7 @@ pub(super) struct Area {
 }
 
 impl OccupiedAreas {
-    /// Occupies all of these areas if they are free. Returns whether they were.
+    /// Occupies these areas if all of them are free. Returns whether they were free.
     pub(super) fn try_reserve(&mut self, areas: &[Area]) -> bool {
         let is_free = !areas.iter().any(|area| self.0.iter().any(|taken| area.meets(taken)));
         if is_free {

@@ -12,17 +12,17 @@ pub struct Options {
     /// Maximum number of players that are shown separately; the others are summed [default: depends on the
     /// kind of figure, often 20].
     pub max_players: Option<usize>,
-    /// The row of figures of one row, by its index in the file [default: the first]. Decision plots draw it
-    /// in the foreground.
+    /// The row to show in figures of one row, by its index in the file [default: the first]. Decision plots
+    /// draw it in the foreground.
     pub row: Option<u64>,
     /// The index of the output [default: 0].
     pub output: usize,
-    /// The player of figures of one player, by its index [default: the most important].
+    /// The player to show in figures of one player, by its index [default: the most important].
     pub player: Option<usize>,
-    /// The player whose inputs colour a dependence plot, by its index [default: the one with the strongest
+    /// The player whose inputs colour a dependence plot, by its index [default: the player with the strongest
     /// interaction].
     pub partner: Option<usize>,
-    /// The conditions of cohorts, at most six [default: whether predictions are above their median].
+    /// The conditions that define cohorts, at most six [default: whether predictions are above their median].
     pub cohorts: Vec<Condition>,
 }
 

@@ -57,7 +57,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Iterates over all pairs.
+/// Iterates over all pairs of these players.
 pub(super) fn of_two(players: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     let with_later = |(place, &one)| players[place + 1..].iter().map(move |&other| (one, other));
     players.iter().enumerate().flat_map(with_later)

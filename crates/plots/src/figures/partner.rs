@@ -2,7 +2,8 @@
 
 use crate::explained::Explained;
 
-/// Number of parts of the rows, in the order of a player's inputs. A line is fitted in each.
+/// Number of parts into which rows are divided, in the order of a player's inputs. A line is fitted in each
+/// part.
 const PARTS: usize = 10;
 
 /// The player with the strongest interaction with another player.
@@ -10,20 +11,20 @@ const PARTS: usize = 10;
 pub struct Partner {
     /// The index of the player.
     pub player: usize,
-    /// The share of the variance left unexplained by the other player's inputs that the inputs of this player
-    /// explain. With interactions, the mean absolute interaction.
+    /// The share that the inputs of this player explain of the variance that the other player's inputs leave
+    /// unexplained. If the results contain interactions, the mean absolute interaction.
     pub strength: f64,
-    /// Whether interactions are known.
+    /// Whether the strength is a computed interaction.
     pub is_known: bool,
 }
 
 /// Returns the player whose inputs explain most of the variance of the value of `player` that the inputs of
 /// `player` leave unexplained. `None` if no other player has numeric inputs, or if all variance is explained.
 ///
-/// With interactions, it is the player with the largest mean |I_ij|. Otherwise, rows are divided into ten
-/// parts in the order of the inputs x_i. Within a part, a line in x_j explains cov(φ_i, x_j)² / var(x_j) of
-/// the variance of φ_i. The strength is the sum of these over the parts, divided by the sum of the variances
-/// of φ_i. Uses the kept rows, in time O(rows × players).
+/// If the results contain interactions, it is the player with the largest mean |I_ij|. Otherwise, rows are
+/// divided into ten parts in the order of the inputs x_i. Within a part, a line in x_j explains cov(φ_i,
+/// x_j)² / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, divided by the
+/// sum of the variances of φ_i. Uses the kept rows, in time O(rows × players).
 pub fn strongest_partner(explained: &Explained, player: usize, output: usize) -> Option<Partner> {
     let (players, outputs) = (explained.players(), explained.outputs());
     let others = (0..players).filter(|&other| other != player);
@@ -77,7 +78,8 @@ fn squares(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     numbers.map(|number| (number - mean).powi(2)).sum()
 }
 
-/// Returns the part of the sum of squares of the second numbers that a line in the first explains.
+/// Returns the part of the sum of squares of the second numbers that a line fitted on the first numbers
+/// explains.
 fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let count = pairs.clone().count().max(1) as f64;
     let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / count;

@@ -11,13 +11,13 @@ const FROM_END: f64 = 14.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SizeBar {
     pub(super) size: f64,
-    /// The half-width of its interval; NaN if it is not known.
+    /// The half-width of the interval; NaN if it is not known.
     pub(super) half_width: f64,
     /// The y coordinate of the middle of the bar.
     pub(super) y: f64,
-    /// Half its height.
+    /// Half the height of the bar.
     pub(super) half: f64,
-    /// Number of digits.
+    /// Number of significant digits in the label.
     pub(super) digits: usize,
 }
 

@@ -28,7 +28,7 @@ struct Fragment {
     player: Option<usize>,
     text: String,
     line: usize,
-    /// Start and end relative to the start of the line.
+    /// The start and end of the fragment, relative to the start of the line.
     x: (f64, f64),
 }
 
@@ -98,7 +98,7 @@ fn flow(text: &str, spans: &[(usize, usize)], room: f64) -> (Vec<Fragment>, usiz
     (flow.fragments, flow.line.min(MAX_LINES - 1) + 1, flow.line < MAX_LINES)
 }
 
-/// The position of the next word.
+/// The layout so far, with the position of the next word.
 struct Flow {
     fragments: Vec<Fragment>,
     room: f64,

@@ -19,14 +19,14 @@ const MIN_ROOM: f64 = 60.0;
 struct Step {
     name: Label,
     value: f64,
-    /// The half-width of its interval; NaN if unknown, 0 if the value is exact.
+    /// The half-width of the value's interval; NaN if unknown, 0 if the value is exact.
     half_width: f64,
     paint: Paint,
     player: Option<usize>,
 }
 
 impl Step {
-    /// Returns the label next to its bar.
+    /// Returns the label next to the bar of the step.
     fn label(&self) -> String {
         let value = signed(self.value, 4);
         if self.half_width.is_nan() { format!("{value} ?") } else { value }
@@ -70,7 +70,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         crate::scene::shortened(&head, options.width - 24.0, FONT + 1.5),
         Anchor::Start,
     );
-    // Each line ends at the steps, so that it does not cross a number.
+    // Each connecting line ends at the steps, so that it does not cross a number.
     let ends = [
         ("prediction", prediction, TOP - 14.0, (TOP - 6.0, TOP + 0.5 * LINE)),
         ("base value", base, bottom + 44.0, (bottom - 0.5 * LINE, bottom)),

@@ -12,9 +12,9 @@ use crate::scene::shortened;
 const MAX_PLAYERS: usize = 40;
 /// Maximum number of features with inputs in the report.
 const MAX_FEATURES: usize = 60;
-/// Maximum number of bytes of numbers: 1.7 MB of text in base64.
+/// Maximum number of bytes of the stored numbers, which are 1.7 MB of text in base64.
 const MAX_BYTES: usize = 1_700_000 / 4 * 3;
-/// Below this size, values have four bytes each.
+/// If the numbers have at most this many bytes in total, values have four bytes each.
 const FEW_BYTES: usize = 200_000;
 /// Maximum number of distinct inputs of a feature that are encoded as one byte each.
 const MAX_CODES: usize = 256;
@@ -36,9 +36,9 @@ pub(super) struct Data {
 /// The encoding of the inputs of a feature.
 #[derive(Debug, Clone, PartialEq)]
 enum Form {
-    /// One byte per row, an index into this list.
+    /// One byte per row, which is an index into this list of distinct inputs.
     Codes(Vec<f64>),
-    /// Numbers divided by a power of two.
+    /// Numbers divided by a power of two, with this precision and exponent.
     Numbers(Precision, i32),
 }
 
@@ -69,7 +69,7 @@ impl Data {
         Self { rows, players, features, precision, bytes }
     }
 
-    /// Returns the position of a row among those of the report.
+    /// Returns the position of a row among the rows of the report.
     pub(super) fn place_of(&self, row: usize) -> Option<usize> {
         self.rows.binary_search(&row).ok()
     }
@@ -154,7 +154,7 @@ impl Data {
         let mut is_told = vec![false; explained.players()];
         self.players.iter().for_each(|&player| is_told[player] = true);
         let rest: Vec<usize> = (0..explained.players()).filter(|&player| !is_told[player]).collect();
-        // Column by column. The last column is the sum over all other players.
+        // Values are stored column by column. The last column is the sum over all other players.
         let columns = |number: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
             let told = self.players.iter().flat_map(|&player| rows().map(move |row| number(row, player)));
             let rest_of = |row: usize| rest.iter().map(|&player| number(row, player)).sum::<f64>();
@@ -224,7 +224,8 @@ impl Form {
     }
 }
 
-/// NaN values with different bits are the same, and so are −0 and 0.
+/// Returns whether two numbers are the same. NaN values with different bits are the same, and so are −0 and
+/// 0.
 fn is_same(one: f64, other: f64) -> bool {
     order(one, other).is_eq()
 }

@@ -44,7 +44,7 @@ impl Precision {
 }
 
 /// Returns the power of two by which numbers are divided so that they fit into single precision: zero if they
-/// already do.
+/// already fit.
 pub(super) fn exponent(numbers: impl Iterator<Item = f64>) -> i32 {
     let largest = numbers.filter(|number| !number.is_nan()).fold(0.0, |most: f64, next| most.max(next.abs()));
     if largest == 0.0 || (1e-25..1e25).contains(&largest) { 0 } else { largest.log2().floor() as i32 }

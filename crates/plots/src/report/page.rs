@@ -18,7 +18,7 @@ const MAX_OUTPUTS: usize = 12;
 pub(super) const WIDTH: f64 = 640.0;
 /// Maximum number of rows that are drawn as dots.
 const MAX_DRAWN_ROWS: usize = 2000;
-/// Approximate number of bytes of dots in a page that is filled with rows. The next constant is that in a
+/// Approximate number of bytes of dots in a page that is filled with rows. The next constant applies to a
 /// page with few rows.
 const BYTES_OF_DOTS: usize = 250_000;
 const MAX_BYTES_OF_DOTS: usize = 1_000_000;
@@ -35,17 +35,17 @@ pub(super) struct Page<'r> {
     pub(super) explained: &'r Explained,
     /// The subset of `explained` with the rows that are drawn as dots.
     pub(super) drawn: Explained,
-    /// The positions of these rows among the kept rows.
+    /// The positions of the drawn rows among the kept rows.
     pub(super) places: Vec<usize>,
     /// The outputs with figures.
     pub(super) outputs: Vec<usize>,
-    /// For each of these, the rows that are shown individually.
+    /// For each output with figures, the rows that are shown individually.
     pub(super) choices: Vec<Vec<Choice>>,
     pub(super) data: Data,
     pub(super) html: Html,
     /// Number of figures so far.
     figures: usize,
-    /// Number of uses of each label of a figure.
+    /// The number of figures with each label so far.
     labels: BTreeMap<String, usize>,
 }
 
@@ -54,9 +54,9 @@ pub(super) struct Page<'r> {
 pub(super) struct Card {
     /// The index of the output among those with figures.
     pub(super) output: usize,
-    /// The index of the figure's player, if it shows one.
+    /// The index of the figure's player, if the figure shows a single player.
     pub(super) player: Option<usize>,
-    /// The position of the figure's row among those of the page, if it shows one.
+    /// The position of the figure's row among the rows of the page, if the figure shows a single row.
     pub(super) row: Option<usize>,
 }
 

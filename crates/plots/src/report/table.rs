@@ -6,7 +6,7 @@ use crate::scene::{Cell, Table, digits};
 /// Maximum number of lines in the page.
 const MAX_LINES: usize = 100;
 
-/// Whether the script also has the numbers of a table.
+/// The place where the page stores the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// The numbers belong to rows, so the script has them.
@@ -33,7 +33,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
     html.open("div", &[("class", "scroll"), ("role", "region"), ("tabindex", "0"), ("aria-label", &label)]);
     html.raw("<table><thead><tr>");
     for (column, name) in table.columns.iter().enumerate() {
-        // The alignment of a header matches that of the cells below.
+        // The alignment of a header matches the alignment of the cells below.
         let class = match table.lines.first().and_then(|line| line.get(column)) {
             Some(Cell::Number(_)) => "",
             _ => "t",
@@ -54,7 +54,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
     html.raw("</tbody></table></div>");
 }
 
-/// Writes text. The browser detects its direction if it may not be left-to-right.
+/// Writes text. If the text may not be left-to-right, the browser detects its direction.
 fn write_text(html: &mut Html, text: &str) {
     match text.is_ascii() {
         true if text.is_empty() => html.raw("<td></td>"),
@@ -63,8 +63,8 @@ fn write_text(html: &mut Html, text: &str) {
     };
 }
 
-/// Writes a number with six digits, and stores all digits in an attribute if there are more and the script
-/// does not have them.
+/// Writes a number with six digits. If it has more digits, and the script does not have them, all digits are
+/// stored in an attribute.
 fn write_number(html: &mut Html, number: f64, numbers: Numbers) {
     let shown = digits(number, 6);
     let is_whole = number.is_nan() || shown.replace('−', "-").parse() == Ok(number);

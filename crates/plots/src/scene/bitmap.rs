@@ -1,4 +1,4 @@
-//! PNG output, by the drawing library.
+//! PNG output, drawn with the drawing library.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -65,8 +65,8 @@ impl Scene {
 }
 
 impl Scene {
-    /// Returns the letters in its text that the font of [PNG files](Self::png) lacks, in the order of their
-    /// first occurrence.
+    /// Returns the letters in the text of the scene that the font of [PNG files](Self::png) lacks, in the
+    /// order of their first occurrence.
     ///
     /// ```
     /// use apportion_plots::{Heading, Gathering, Batch, Kind, Options};
@@ -89,7 +89,7 @@ impl Scene {
             });
             pixels
         };
-        // The font draws all missing letters like this one, which is not a character.
+        // The font draws all missing letters in the same way as this code point, which is not a character.
         let lacking = pixels('\u{10ffff}');
         if lacking.is_empty() {
             return Vec::new();

@@ -38,7 +38,7 @@ const STEPS: [[Rgb; 3]; 2] =
     [[[58, 76, 192], [150, 92, 134], [201, 128, 0]], [[116, 138, 255], [196, 138, 176], [255, 205, 90]]];
 
 /// Six colours that are distinguishable with all types of colour vision and stand out from the background.
-/// They were found by a search that started from those of Okabe and Ito.
+/// They were found by a search that started from the colours of Okabe and Ito.
 const SERIES: [[Rgb; 6]; 2] = [
     [[37, 62, 184], [217, 112, 12], [0, 161, 111], [155, 114, 176], [108, 51, 0], [41, 33, 39]],
     [[67, 136, 254], [209, 102, 32], [55, 242, 142], [184, 109, 170], [255, 221, 42], [207, 238, 237]],
@@ -68,8 +68,8 @@ impl Paint {
         self.colour(1)
     }
 
-    /// Returns a colour between those on a light and on a dark background, for pixels, which are the same in
-    /// both themes.
+    /// Returns a colour between the colours of the paint on a light and on a dark background, for pixels,
+    /// which are the same in both themes.
     pub(crate) fn on_any_ground(self) -> Rgb {
         let (light, dark) = (self.light(), self.dark());
         std::array::from_fn(|channel| light[channel].midpoint(dark[channel]))
@@ -90,7 +90,7 @@ impl Paint {
         pair[theme]
     }
 
-    /// Returns its name in style sheets.
+    /// Returns the name of the paint in style sheets.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Ink => "ink".to_owned(),
@@ -160,7 +160,8 @@ mod tests {
         })
     }
 
-    /// Source: WCAG 2.2, *relative luminance* and *contrast ratio*.
+    /// Returns the contrast ratio of two colours. Source: WCAG 2.2, *relative luminance* and *contrast
+    /// ratio*.
     fn contrast(one: Rgb, other: Rgb) -> f64 {
         let luminance = |colour| {
             let [red, green, blue] = linear(colour);
@@ -196,7 +197,7 @@ mod tests {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
     ];
 
-    /// Returns the distance of two colours in CIELAB with a type of colour vision.
+    /// Returns the distance between two colours in CIELAB, as seen with one type of colour vision.
     fn distance(one: Rgb, other: Rgb, sight: &[[f64; 3]; 3]) -> f64 {
         let lab = |colour: Rgb| {
             let light = linear(colour);

@@ -27,15 +27,15 @@ pub type Point = (f64, f64);
 /// A figure after layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
-    /// In CSS pixels, 96 per inch.
+    /// The width in CSS pixels, 96 per inch.
     pub width: f64,
-    /// In CSS pixels.
+    /// The height in CSS pixels.
     pub height: f64,
     /// A short title.
     pub title: String,
     /// A sentence that describes the content, for screen readers.
     pub description: String,
-    /// From the background to the foreground.
+    /// The shapes, from the background to the foreground.
     pub shapes: Vec<Shape>,
     /// The data of the figure.
     pub table: Table,
@@ -52,9 +52,9 @@ pub enum Shape {
         size: Point,
         /// The fill.
         paint: Paint,
-        /// From 0 to 1.
+        /// The opacity, from 0 to 1.
         opacity: f64,
-        /// The player or row that it represents.
+        /// The player or row that the rectangle represents.
         mark: Mark,
     },
     /// A line through points.
@@ -63,13 +63,13 @@ pub enum Shape {
         points: Vec<Point>,
         /// The colour.
         paint: Paint,
-        /// In pixels.
+        /// The width of the line in pixels.
         width: f64,
-        /// Whether it is dashed.
+        /// Whether the line is dashed.
         is_dashed: bool,
-        /// From 0 to 1.
+        /// The opacity, from 0 to 1.
         opacity: f64,
-        /// The player or row that it represents.
+        /// The player or row that the line represents.
         mark: Mark,
     },
     /// A filled polygon.
@@ -78,22 +78,22 @@ pub enum Shape {
         points: Vec<Point>,
         /// The fill.
         paint: Paint,
-        /// From 0 to 1.
+        /// The opacity, from 0 to 1.
         opacity: f64,
-        /// The player or row that it represents.
+        /// The player or row that the area represents.
         mark: Mark,
     },
     /// Dots with the same style, one per row.
     Dots {
-        /// Their centres.
+        /// The centres of the dots.
         points: Vec<Point>,
         /// The position of each dot's row among the kept rows; empty if dots do not represent rows.
         rows: Vec<usize>,
-        /// In pixels.
+        /// The radius of each dot in pixels.
         radius: f64,
         /// The colour.
         paint: Paint,
-        /// The player that they represent.
+        /// The player that the dots represent.
         mark: Mark,
     },
     /// A line of text.
@@ -108,9 +108,9 @@ pub enum Shape {
         anchor: Anchor,
         /// The colour.
         paint: Paint,
-        /// Whether it is bold.
+        /// Whether the text is bold.
         is_bold: bool,
-        /// Whether it runs upwards.
+        /// Whether the text runs upwards.
         is_upright: bool,
     },
     /// A picture.
@@ -135,14 +135,14 @@ pub struct Mark {
     pub says: String,
 }
 
-/// Which part of a text is at its position.
+/// The part of the text that is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// The start.
+    /// The start of the text.
     Start,
-    /// The middle.
+    /// The middle of the text.
     Middle,
-    /// The end.
+    /// The end of the text.
     End,
 }
 
@@ -315,7 +315,7 @@ impl Scene {
         }
     }
 
-    /// Moves an x coordinate so that a content extending by `half` on either side is within the figure.
+    /// Moves an x coordinate so that content extending by `half` on either side is within the figure.
     pub(crate) fn within(&self, x: f64, half: f64) -> f64 {
         x.min(self.width - half - 4.0).max(half + 4.0)
     }

@@ -129,8 +129,8 @@ fn round_numbers(low: f64, high: f64, most: usize) -> Vec<f64> {
     of_each.into_iter().chain(fewer).find(|numbers| numbers.len() <= most).unwrap_or_default()
 }
 
-/// Formats a tick whose step is a multiple of 10^exponent, on an axis whose largest absolute number is
-/// `largest`.
+/// Formats the label of a tick, on an axis whose step is a multiple of 10^exponent and whose largest absolute
+/// number is `largest`.
 fn tick(at: f64, exponent: i32, largest: f64) -> String {
     if !(1e-4..1e7).contains(&largest) {
         let size = if at == 0.0 { 0 } else { at.abs().log10().floor() as i32 };

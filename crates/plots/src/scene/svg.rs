@@ -9,10 +9,10 @@ use super::colour::hex;
 use super::{Anchor, Mark, Paint, Scene, Shape};
 use crate::shown::shown;
 
-/// How shapes get their colours.
+/// The way in which shapes get their colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dress {
-    /// Each shape has its colour of the light theme, for a separate file.
+    /// Each shape has its colour in the light theme, for SVG in a separate file.
     Colours,
     /// Each shape has a class, for which a [style sheet](super::style_sheet) defines the colour, and
     /// attributes with its row and player, for an HTML page. The number makes IDs unique among figures.

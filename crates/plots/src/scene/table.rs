@@ -11,7 +11,7 @@ pub struct Table {
     pub lines: Vec<Vec<Cell>>,
 }
 
-/// A cell.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// A string.
@@ -48,7 +48,7 @@ impl Table {
     }
 
     /// Returns the table as CSV with a header. Numbers have the fewest digits that identify them exactly;
-    /// missing ones are empty cells. A string that a spreadsheet would interpret as a formula is prefixed
+    /// missing numbers are empty cells. A string that a spreadsheet would interpret as a formula is prefixed
     /// with `'`.
     ///
     /// ```

@@ -1,7 +1,8 @@
 //! Width of text without a font, so that the layout of figures is the same on all systems.
 
-/// Widths of ASCII characters from the space on, in hundredths of the font size. They are those of DejaVu
-/// Sans, which is wider than most fonts that a system may substitute, so that text fits with all of them.
+/// Widths of ASCII characters, starting with the space, in hundredths of the font size. They are the widths
+/// in DejaVu Sans, which is wider than most fonts that a system may substitute, so that text fits with all of
+/// them.
 const WIDTHS: [u8; 95] = [
     32, 40, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
     34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 78, 75, 30, 30, 66, 56, 86, 75, 79, 60, 79, 70, 64,

@@ -24,7 +24,8 @@ _Call: TypeAlias = tuple[str, Callable[[Rows], Any], bool]
 
 # The maximum number of rows that are compared, spread over those that were passed.
 ROWS = 20
-# Rounding errors relative to the terms of a sum: of libraries that add 32-bit floats, and of all others.
+# Tolerated rounding errors, relative to the terms of a sum: for libraries that add 32-bit floats, and for all
+# others.
 SINGLE, DOUBLE = 1e-5, 1e-9
 
 
@@ -160,7 +161,7 @@ def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
                 warnings.simplefilter("ignore")
                 found = _forms(call(rows), _count(rows))
         except Exception:
-            # Libraries raise any error for rows of a kind that they do not support.
+            # Libraries may raise any exception for rows of a kind that they do not support.
             continue
         for numbers in found:
             yield Prediction(label, numbers, is_linked)
@@ -341,7 +342,7 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
         try:
             rows = way()
         except Exception:
-            # A container of a different library may lack a method; the next form requires less.
+            # A container of a different library may lack a method. The next container requires fewer of them.
             continue
         if rows is not None:
             yield rows
@@ -349,7 +350,7 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
 
 def _computes_in_single(model: Model, rows: Rows) -> bool:
     """Returns whether a model may round rows or intermediate results to 32 bits."""
-    # LightGBM before 4 does so with frames of several types.
+    # LightGBM before version 4 rounds frames with columns of several types to 32 bits.
     return _is_single(rows) or family(model) == "lightgbm" and hasattr(rows, "dtypes")
 
 
@@ -436,7 +437,7 @@ def _as_read(ensemble: Ensemble, values: Numbers) -> Rows:
         if feature in wanted.coded:
             known = column[~np.isnan(column)]
             if not np.array_equal(known, np.floor(known)) or (known < 0).any():
-                # A hash of a category, or the code of an unknown category.
+                # The code is the hash of a category, or the code of an unknown category.
                 return None
             if ensemble.origin[0].startswith("CatBoost"):
                 column = pandas.Series([str(int(code)) if code == code else "nan" for code in column],

@@ -359,7 +359,7 @@ class BatchExplainer:
             # All of these rows are exact.
             errors = np.zeros(values.shape)
         if self.interactions:
-            # Each pair once.
+            # Take each pair of players once.
             first, second = np.triu_indices(values.shape[1])
             values, errors = values[:, first, second], None if errors is None else errors[:, first, second]
         values = values.reshape(rows, len(players), outputs)

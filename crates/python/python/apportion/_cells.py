@@ -12,16 +12,17 @@ import numpy as np
 
 from ._types import Places
 
-# The keys of distinct cells, the row of the first cell of each, and the position of each row's cell among
-# them.
+# The keys of the distinct cells, the first row that contains each of them, and for each row the position of
+# its cell among the distinct cells.
 Distinct: TypeAlias = tuple[list[Any], Places, Places]
 
 # Integers up to this size are 64-bit floats without rounding.
 MAX_EXACT = 2**53
-# Types of the standard library whose values are equal if they print equally.
+# Types of the standard library whose values are equal if their printed forms are equal.
 _VALUES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone,
            decimal.Decimal, fractions.Fraction, uuid.UUID)
-# Types of pandas with the same property. Its tables do not have it: they print only a part of themselves.
+# Types of pandas with the same property. The tables of pandas do not have it, because they are printed only
+# in part.
 _VALUES_OF_PANDAS = ("Timestamp", "Timedelta", "Period", "Interval")
 _SINGLE_NAMES = ("NAType", "NaTType")
 _SIMPLE = (str, int, bool, float, complex, bytes, type(None))
@@ -66,7 +67,7 @@ def _is_value(cell: Any) -> bool:
     if (kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS
             and kind.__module__.partition(".")[0] == "pandas"):
         zone = getattr(cell, "tzinfo", None)
-        # Different time zones of other libraries may print equally.
+        # Different time zones of other libraries may have the same printed form.
         return (zone is None or type(zone) is datetime.timezone
                 or type(zone).__module__.partition(".")[0] in ("zoneinfo", "pytz", "dateutil"))
     return False

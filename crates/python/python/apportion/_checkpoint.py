@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ._data import Table
     from ._explainers import Explainer
 
-# The number of rows with features from X and from the background that identify a function.
+# The maximum number of rows, mixed from X and the background, whose predictions help to identify a function.
 _HYBRIDS = 64
 # The maximum number of rows of one call of a function.
 _ROWS = 4096

@@ -83,8 +83,8 @@ class Wanted:
         self.cells = cells or {}
         self.lists = lists
         self.list_of: dict[int, Any] = {}
-        # For scikit-learn, numeric categories of a frame are these numbers; for other libraries they are
-        # codes.
+        # For scikit-learn, a numeric category in a frame is passed as the number itself; for other libraries,
+        # as its code.
         self.numbers_are_categories = cells is not None
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)

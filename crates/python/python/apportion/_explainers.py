@@ -27,7 +27,7 @@ from ._types import (
 
 # The number of rows of X that are the background if none is passed, as in the command.
 SAMPLE = 100
-# The names of margins, and of outputs after the link function, by that link.
+# The names of margins and of outputs after the link function, for each link function.
 _MARGINS = {"identity": "predict", "logistic": "log-odds", "softmax": "log-odds, up to a constant",
             "exponential": "margin: log of predict", "half-power": "mean path length"}
 _BEHIND = {"identity": "predict", "logistic": "probability", "softmax": "probability",
@@ -188,7 +188,8 @@ class Explainer:
         self.ensemble, self.function, self._schema = None, None, None
         if method_of_model is None:
             self.ensemble, reason = ensemble_or_reason(model, rounds)
-        # Survival models return functions of time, whose values at the times of the training are outputs.
+        # Survival models return functions of time. The values of these functions at the training times are
+        # the outputs.
         self._at_times = at_times(model, method_of_model) if method_of_model is not None else None
         if self._at_times is not None and method_of_model is not None and rounds is None:
             self.ensemble, reason = ensemble_of_method(model, method_of_model)
@@ -301,7 +302,7 @@ class Explainer:
                 told, stopped = engine(core.explain, rows.values, workers, watcher)
             else:
                 if self.ensemble is not None:
-                    # Choose the algorithm by the number of all rows, also if some of them are finished.
+                    # Choose the algorithm by the number of all rows, even if some of them are finished.
                     background = rows.background if rows.background is not None else self._background
                     core, rows.members = self._engine_for(rows, background, len(rows.values))
                 told, stopped = engine(core.explain, rows.values, workers, watcher,
@@ -420,8 +421,8 @@ class Explainer:
                         self._prepare(rows).plan(rows.values, pool(self.threads))))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The other process prepares the engine again. It does not need the background as it was passed, which
-        # has been compared already.
+        # The other process prepares the engine again. It does not need the background in the form in which it
+        # was passed, because that has already been compared.
         state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
         if self._background is not None and self._background.given is not None:
             state["_background"] = copy.copy(self._background)

@@ -17,11 +17,11 @@ from ._types import AnyArray, Form, Numbers, Path, Places
 if TYPE_CHECKING:
     from ._plots import Page, Plots
 
-# A key of one axis: a number, a slice, or an array of positions or booleans.
+# A key for one axis: a number, a slice, or an array of positions or booleans.
 _Key: TypeAlias = int | slice | AnyArray
 
 _FORMS: tuple[Form, ...] = ("index", "remainder")
-# The axes of each array, in order. Players of a matrix of interactions have two.
+# The axes of each array, in order. Matrices of interactions have two axes of players.
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
 # Extensions of formats that an explanation is not saved in.
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html",
@@ -87,7 +87,8 @@ class Explanation:
     segments: Places | None = None
     image: AnyArray | None = None
 
-    # Numbers and arrays; slices have fewer axes, and lack names that have become a single one.
+    # Numbers, arrays and names. Slices have fewer axes, and no list of names for an axis that was reduced to
+    # one element.
     values: Any = _part_of("values", is_array=True)
     base_values: Any = _part_of("base_values", is_array=True)
     predictions: Any = _part_of("predictions", is_array=True)
@@ -954,7 +955,7 @@ class Explanation:
         return f"<div><b>{head}</b><br>{escape(note)}<table>{''.join(lines)}</table></div>"
 
 
-# The axes of the arrays besides those of the data; None for those of the values.
+# The axes of each array except the data. None means the same axes as the values.
 _AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std_errors": None,
             "evaluations": (_ROW,), "degrees_of_freedom": (_ROW,), "draws": (_ROW,), "row_numbers": (_ROW,)}
 

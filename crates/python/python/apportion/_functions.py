@@ -35,7 +35,7 @@ class Function:
         self.name = getattr(model, "__name__", None) or type(model).__name__
         self.schema: Schema | None = None
         self.outputs: int | None = None
-        # Whether it is called with arrays, whatever table was passed.
+        # Whether the function is called with arrays, regardless of the table that was passed.
         self.takes_arrays = False
         self.way, self.output_names, self.about = self.ways[0], self.ways[0].names, self.ways[0].about
         self.notes: list[str] = []
@@ -116,7 +116,7 @@ class Function:
                 if is_own and all(table.dtype(place) == schema.template.dtype(feature)
                                   for feature, place in enumerate(places)):
                     raise of_call(self.name, error).with_traceback(error.__traceback__) from error
-                # The model takes rows like those of the background, and rows are passed on like these.
+                # The model accepts rows in the form of the background, so rows are converted to that form.
                 return
             if given.shape != passed.shape:
                 return
@@ -158,7 +158,7 @@ class Function:
 
     def _numbers(self, answer: Any, count: int) -> Numbers:
         if isinstance(answer, (list, tuple)) and len(answer) and all(np.ndim(part) == 2 for part in answer):
-            # One array for each target.
+            # The answer is a list with one array for each target.
             answer = np.concatenate([np.asarray(part) for part in answer], axis=1)
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()

@@ -81,7 +81,7 @@ def _owned_member(member: Any, depth: int) -> Any:
             pass
     made = []
     try:
-        # A loop takes one frame for each level.
+        # A loop needs only one stack frame for each level.
         for inner in _listed(member):
             made.append(_owned_member(inner, depth + 1))
     except RecursionError:

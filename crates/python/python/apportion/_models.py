@@ -370,7 +370,7 @@ def _of_sklearn(model: Model, method: str | None = None) -> tuple[Content, Any]:
         content = converter.as_json(document).encode()
     except converter.Refused as problem:
         raise Unknown(str(problem)) from problem
-    # A list has the classes of several targets.
+    # A list contains the classes of several targets.
     classes = getattr(model, "classes_", None)
     return Content.of(content, cells), None if isinstance(classes, list) else classes
 
@@ -393,7 +393,7 @@ def members(model: Model) -> list[Model] | None:
             and model.ndim == 1):
         return list(model)
     library = family(model)
-    # A CVBooster has an attribute of every name.
+    # A CVBooster returns an attribute for every name.
     own = getattr(model, "__dict__", {})
     if library == "lightgbm" and isinstance(own.get("boosters"), list):
         return own["boosters"]

@@ -96,7 +96,7 @@ def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence
               is_missing: Booleans) -> Numbers:
     """Returns the numbers in columns, found from the borders between which they lie."""
     count, columns = is_missing.shape
-    # The number of a row is above `low` and at most `high`, in the order of 32-bit numbers.
+    # The number in a row is above `low` and at most `high`, in the order of 32-bit numbers.
     low = np.full((count, columns), _key(-np.finfo(np.float32).max) - 1)
     high = np.where(is_missing, low + 1, _key(np.inf))
     while (high - low > 1).any():
@@ -104,7 +104,7 @@ def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence
                   for column in range(columns)]
         file = quantized([_numbers(keys if len(keys) else np.array([_ZERO])).tolist() for keys in places])
         for column, keys in enumerate(places):
-            if not len(keys):  # only the two zeros are left, which are one
+            if not len(keys):  # only the two zeros are left, which are equal
                 low[:, column] = high[:, column] - 1
                 continue
             bins = file.bins(numeric[column]).astype(np.intp)

@@ -115,7 +115,7 @@ class _AnyExplainer:
                             ("outputs", outputs is not None)):
             if given:
                 raise NotImplementedError(f"{name} is not supported")
-        # shap has 1 for values of single features.
+        # In shap, 1 stands for the values of single features.
         if interactions is True or interactions not in (False, None, 1):
             raise NotImplementedError("interactions is not supported; "
                                       "use apportion.Explainer(model, data)(X, interactions=True)")

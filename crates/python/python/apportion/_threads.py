@@ -16,7 +16,8 @@ from ._errors import UsageError
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-# The maximum number of pools that are kept besides the default one: idle pools occupy their threads.
+# The maximum number of pools that are kept in addition to the default pool, because idle pools occupy their
+# threads.
 _MAX_OTHERS = 1
 _MAX_THREADS = 1024
 # Pools of the parent process of a fork. Their threads do not exist here, and dropping a pool would wait for

@@ -128,7 +128,7 @@ def kind_of(thing: object) -> str:
 class Feature(NamedTuple):
     """A feature of the trees: a function of one column of the table."""
     column: int
-    encoded: bool = False  # whether it is a function of the column's category
+    encoded: bool = False  # whether the feature is a function of the column's category
     raw: bool = True  # whether it is the column itself, except for missing values and their markers
     bins: int = 0  # the number of features that encode the bin of a number together
     bin: int = 0  # the position of this feature among them
@@ -805,7 +805,7 @@ def predicts_behind_link(model: Any) -> bool:
             return predicts_behind_link(getattr(model, WRAPPERS[kind]))
         if kind == "MultiOutputRegressor":
             return all(predicts_behind_link(member) for member in model.estimators_)
-    except Exception:  # not fitted, or not a model of these
+    except Exception:  # not fitted, or not one of these models
         return False
     return False
 
@@ -929,7 +929,7 @@ def of_lightgbm(model, view):
     trees = []
     for place, tree in enumerate(dump["tree_info"]):
         nodes = [tree["tree_structure"]]
-        for node in nodes:  # which grows: children come after their parents
+        for node in nodes:  # the list grows: children come after their parents
             nodes += [node[side] for side in ("left_child", "right_child") if side in node]
         numbered = {id(node): number for number, node in enumerate(nodes)}
         splits = ["left_child" in node for node in nodes]

@@ -70,8 +70,8 @@ pub(super) struct MediaAttributions {
     predicted: usize,
     /// The output of the game that pictures show.
     output: usize,
-    /// Whether that output belongs to the other class: the single output of a network for two classes is that
-    /// of class 1.
+    /// Whether that output belongs to a class other than `class`: if a network for two classes has a single
+    /// output, it belongs to class 1.
     speaks_against: bool,
     started: Instant,
     loaded: Instant,
@@ -146,7 +146,7 @@ pub(super) fn divide(
     })
 }
 
-/// Words an error in terms of the options.
+/// Rewords an error in terms of the command-line options.
 fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) -> anyhow::Error {
     let value = &args.value;
     let ExplainError::Estimator(error) = error else { return error.into() };
@@ -195,7 +195,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     )
 }
 
-/// Describes the value in simpler terms, if it reduces to another one on this graph.
+/// Describes the simpler value to which `value` reduces on this graph, if there is one.
 fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
     let (order, outside, coefficients) = match value.form {
         GraphForm::Local { order, outside } => (order, outside, None),
@@ -239,7 +239,7 @@ impl MediaAttributions {
         if self.speaks_against { values.into_iter().map(|value| -value).collect() } else { values }
     }
 
-    /// Explains the colours.
+    /// Returns an explanation of the colours.
     pub(super) fn legend(&self, args: &Division) -> String {
         let whom = match args.score {
             ScoreName::ExpectedLogProbability => "the predictions of all classes".to_owned(),

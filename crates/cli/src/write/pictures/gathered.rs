@@ -4,14 +4,14 @@ use anyhow::{Context, Result};
 use apportion::plots::{Explained, Gathering};
 use apportion_results::{Batch, Heading};
 
-/// Collected rows.
+/// The rows collected so far.
 #[derive(Default)]
 pub(super) struct GatheredRows {
     gathering: Option<Gathering>,
 }
 
 impl GatheredRows {
-    /// Adds rows. `heading` returns what all rows have in common; it is called once.
+    /// Adds rows. `heading` returns the part that all rows have in common; it is called once.
     pub(super) fn add(&mut self, batch: &Batch, heading: impl FnOnce() -> Result<Heading>) -> Result<()> {
         let gathering = match self.gathering.take() {
             Some(gathering) => gathering,

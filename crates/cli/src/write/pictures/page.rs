@@ -9,7 +9,7 @@ use apportion_files::Destination;
 use crate::parse::args::Explain;
 use crate::parse::command_line::CommandLine;
 
-/// Writes the report of `explain`, whose computation took this long.
+/// Writes the report of `explain`; `took` is the duration of the computation.
 pub(super) fn write(explained: &Explained, args: &Explain, took: Duration, page: &Destination) -> Result<()> {
     let report = plots::Report::new(explained).seconds(took.as_secs_f64());
     let mut report = with_command(report, &args.command);

@@ -60,7 +60,7 @@ impl Picture {
     }
 }
 
-/// Prints a note about characters that appear as boxes in a PNG.
+/// Prints a note about characters that are drawn as boxes in a PNG.
 fn note_what_the_font_lacks(scene: &Scene) {
     const SHOWN: usize = 5;
     let letters = scene.letters_without_font();

@@ -66,13 +66,13 @@ impl<'a> PictureRequest<'a> {
         Ok(wanted)
     }
 
-    /// Returns whether results are written. They are replaced by a figure, and by a report if there is no
-    /// file for them.
+    /// Returns whether results are written. A figure replaces them, and so does a report if there is no file
+    /// for them.
     pub(crate) fn are_results_written(&self) -> bool {
         self.figure.is_none() && (self.page.is_none() || self.args.output.out.is_some())
     }
 
-    /// Adds rows. `heading` returns what all rows have in common; it is called once.
+    /// Adds rows. `heading` returns the part that all rows have in common; it is called once.
     pub(crate) fn add(&mut self, batch: &Batch, heading: impl FnOnce() -> Result<Heading>) -> Result<()> {
         match self.figure.is_some() || self.page.is_some() {
             true => self.gathered.add(batch, heading),
@@ -80,7 +80,7 @@ impl<'a> PictureRequest<'a> {
         }
     }
 
-    /// Draws the figure and the report of all rows, whose explanation took this long.
+    /// Draws the figure and the report of all rows; `took` is the duration of their explanation.
     pub(crate) fn draw(self, results: &Destination, took: Duration) -> Result<()> {
         if self.figure.is_none() && self.page.is_none() {
             return Ok(());

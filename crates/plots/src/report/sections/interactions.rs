@@ -32,7 +32,7 @@ fn section(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Writes, without interactions, which inputs explain the values of other features.
+/// Writes which inputs explain the values of other features, for results without interactions.
 fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.html.raw("<p>No interactions were computed. For tree ensembles, run ");
     page.html.raw(

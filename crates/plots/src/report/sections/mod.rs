@@ -19,7 +19,7 @@ use crate::error::PlotError;
 struct Section {
     id: &'static str,
     title: &'static str,
-    /// Whether it requires rows and features.
+    /// Whether the section requires rows and features.
     is_of_rows: bool,
     write: fn(&mut Page<'_>) -> Result<(), PlotError>,
 }
