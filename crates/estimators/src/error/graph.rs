@@ -15,8 +15,8 @@ pub enum GraphError {
     Neighbourhood {
         /// The requested value.
         value: Box<SolutionConcept>,
-        /// The player whose neighbourhood has the most coalitions, or the first that exceeds the limit by
-        /// itself.
+        /// The player whose neighbourhood has the most coalitions, or the first player whose neighbourhood
+        /// alone exceeds the limit.
         player: usize,
         /// The number of players in the neighbourhood.
         size: usize,
@@ -60,7 +60,8 @@ pub enum GraphError {
         /// A cheaper approximation of the value.
         instead: &'static str,
     },
-    /// The order of the regression is zero, or it has more connected coalitions than the limit.
+    /// The order of the regression is zero, or the graph has more connected coalitions of this order than the
+    /// limit.
     #[error(
         "invalid order {order} of the regression: must be at least 1 and have at most {limit} connected \
          coalitions; use a smaller order, fewer players (patches, words, groups), or a higher limit"

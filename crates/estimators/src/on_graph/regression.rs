@@ -5,8 +5,8 @@
 //! w(S) = (d − 1) / (C(d, s) s (d − s))
 //! ```
 //!
-//! over connected S of at most k nodes in a row, or k × k squares. The last formula in the paper,
-//! (XᵀWX)⁻¹XᵀF, lacks a W.
+//! over connected S: runs of at most k consecutive nodes, or squares of at most k × k nodes. The last formula
+//! in the paper, (XᵀWX)⁻¹XᵀF, lacks a W.
 //!
 //! # Approximated value
 //!
@@ -49,11 +49,11 @@ const USUAL_ORDER: usize = 4;
 /// | graph | coalitions S of order k | how many |
 /// |---|---|---|
 /// | line | runs of at most k nodes | `kd − k(k − 1)/2` |
-/// | grid of r × c | squares of at most k × k nodes, inside | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
+/// | grid of r × c | squares of at most k × k nodes inside the grid | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
 /// | any other | connected sets of at most k nodes | by counting, up to a limit |
 ///
-/// N is not among them, since its weight is infinite; v(∅) and v(N) are evaluated anyway. k = 4 takes fewer
-/// than the 4d evaluations of the paper's experiments on lines and on square grids.
+/// N is not among these coalitions, since its weight is infinite; v(∅) and v(N) are evaluated anyway. k = 4
+/// takes fewer than the 4d evaluations of the paper's experiments on lines and on square grids.
 ///
 /// The paper has F = v(S) and v(∅) = 0, no intercept, and no constraint on the sum of the values. The values
 /// are exact for additive games; otherwise they are an approximation that does not become exact as the budget
@@ -64,8 +64,8 @@ const USUAL_ORDER: usize = 4;
 ///
 /// # Weights
 ///
-/// They fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so with many players the result is close
-/// to v({i}) − v(∅) for any k: pairs have 1/(d − 2) of the weight of single players.
+/// The weights fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so with many players the result is
+/// close to v({i}) − v(∅) for any k: pairs have 1/(d − 2) of the weight of single players.
 ///
 /// # Cost
 ///

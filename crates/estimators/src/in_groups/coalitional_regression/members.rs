@@ -63,7 +63,8 @@ impl Members<'_> {
         self.partition.len() - 1
     }
 
-    /// Returns the number of unknowns and of coalitions.
+    /// Returns the number of unknowns of the regression, and the number of evaluations with which it is
+    /// exact.
     pub(super) fn part(&self, quotient_is_known: bool) -> Part {
         let (s, r) = (self.members() as f64, self.others() as f64);
         let capacity = match self.within {
@@ -116,8 +117,8 @@ impl Members<'_> {
         }
     }
 
-    /// Draws this many rows without replacement, stratified by (t, a), in addition to the known ones. Growing
-    /// samples begin with the rows along `orders`.
+    /// Draws the given number of rows without replacement, stratified by (t, a), in addition to the rows with
+    /// known values. Growing samples begin with the rows along `orders`.
     pub(super) fn draw(
         &self,
         quotient_is_known: bool,
@@ -175,7 +176,7 @@ impl Members<'_> {
             let members = of_members.row(2 * pair);
             coalitions.push_members(members.members().chain(before));
             coalitions.push_complement(coalitions.len() - 1);
-            // The distribution of A is that of its draws. T needs the expected number of its occurrences:
+            // A is drawn from its own distribution. For T, the expected number of occurrences is required:
             let t = members.size();
             let ln_inclusion = remainder.strata()[t].ln_inclusion();
             let ln_times = if rounds > 0 { (rounds as f64 + ln_inclusion.exp()).ln() } else { ln_inclusion };
@@ -223,8 +224,8 @@ impl Members<'_> {
         Ok(first)
     }
 
-    /// Estimates the values of the members; if they share the value of the group
-    /// ([`LeastSquaresForm::SumConstrained`]), their deviations from equal shares.
+    /// Estimates the values of the members, or their deviations from equal shares if they share the value of
+    /// the group ([`LeastSquaresForm::SumConstrained`]).
     ///
     /// If `game` caches v(Q_A) and v(Q_A ∪ S_j) of all rows, `of_group` is φ_j.
     pub(super) fn estimate(
@@ -294,13 +295,13 @@ impl Members<'_> {
         Ok(Estimate { values, variances, unseen, diagnostics })
     }
 
-    /// Returns T, as positions of the members in the group.
+    /// Returns T of a row, as positions of its members in the group.
     fn members_of<'c>(&self, rows: &'c Coalitions, row: usize) -> impl Iterator<Item = usize> + 'c {
         let members = self.members();
         rows.row(row).members().take_while(move |&player| player < members)
     }
 
-    /// Returns the coalitions restricted to the members.
+    /// Returns the coalitions restricted to the members of the group.
     fn without_others(&self, rows: &Coalitions) -> Coalitions {
         let mut alone = Coalitions::with_capacity(self.members(), rows.len());
         (0..rows.len()).for_each(|row| alone.push_members(self.members_of(rows, row)));

@@ -1,7 +1,7 @@
 //! Coalitions that grow element by element, and the contribution of every element.
 
-/// A sequence of coalitions from a first to a last one that adds all elements between them, in order and, if
-/// antithetic, in the reverse order too.
+/// A sequence of coalitions from a first to a last one, which adds the elements between them one by one, in
+/// order and, if antithetic, also in reverse order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     /// The number of elements L.

@@ -1,4 +1,4 @@
-//! Nested permutations whose draws for a budget are among those for every larger one.
+//! Nested permutations in which the draws for a budget are a subset of the draws for every larger budget.
 //!
 //! # Notation
 //!
@@ -30,7 +30,7 @@ const ORDER_UNIT: u64 = 1 << 47;
 /// The minimum number of degrees of freedom for standard errors, and for variances per scenario.
 const MIN_DEGREES: usize = 4;
 
-/// Values, n × k, with their standard errors and the degrees of freedom of these.
+/// Values, n × k, with their standard errors and the degrees of freedom of the standard errors.
 pub(super) struct GrownEstimate {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
@@ -111,7 +111,7 @@ impl ProductDraws for ScenarioDraws<'_, '_> {
     }
 }
 
-/// Sums over the scenarios so far.
+/// Sums over the scenarios processed so far.
 struct Sums {
     /// The sum of the means of the scenarios.
     means: Vec<f64>,

@@ -81,7 +81,7 @@ pub(crate) struct Contributions<'a> {
     pub(crate) seed: u64,
 }
 
-/// The number of bits for the block in the number of a stream; the remaining bits are for the player.
+/// The number of bits in a stream number that identify the block; the remaining bits identify the player.
 pub(crate) const BLOCK_BITS: u32 = 28;
 
 impl ProductDraws for Contributions<'_> {
@@ -179,7 +179,7 @@ impl ProductDraws for Contributions<'_> {
     }
 }
 
-/// Appends the coalition of `words`, without and with `player`.
+/// Appends two coalitions: `words` without `player`, and `words` with `player`.
 fn push_joined(asked: &mut ScenarioCoalitions, words: &mut [u64], player: usize) {
     asked.push(words);
     words[player / 64] |= 1 << (player % 64);

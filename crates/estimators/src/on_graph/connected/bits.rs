@@ -45,7 +45,7 @@ pub(crate) struct PositionMap(Vec<Block>);
 struct Block {
     from: usize,
     to: usize,
-    /// At most 64.
+    /// The number of positions in the block, at most 64.
     length: usize,
 }
 

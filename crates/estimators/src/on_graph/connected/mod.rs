@@ -12,7 +12,8 @@
 //!
 //! # Coefficients
 //!
-//! If b is counted in the neighbourhood, each connected C has one coefficient for player i,
+//! If the size b of the boundary is counted within the neighbourhood, each connected C has one coefficient
+//! for player i,
 //!
 //! ```text
 //! φ_i = Σ_{C ∋ i} M(|C| − 1, b(C)) w(C) − Σ_{C ∌ i, i ∈ B(C)} M(|C|, b(C) − 1) w(C)
@@ -164,7 +165,7 @@ impl<'a> Plan<'a> {
         self.coalitions + 2
     }
 
-    /// Returns the sets of coalitions for the player.
+    /// Returns the list of sets that determine the coalitions of the player.
     fn shape(&self, player: usize) -> &Shape {
         &self.shapes[self.shape_of[player] as usize]
     }
@@ -232,8 +233,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Splits the nodes into ranges whose sets are numerous enough to be shared among threads, but not much
-    /// more.
+    /// Splits the nodes into ranges with enough sets to share among threads, but not many more.
     fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut next = 0;
         std::iter::from_fn(move || {

@@ -66,8 +66,8 @@ impl Neighbourhood {
 /// The sets X that determine the coalitions of a player, sorted by their first members.
 ///
 /// For a coalition T of the neighbourhood, X = T with others absent and X = N_k(i) \ T with others present,
-/// so the coalition of all players is X or N \ X. The empty X is omitted: values are relative to that of its
-/// coalition.
+/// so the coalition of all players is X or N \ X. The empty X is omitted, because values are relative to the
+/// value of its coalition.
 pub(crate) struct Shape {
     /// The number of words of a set.
     width: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Shape {
     coefficients: Vec<f64>,
     /// The start index of the sets with each first member, followed by the end index of the last ones.
     starts: Vec<usize>,
-    /// The coefficient of the X of all players, which is not among the sets.
+    /// The coefficient of the set X of all players, which is not in the list.
     pub(crate) everyone: f64,
 }
 
@@ -148,7 +148,8 @@ impl List {
         self.push(Coalition::empty(self.inside.view().players()).view(), rest);
     }
 
-    /// Appends each connected coalition once: as the component of the player, or as one that it joins.
+    /// Appends each connected coalition once: as the component that contains the player, or as one that the
+    /// player joins.
     ///
     /// The coefficient is M(|U| − 1, b) with the player, and −M(|U|, b − 1) if the player is one of the b
     /// neighbours, as for Myerson values.
@@ -168,8 +169,8 @@ impl List {
         self.push_base();
     }
 
-    /// Appends coalitions by definition: U minus the components of U \ i. Components occur once per U, since
-    /// these are restricted to the neighbourhood.
+    /// Appends coalitions by definition: the value of U minus the values of the components of U \ i. A
+    /// component occurs once per U, since all U are restricted to the neighbourhood.
     fn by_components(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = moments.get(set.size - 1, set.boundary);
@@ -181,7 +182,7 @@ impl List {
         self.push_base();
     }
 
-    /// Appends coalitions as in equation 6: U minus U \ i, with a coefficient.
+    /// Appends the coalitions in equation 6: the value of U minus the value of U \ i, times a coefficient.
     fn by_marginals(&mut self, graph: &Graph, root: usize, mut weight: impl FnMut(&ConnectedSet<'_>) -> f64) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = weight(&set);
