@@ -158,7 +158,7 @@ impl ConnectedRegression {
         }
     }
 
-    /// Returns the largest order whose coalitions fit the budget; at least 1.
+    /// Returns the largest order whose coalitions fit in the budget; at least 1.
     fn order_for(&self, budget: usize) -> usize {
         let limit = budget.min(self.max_coalitions);
         // Counts grow with the order, and are slow to compute for general graphs.
@@ -230,8 +230,8 @@ impl Estimator for ConnectedRegression {
         NAME
     }
 
-    /// Returns the C-Shapley value of its order, which it approximates; of order 4 if the order depends on
-    /// the budget.
+    /// Returns the C-Shapley value that the regression approximates: of the same order, or of order 4 if the
+    /// order depends on the budget.
     fn value(&self) -> SolutionConcept {
         GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
     }
@@ -246,8 +246,8 @@ impl Estimator for ConnectedRegression {
     ///
     /// # Errors
     ///
-    /// Those of every estimator; [`GraphError::ConnectedSets`] for order 0 or more coalitions than the limit;
-    /// and a graph with a different number of players.
+    /// The errors of every estimator; [`GraphError::ConnectedSets`] for order 0 or more coalitions than the
+    /// limit; and a graph with a different number of players.
     fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
         let players = game.players();
         self.graph.check_players(players)?;

@@ -23,15 +23,15 @@
 
 use super::schedule::curvature;
 
-/// The state of the descent of one output: O(n).
+/// The state of the descent for one output, with O(n) memory.
 pub(super) struct Descent {
-    /// φ_t.
+    /// The current iterate φ_t.
     pub(super) iterate: Vec<f64>,
-    /// φ̄_t.
+    /// The average φ̄_t of the iterates.
     average: Vec<f64>,
-    /// φ_0, the same for all players.
+    /// The starting value φ_0, the same for all players.
     start: f64,
-    /// ∇, summed over a mini-batch.
+    /// The gradient ∇, summed over a mini-batch.
     gradient: Vec<f64>,
     /// For each player, the sums of α², αβ and β² times ∇².
     squares: Vec<[f64; 3]>,
@@ -43,12 +43,12 @@ pub(super) struct Descent {
     products: [f64; 3],
     /// The sums of α², αβ and β² times `‖∇_t‖² ‖∇_{t−1}‖²`.
     norms: [f64; 3],
-    /// The shares of e_0 in e_t and in ē_t.
+    /// The remaining shares of the initial error e_0 in e_t and in ē_t.
     kept: [f64; 2],
     curvature: f64,
 }
 
-/// The step size, the weight in the average, and the number of draws in a mini-batch.
+/// A step: the step size, the weight in the average, and the number of draws in the mini-batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) length: f64,
@@ -125,7 +125,8 @@ impl Descent {
         away.sqrt()
     }
 
-    /// Returns the average, without the contribution of the start if `removes_start`.
+    /// Returns the average of the iterates, without the contribution of the starting point if
+    /// `removes_start`.
     pub(super) fn estimate(&self, removes_start: bool) -> Vec<f64> {
         let stretch = if removes_start { 1.0 / (1.0 - self.kept[1]) } else { 1.0 };
         let moved: Vec<f64> = self.average.iter().map(|average| (average - self.start) * stretch).collect();

@@ -62,7 +62,8 @@ impl Default for OddShap {
 const BOOSTING: Boosting = Boosting { trees: 100, depth: 10, rate: 0.1 };
 
 impl OddShap {
-    /// Returns the products of several players in the regression, by the trees' coefficients.
+    /// Returns the products of several players with the largest coefficients in the trees, for use in the
+    /// regression.
     fn products(trees: &BoostedTrees, most: usize) -> Vec<Product> {
         let spectrum = if most == 0 { Vec::new() } else { trees.spectrum() };
         let mut odd: Vec<(Product, f64)> =

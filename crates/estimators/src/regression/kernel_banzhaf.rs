@@ -181,7 +181,7 @@ impl KernelBanzhaf {
         Ok(Self { value: Semivalue::weighted_banzhaf(p)?, ..Self::default() })
     }
 
-    /// Returns p.
+    /// Returns p, the probability that each other player is present.
     fn presence(&self) -> Result<f64> {
         match self.value.least_squares() {
             Some(LeastSquaresForm::Centred { p }) => Ok(p),

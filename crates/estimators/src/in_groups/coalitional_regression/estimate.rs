@@ -2,10 +2,11 @@
 //!
 //! # Directions
 //!
-//! Parts are independent, so the covariance matrices of their errors add up. Those for members are separate
-//! blocks. If members share the value of their group, their deviations from equal shares sum to zero, and so
-//! do the rows of their covariance. So products of matrices of different parts have zero trace, and `tr Σ²`
-//! is the sum over the parts. With the covariance C of the groups' values and s_j members in group j, that of
+//! Parts are independent, so the covariance matrices of their errors add up. The matrices for the members of
+//! different groups are separate blocks. If members share the value of their group, their deviations from
+//! equal shares sum to zero, and so do the rows of their covariance. So products of matrices of different
+//! parts have zero trace, and `tr Σ²` is the sum over the parts. With the covariance C of the groups' values
+//! and s_j members in group j, the trace for the members' equal shares is
 //! the shares is
 //!
 //! ```text

@@ -101,9 +101,9 @@ impl Members<'_> {
         if self.grows { Order::Nested } else { Order::Fixed }
     }
 
-    /// Appends the rows with known values, in complementary pairs: those with T = ∅ and T = S_j, if the
-    /// distribution of T includes them. Without columns of the other groups these rows are the same for all
-    /// A, so one row represents all.
+    /// Appends the rows that are always in the sample, in complementary pairs: those with T = ∅ and T = S_j,
+    /// if the distribution of T includes them. Without columns of the other groups these rows are the same
+    /// for all A, so one row represents all.
     fn push_certain_rows(&self, quotient_is_known: bool, has_columns_of_others: bool, rows: &mut Coalitions) {
         let (s, r) = (self.members(), self.others());
         if self.within == LeastSquaresForm::SumConstrained {

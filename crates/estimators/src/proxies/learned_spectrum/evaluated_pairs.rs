@@ -34,9 +34,10 @@ const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 const MAX_COLUMNS: usize = 200;
 /// The number of times that the sample is redrawn with room for more pairs.
 const ROUNDS: usize = 3;
-/// The maximum variance of sums, relative to the residuals of single players for differences.
+/// The maximum variance of the pairs' sums for assuming a constant sum, relative to the residuals of single
+/// players for the pairs' differences.
 const SHARE: f64 = 0.3;
-/// The maximum difference of equal sums, relative to the largest value.
+/// The maximum difference between sums that count as equal, relative to the largest value.
 const ROUNDING: f64 = 1e-9;
 
 /// Pairs, and the values of their coalitions.

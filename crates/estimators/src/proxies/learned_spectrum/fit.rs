@@ -56,7 +56,7 @@ pub(super) struct Fit {
     ridge: DualRidge,
 }
 
-/// The noise strengths to try, as powers of ten of the mean eigenvalue.
+/// The noise strengths to try, as powers of ten, in units of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 /// The strength, in the same unit, at which the prior has no effect.
 const NO_PRIOR: f64 = 1e9;
@@ -276,7 +276,7 @@ impl Fit {
 }
 
 /// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` are the
-/// covariances of each with d(N), and the variance of d(N), if it is satisfied exactly.
+/// covariances of each pair with d(N), and the variance of d(N), if d(N) is satisfied exactly.
 fn covariances(
     prior: &Prior,
     linear: Linear,

@@ -8,16 +8,16 @@ use crate::run::Evaluations;
 use crate::support::free_shares;
 use crate::surrogate::prior::Signs;
 
-/// k pairs S, S̄ and their values.
+/// The evaluated pairs S, S̄ (k in total) and their values.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
     pub(super) players: usize,
     pub(super) outputs: usize,
     /// The first coalition of each pair.
     pub(super) signs: Signs,
-    /// Its mean sign, `x̄(S) = (2|S| − n)/n`.
+    /// The mean sign of the first coalition of each pair, `x̄(S) = (2|S| − n)/n`.
     pub(super) mean_signs: Vec<f64>,
-    /// Regression weights, with mean 1.
+    /// The regression weights of the pairs, with mean 1.
     pub(super) weights: Vec<f64>,
     /// For each pair, 1 minus its inclusion probability; 1 if one of its two values was derived from the
     /// other.
@@ -91,7 +91,7 @@ impl Sampled {
         self.weights.len()
     }
 
-    /// Returns the given pairs.
+    /// Returns a sample that contains only the given pairs.
     pub(super) fn some(&self, pairs: &[usize]) -> Self {
         let of = |numbers: &[f64]| -> Vec<f64> { pairs.iter().map(|&pair| numbers[pair]).collect() };
         let wide = |numbers: &[f64]| -> Vec<f64> {

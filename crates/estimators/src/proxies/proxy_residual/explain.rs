@@ -24,7 +24,7 @@ const FAR: f64 = 25.0;
 /// single precision.
 const ROUNDING: f64 = 1e-5;
 
-/// The computation of R from numbers for the sampled coalitions.
+/// A solver that applies the estimator R to numbers for the sampled coalitions.
 enum Solver<'a> {
     Regression { rows: Rows, unknowns: usize, form: LeastSquaresForm },
     Reuse { sample: &'a Sample, value: &'a Semivalue },
@@ -51,15 +51,16 @@ struct Rows {
     times: Option<Vec<u32>>,
 }
 
-/// Numbers for the sampled coalitions and for N, for several outputs; those for ∅ are zero.
+/// The numbers to which R is applied, for the sampled coalitions and for N, for several outputs; the numbers
+/// for ∅ are zero.
 struct Targets {
-    /// rows × k.
+    /// The numbers for the sampled coalitions, rows × k (outputs).
     at_rows: Vec<f64>,
-    /// k numbers.
+    /// The k numbers for N.
     full: Vec<f64>,
 }
 
-/// The result of R.
+/// The result of the estimator R.
 struct ResidualEstimate {
     values: Vec<f64>,
     std_errors: Option<Vec<f64>>,
@@ -155,7 +156,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Applies R to numbers, with standard errors.
+    /// Applies R to `targets`, with standard errors.
     fn answer(&self, errors: StandardErrors, targets: &Targets) -> Result<ResidualEstimate> {
         match self {
             Self::Regression { rows, unknowns, form } => {
@@ -189,8 +190,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Returns the residuals of R's linear model for numbers of one output, multiplied by √w, for each of its
-    /// rows.
+    /// Returns the residuals of R's linear model, fitted to the `numbers` of one output, for each of its
+    /// rows, multiplied by √w.
     fn residuals(&self, numbers: &[f64], full: f64) -> Result<Vec<f64>> {
         let targets = Targets { at_rows: numbers.to_vec(), full: vec![full] };
         match self {
