@@ -342,7 +342,7 @@ struct Rows {
     chance: Chance,
 }
 
-/// How rows are grouped.
+/// The grouping of rows into pairs.
 #[derive(PartialEq)]
 enum Layout {
     Alone,
@@ -352,11 +352,11 @@ enum Layout {
     PairsApart,
 }
 
-/// The randomness of each row or pair.
+/// The randomness in each row or pair.
 enum Chance {
-    /// The number of independent draws of each.
+    /// The number of independent draws of each row or pair.
     Draws(Vec<u32>),
-    /// `1 − π`, where π is the inclusion probability.
+    /// `1 − π` for each row or pair, where π is its inclusion probability.
     Free(Vec<f64>),
 }
 

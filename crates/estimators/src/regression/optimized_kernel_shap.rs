@@ -89,7 +89,8 @@ impl Estimator for OptimizedKernelShap {
 /// A variant of [`OptimizedKernelShap`] whose samples hardly change as they grow.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 struct GrowingTwin {
-    /// Always `true`: distinguishes its settings from those of its twin, which has no options.
+    /// Always `true`: distinguishes the settings of this variant from the settings of
+    /// [`OptimizedKernelShap`], which has no options.
     grows: bool,
 }
 
@@ -182,7 +183,8 @@ fn weighted_coalitions(
 /// The enumerated sizes, and the number of rows left to draw.
 struct Plan {
     players: usize,
-    /// The share of size class `j`, i.e. of sizes `j + 1` and `n − j − 1`, in the kernel's mass; sums to 1.
+    /// The share of each size class `j` (sizes `j + 1` and `n − j − 1`) in the kernel's mass; the shares sum
+    /// to 1.
     mass: Vec<f64>,
     /// The number of leading size classes that are enumerated.
     enumerated_classes: usize,
@@ -227,7 +229,7 @@ impl Plan {
         Self { players, mass, enumerated_classes, rows_to_draw: left as usize }
     }
 
-    /// Returns whether the complements of this class have another size.
+    /// Returns whether the complements of the coalitions in this class have a different size.
     fn is_paired(players: usize, class: usize) -> bool {
         2 * (class + 1) != players
     }
@@ -321,8 +323,8 @@ impl ChosenCoalitions {
         self.units.last_mut().into_iter().for_each(|unit| unit.end += 1);
     }
 
-    /// Returns all coalitions with their complements, weights and targets. Complements that were not chosen
-    /// have zero weight.
+    /// Returns all coalitions with their complements, together with the weights and targets of all these
+    /// rows. Complements that were not chosen have zero weight.
     fn in_pairs(&self, gains: &[f64], outputs: usize) -> (Coalitions, Vec<f64>, Vec<f64>) {
         let mut pairs = Coalitions::with_capacity(self.coalitions.players(), 2 * self.units.len());
         let (mut weights, mut targets) = (Vec::new(), Vec::new());
@@ -431,7 +433,7 @@ mod tests {
         values: Vec<f64>,
     }
 
-    /// Returns v(S) − v(∅) in the game of that script.
+    /// Returns v(S) − v(∅) in the game that `kernel_explainer_fixture.py` uses.
     fn gain(coalition: CoalitionView<'_>) -> f64 {
         let n = coalition.players();
         let z = |player: usize| f64::from(u8::from(coalition.contains(player % n)));

@@ -56,7 +56,7 @@ pub(crate) struct Bounds {
     pub(crate) guarantee: Guarantee,
     /// The error bound of each output; `None` without standard errors.
     pub(crate) errors: Option<Vec<f64>>,
-    /// The tolerance of each output, in its units.
+    /// The tolerance of each output, in units of the output.
     pub(crate) tolerances: Vec<f64>,
     /// The half-width of the pointwise interval of each value; `None` without standard errors.
     pub(crate) half_widths: Option<Vec<f64>>,
@@ -253,7 +253,7 @@ pub(crate) fn growth_needed(
     Some(growth)
 }
 
-/// Returns the squared standard errors.
+/// Returns the squared standard errors of all values.
 fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     let errors = explanation.std_errors.as_ref()?;
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
@@ -266,7 +266,7 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
     gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
 }
 
-/// Returns `|v(N) − v(∅) − Σφ̃_i|`.
+/// Returns the gap `|v(N) − v(∅) − Σφ̃_i|` of one output.
 fn gap(explanation: &Explanation, output: usize) -> f64 {
     let total = explanation.prediction[output] - explanation.base[output];
     (explanation.output(output).iter().sum::<f64>() - total).abs()

@@ -51,7 +51,7 @@ pub struct Until {
     /// The maximum number of evaluations, including v(∅) and v(N). By default 1000 n, but at least 100 000,
     /// and at most all `2^n`.
     pub budget: Option<usize>,
-    /// The maximum number of interim checks, 32 by default. They share the error probability.
+    /// The maximum number of interim checks, 32 by default. All checks together share the error probability.
     pub interim_checks: usize,
     /// The largest value of the game minus its smallest, if known: 1 if the model output is a probability.
     /// Methods whose values are means of independent draws then use empirical Bernstein bounds, which hold

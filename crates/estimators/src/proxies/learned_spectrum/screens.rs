@@ -98,8 +98,8 @@ fn affordable(boosting: Boosting, work: f64) -> Boosting {
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
 }
 
-/// Returns the targets of the screens: each output, scaled to its own unit. For more than a few outputs, the
-/// targets are sums of all outputs with fixed signs, so that their squared coefficients add up.
+/// Returns the targets of the screens: each output, divided by its standard deviation. For more than a few
+/// outputs, the targets are sums of all outputs with fixed signs, so that their squared coefficients add up.
 fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     let in_units = |output: usize| {
         let values = values(sampled, output);

@@ -22,7 +22,8 @@ pub(crate) struct SizeWeights {
 }
 
 impl SizeWeights {
-    /// Computes the weights; `joined` is P.
+    /// Computes the weights; `joined` is P, the distribution of the size of the coalition that a player
+    /// joins.
     pub(crate) fn new(joined: &[f64], sample: &Sample) -> Self {
         let (players, strata) = (joined.len(), sample.strata());
         let n = players as f64;
