@@ -378,7 +378,8 @@ impl Rows {
     }
 }
 
-/// Builds the estimator for values that are the solution of such a regression.
+/// Builds the estimator with the given options, or returns `None` if the value is not the solution of such a
+/// regression.
 fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
     let value = semivalue(value)?;
     let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });

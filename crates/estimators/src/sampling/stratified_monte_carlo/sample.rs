@@ -40,11 +40,11 @@ pub(crate) struct KnownValues {
 /// The draws of a stratum on one side.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
-    /// All draws.
+    /// All draws on this side.
     pub(crate) all: RunningMoments,
     /// The draws that are made in any case, independent of other draws.
     equal: RunningMoments,
-    /// The number of the next draw.
+    /// The number of the next draw on this side.
     next: usize,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Sample<'a, 'p> {
     /// The two sides of each stratum, stratum by stratum; equal allocation and small strata use the first
     /// only.
     pub(crate) sides: Vec<[Side; 2]>,
-    /// Whether numbers of draws depend on draws.
+    /// Whether the numbers of draws depend on the draws.
     pub(crate) is_adaptive: bool,
     /// The number of evaluations so far.
     pub(crate) count: usize,
@@ -266,7 +266,7 @@ impl<'a, 'p> Sample<'a, 'p> {
 /// A queue of strata that starts with the one whose next draw reduces the variance of the estimates most:
 /// `P² σ² / (c (c + 1))` after c draws.
 ///
-/// Taking them one by one gives the exact integer Neyman allocation (Wright, *The equivalence of Neyman
+/// Taking strata one by one gives the exact integer Neyman allocation (Wright, *The equivalence of Neyman
 /// optimum allocation for sampling and equal proportions for apportioning the U.S. House of Representatives*,
 /// 2012), which never decreases for any stratum as the number of draws grows.
 struct Queue(BinaryHeap<Entry>);

@@ -102,17 +102,17 @@ impl<'p> Strata<'p> {
         stratum % self.sizes.players
     }
 
-    /// Returns the size of the joined coalition.
+    /// Returns the size of the joined coalition in a stratum.
     pub(crate) fn size(&self, stratum: usize) -> usize {
         self.sizes.inner[stratum / self.sizes.players]
     }
 
-    /// Returns P(l).
+    /// Returns the weight P(l) of the size of a stratum.
     pub(crate) fn weight(&self, stratum: usize) -> f64 {
         self.sizes.distribution[self.size(stratum)]
     }
 
-    /// Returns the number of evaluations of a draw.
+    /// Returns the number of evaluations for a draw from a stratum.
     pub(crate) fn cost(&self, stratum: usize) -> usize {
         self.sizes.cost(self.size(stratum))
     }
@@ -122,8 +122,8 @@ impl<'p> Strata<'p> {
         self.populations[stratum / self.sizes.players]
     }
 
-    /// Appends draw number `draw` on `side` of a stratum, the coalition without the player. It is a function
-    /// of these numbers and the seed.
+    /// Appends to `batch` the coalition (without the player) of draw number `draw` on `side` of a stratum.
+    /// The coalition is a function of these numbers and the seed.
     ///
     /// Draws without replacement are the stratum's coalitions in random order, and use one side only.
     pub(crate) fn push(&self, stratum: usize, side: usize, draw: usize, batch: &mut Coalitions) {

@@ -120,7 +120,7 @@ struct Samples {
     moments: Moments,
 }
 
-/// Returns the moments of some blocks, given as pairs of unit and block number.
+/// Returns the moments of the samples in some blocks, which are given as pairs of unit and block number.
 fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,
