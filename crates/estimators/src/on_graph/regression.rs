@@ -173,7 +173,7 @@ impl ConnectedRegression {
         order
     }
 
-    /// Returns the coalitions of this order except ∅ and N, small ones first on lines and grids.
+    /// Returns the coalitions of this order except ∅ and N; on lines and grids, small coalitions come first.
     fn rows(&self, order: usize) -> Coalitions {
         let nodes = self.graph.nodes();
         let mut rows = Coalitions::new(nodes);

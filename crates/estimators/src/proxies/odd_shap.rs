@@ -73,7 +73,7 @@ impl OddShap {
         odd.into_iter().map(|(product, _)| product).collect()
     }
 
-    /// Returns the values of one output, and the number of coefficients.
+    /// Returns the values of all players for one output, and the number of coefficients in the regression.
     fn values(&self, sample: &Sample, budget: usize, values: &[f64], ends: [f64; 2]) -> (Vec<f64>, usize) {
         let coalitions = sample.coalitions();
         let n = coalitions.players();

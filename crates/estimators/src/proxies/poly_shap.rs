@@ -79,7 +79,7 @@ impl PolyShap {
         [players.saturating_add(if self.order() == 3 { triples } else { 0 }), pairs]
     }
 
-    /// Returns the odd products, followed by the even ones, and the number of odd ones.
+    /// Returns the odd products, followed by the even products, and the number of odd products.
     fn products(&self, players: usize) -> (Vec<Product>, usize) {
         let mut odd: Vec<Product> = (0..players).map(|player| Product::from_players([player])).collect();
         let mut even = Vec::new();

@@ -340,7 +340,7 @@ impl ChosenCoalitions {
     }
 }
 
-/// Calls `visit` with the members of every subset of `size` of `players`, in lexicographic order.
+/// Calls `visit` with the members of every subset of `size` players, in lexicographic order.
 fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize])) {
     let mut members: Vec<usize> = (0..size).collect();
     loop {

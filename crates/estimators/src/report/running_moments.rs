@@ -149,7 +149,7 @@ mod tests {
         sum + lost
     }
 
-    /// Computes mean and unbiased variance in two passes, after subtracting the middle number; those
+    /// Computes mean and unbiased variance in two passes, after subtracting the middle number; the
     /// differences are exact.
     fn two_pass(numbers: &[f64]) -> (f64, f64) {
         let (count, middle) = (numbers.len() as f64, numbers[numbers.len() / 2]);

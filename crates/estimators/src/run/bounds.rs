@@ -336,9 +336,9 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
     }
 }
 
-/// Returns ν of one output: at most `(Σ V_i)² / Σ V_i²`, because unseen events may affect few values. If ν is
-/// unknown, half of the value for independent errors, because values with a fixed sum have negatively
-/// correlated errors, in the extreme case in pairs.
+/// Returns the number of directions ν for one output: at most `(Σ V_i)² / Σ V_i²`, because unseen events may
+/// affect few values. If ν is unknown, returns half of the value for independent errors, because values with
+/// a fixed sum have negatively correlated errors, in the extreme case in pairs.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
     let independent =
         independent_directions(variances.iter().skip(output).step_by(explanation.outputs()).copied());

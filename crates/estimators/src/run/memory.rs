@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 /// The scenario code of rows that contain the average over all scenarios.
 const AVERAGE: u32 = u32::MAX;
 
-/// The maximum number of eight-byte words in a memory: 1 GiB.
+/// The maximum number of eight-byte numbers in a memory, which limits its size to 1 GiB.
 const MAX_NUMBERS: usize = 1 << 27;
 
 /// Values of coalitions in the order of their evaluation, with a hash index.

@@ -154,7 +154,7 @@ impl Estimator for MonteCarlo {
         let (distinct, rows) = merge_duplicates(&with_and_without(&others));
 
         let mut evaluations = Evaluations::begin(game)?;
-        // v − v(∅) of ∅, of N, and of all other coalitions.
+        // The gains v − v(∅) of ∅, of N, and of all other coalitions.
         let mut gains = vec![0.0; outputs];
         gains.extend(evaluations.total());
         gains.extend(evaluations.gains(&distinct.slice(2..distinct.len()))?);
@@ -215,7 +215,7 @@ fn with_and_without(others: &Coalitions) -> Coalitions {
     rows
 }
 
-/// Writes `words` with a zero bit inserted before bit `at`.
+/// Writes `words` to `out`, with a zero bit inserted before bit `at`.
 fn make_room(words: &[u64], at: usize, out: &mut [u64]) {
     let below = (1 << (at % 64)) - 1;
     let mut carry = 0;

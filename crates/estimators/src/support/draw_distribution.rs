@@ -31,7 +31,7 @@ pub(crate) struct DrawDistribution {
     alone: Vec<f64>,
     /// Σ ‖e‖² and Σ ‖e‖⁴ for each output.
     powers: Vec<[f64; 2]>,
-    /// A buffer for an innovation of one output.
+    /// A buffer for the innovation of one output.
     own: Vec<f64>,
 }
 

@@ -25,8 +25,8 @@ use super::interface::{FittedSurrogate, Surrogate};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KAdditiveSurrogate {
-    /// The maximum number of players in a product: 1, 2 or 3, by default 3. Other numbers are replaced by the
-    /// nearest of these.
+    /// The maximum number of players in a product: 1, 2 or 3, by default 3. Other numbers are replaced with
+    /// the nearest of these.
     pub order: usize,
 }
 

@@ -64,7 +64,7 @@ impl Coalitional {
             || partition.groups().iter().any(|group| group.len() == 1)
     }
 
-    /// Returns the regression for the groups, if required, and those for the members.
+    /// Returns the regression for the groups, if required, and the regressions for the members of each group.
     pub(super) fn parts(&self, partition: &Partition, tabulates: bool) -> Vec<Part> {
         let quotient =
             (!tabulates && self.needs_quotient(partition)).then(|| Part::of_players(partition.len()));

@@ -27,7 +27,8 @@ use crate::support::{StandardErrors, certified};
 /// rows per unknown.
 const ROWS_PER_UNKNOWN: usize = 6;
 
-/// The regression for the members of one group with at least two members, next to at least one other group.
+/// The regression for the members of a group of two or more members, in a partition with at least one other
+/// group.
 pub(super) struct Members<'a> {
     pub(super) partition: &'a Partition,
     pub(super) group: usize,
@@ -192,8 +193,8 @@ impl Members<'_> {
         })
     }
 
-    /// Draws this many pairs of coalitions T by leverage. If samples grow, smaller samples are prefixes of
-    /// larger ones.
+    /// Draws the given number of pairs of coalitions T by leverage. If samples grow, a smaller sample is a
+    /// prefix of every larger one.
     fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample> {
         let (distribution, pairing) = (SizeDistribution::leverage(self.members())?, Pairing::Paired);
         let sampler = FixedCounts { distribution, pairing, order: self.order() };
@@ -272,7 +273,7 @@ impl Members<'_> {
         };
         let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
         let mut error_distribution = certificate.as_ref().map(ErrorDistribution::of_regression);
-        // With columns of other groups the directions are those of all coefficients, except for deviations.
+        // With columns of other groups, the directions refer to all coefficients, except for deviations.
         if !shares && columns.players() > s {
             error_distribution = error_distribution
                 .map(|distribution| ErrorDistribution { directions: Vec::new(), ..distribution });

@@ -87,7 +87,7 @@ pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) ->
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
-/// Returns the seed of the streams of one part.
+/// Returns the seed for the random streams of one part.
 pub(super) fn seed_of_part(seed: u64, part: u64) -> u64 {
     stream(seed, Purpose::Parts, part).next_u64()
 }

@@ -15,9 +15,9 @@ impl Chain {
         self.length.saturating_sub(1) * if self.antithetic { 2 } else { 1 }
     }
 
-    /// Calls `push` with each coalition between the empty one and `full`: the first l elements and, if
-    /// antithetic, all others, which are the first L − l elements of the reverse order. `flip` toggles the
-    /// bits of an element.
+    /// Calls `push` with each coalition strictly between the empty coalition and `full`: the first l elements
+    /// and, if antithetic, all other elements, which are the first L − l elements of the reverse order.
+    /// `flip` toggles the bits of an element.
     pub(crate) fn coalitions(
         self,
         full: &[u64],

@@ -25,7 +25,8 @@ use crate::support::product_draws::{Moments, Plan, ProductDraws, ScenarioCoaliti
 const SCENARIOS_AT_ONCE: usize = 256;
 /// Log2 of the maximum number of draws per scenario, limited by the numbering of random streams.
 const DRAW_BITS: u32 = 24;
-/// The stream number for the order of the scenarios, beyond those of permutations of players.
+/// The number of the random stream for the order of the scenarios, larger than the stream numbers for
+/// permutations of players.
 const ORDER_UNIT: u64 = 1 << 47;
 /// The minimum number of degrees of freedom for standard errors, and for variances per scenario.
 const MIN_DEGREES: usize = 4;

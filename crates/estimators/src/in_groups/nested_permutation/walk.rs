@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
         order.split_at(self.structure.groups())
     }
 
-    /// Computes the contributions of one draw, n × k.
+    /// Computes the contributions of all players in one draw, n × k.
     fn contributions(&self, order: &[usize], values: &[f64], sample: &mut [f64]) {
         let k = self.outputs;
         let (groups, players) = self.split(order);

@@ -59,9 +59,9 @@ fn joined<'a>(value: &CoalitionalValue, partition: &'a Partition) -> Result<Join
     Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_distribution(members))?)
 }
 
-/// Returns the number of scenario evaluations of one draw for `player` of a two-step value: `T`, `T ∪ i`,
-/// `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario; for a player alone in its group the two of
-/// Algorithm 2.
+/// Returns the number of scenario evaluations for one draw of `player` for a two-step value: `T`, `T ∪ i`,
+/// `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario. A player alone in its group requires only the two
+/// evaluations of Algorithm 2.
 pub(crate) fn two_step_rows(partition: &Partition, player: usize) -> usize {
     if is_alone(partition, player) { 2 } else { 6 }
 }

@@ -1,4 +1,4 @@
-//! Sets of nodes of a window, and their conversion between numberings of nodes.
+//! Sets of nodes in a window, and their conversion from one numbering of the nodes to another.
 
 use std::fmt::Debug;
 

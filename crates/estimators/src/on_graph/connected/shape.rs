@@ -69,11 +69,11 @@ impl Neighbourhood {
 /// so the coalition of all players is X or N \ X. The empty X is omitted, because values are relative to the
 /// value of its coalition.
 pub(crate) struct Shape {
-    /// The number of words of a set.
+    /// The number of 64-bit words per set.
     width: usize,
     words: Vec<u64>,
     coefficients: Vec<f64>,
-    /// The start index of the sets with each first member, followed by the end index of the last ones.
+    /// The start index of the sets with each first member, followed by the end index of the last sets.
     starts: Vec<usize>,
     /// The coefficient of the set X of all players, which is not in the list.
     pub(crate) everyone: f64,
@@ -123,7 +123,8 @@ impl Shape {
 struct List {
     inside: Coalition,
     outside: Outside,
-    /// The words of each X, as a set of nodes of the neighbourhood and adjacent nodes.
+    /// The 64-bit words of all sets X, one after the other, over the nodes of the neighbourhood and adjacent
+    /// nodes.
     words: Vec<u64>,
     coefficients: Vec<f64>,
 }
@@ -198,7 +199,7 @@ impl List {
         let sets = || self.words.chunks_exact(old).zip(&self.coefficients);
         let mut everyone = 0.0;
         let mut starts = vec![0; size + 1];
-        // Returns the first member of a set, or `None` for the empty set and for that of all players.
+        // Returns the first member of a set, or `None` for the empty set and for the set of all players.
         let place = |set: &[u64]| {
             let members: usize = set.iter().map(|word| word.count_ones() as usize).sum();
             let first = set.iter().position(|&word| word != 0)?;

@@ -1,4 +1,4 @@
-//! Evaluates coalitions in batches, and adds them to the values of the players that need them.
+//! Evaluates coalitions in batches, and adds their values to the sums of the players that need them.
 
 use apportion_games::{Coalition, Coalitions, Game};
 use apportion_values::Outside;

@@ -77,7 +77,8 @@ impl<B: Bits> Window<B> {
 }
 
 impl<B: Bits> DistinctSets<B> {
-    /// Calls `each` with every set, written to `buffer` as words of the graph's nodes, and its uses.
+    /// Calls `each` with every set and its uses. The set is written to `buffer` as 64-bit words, numbered by
+    /// the graph's nodes.
     pub(crate) fn try_for_each<E>(
         &self,
         buffer: &mut [u64],

@@ -213,7 +213,8 @@ impl LocalSampling {
         shares
     }
 
-    /// Estimates all values of one player's neighbourhood game, and returns only those of the player.
+    /// Estimates the values of all players in the neighbourhood game of one player, and returns only the
+    /// values of this player.
     fn in_neighbourhood(
         &self,
         game: &Cached<&dyn Game>,

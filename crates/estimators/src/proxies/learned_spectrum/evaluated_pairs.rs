@@ -28,7 +28,7 @@ const FIRST: usize = 4;
 /// The minimum number of pairs for evaluating only one coalition of a pair.
 const MIN_PAIRS: usize = 24;
 /// The minimum number of first pairs per free column to estimate the residuals of single players, and the
-/// maximum number used for it.
+/// maximum number of first pairs per free column to use for this estimate.
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 /// The maximum number of free columns for this estimate; beyond that it would take as long as the result.
 const MAX_COLUMNS: usize = 200;
@@ -103,7 +103,7 @@ impl EvaluatedPairs {
         };
         let left = 2 * pairs - first.len();
         let mut sample = more(2 * left)?;
-        // Pairs that are already known make room for others.
+        // Pairs whose values are already known make room for other pairs.
         for _ in 0..ROUNDS {
             let larger = more(sample.coalitions().len() + 2 * (left - news(&sample)))?;
             if news(&larger) > left {

@@ -71,7 +71,7 @@ impl Sampled {
         };
         let (half_total, half_sum) = (half(-1.0), half(1.0));
         if let LeastSquaresForm::Centred { .. } = form {
-            // ∅ and N are a pair like all others.
+            // ∅ and N form a pair like any other.
             weights.push((form.ln_weight(n, n) - largest).exp());
             let mut all = Coalitions::new(n);
             all.push_full();

@@ -126,7 +126,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     (0..MAX_SCREENED_TARGETS).map(sum).collect()
 }
 
-/// Returns v of S and S̄ of each pair, of N and of ∅.
+/// Returns the values of S and S̄ for each pair, and v(N) and v(∅).
 fn values(sampled: &Sampled, output: usize) -> Vec<f64> {
     let outputs = sampled.outputs;
     let pairs = (0..sampled.len()).flat_map(|pair| {

@@ -1,5 +1,5 @@
-//! The estimate of one value from a sample: means on both sides of every player, of the game or of the
-//! residuals of a linear model.
+//! The estimate of one semivalue from a sample: for every player, means over the coalitions with and without
+//! the player, of the game or of the residuals of a linear model.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;
@@ -22,14 +22,14 @@ pub enum Adjustment {
     Linear,
 }
 
-/// A sample with the weights for one value.
+/// A sample with the weights for one semivalue.
 pub(crate) struct Reuse<'a> {
     pub(crate) sample: &'a Sample,
     pub(crate) weights: SizeWeights,
     pub(crate) outputs: usize,
 }
 
-/// The estimate of one value.
+/// The estimate of one semivalue for all players.
 pub(crate) struct Answer {
     /// The values, n × k, row-major.
     pub(crate) values: Vec<f64>,
@@ -40,8 +40,8 @@ pub(crate) struct Answer {
 /// The maximum number of rows for estimating the error distribution.
 const MAX_JUDGED_ROWS: usize = 512;
 
-/// The contribution of one side of the players to the variances: k × n means, n factors, and a weight for
-/// each row.
+/// The contribution of one side (the coalitions with each player, or without it) to the variances: k × n
+/// means, n factors, and a weight for each row.
 struct Spread<'a> {
     means: &'a [f64],
     factors: &'a [f64],

@@ -4,7 +4,7 @@ use apportion_samplers::Sample;
 
 use super::distribution::squared_weight;
 
-/// The weights of coalition sizes for one value.
+/// The weights of coalition sizes for one semivalue.
 pub(crate) struct SizeWeights {
     /// r_in and r_out of each size, up to a common factor; 0 if nothing was drawn.
     pub(super) holding: Vec<f64>,

@@ -27,14 +27,14 @@ pub(crate) struct Walks<'g> {
     pub(crate) seed: u64,
 }
 
-/// Consecutive steps of one draw in one batch.
+/// Consecutive steps of one draw that are evaluated in one batch.
 struct Piece {
     order: Rc<Vec<usize>>,
     steps: Range<usize>,
 }
 
-/// The maximum number of coalitions to evaluate at once, and of their words, so that memory is bounded for
-/// many players too.
+/// The maximum number of coalitions to evaluate at once, and of their 64-bit words, so that memory is bounded
+/// for many players too.
 const BATCH_ROWS: usize = 1 << 14;
 const BATCH_WORDS: usize = 1 << 18;
 

@@ -14,7 +14,8 @@ pub(crate) struct Sizes {
     pub(crate) inner: Vec<usize>,
 }
 
-/// Sizes with less weight are ignored: it is below the rounding error of the sum of the others.
+/// The weight below which sizes are ignored: it is smaller than the rounding error of the sum of the other
+/// weights.
 const NO_WEIGHT: f64 = 1e-18;
 
 impl Sizes {
@@ -40,8 +41,8 @@ impl Sizes {
         (2..self.players - 1).contains(&size)
     }
 
-    /// Returns the number of evaluations of a draw with `size` players joined: 2, or fewer if it contains
-    /// coalitions of one player or of all players but one.
+    /// Returns the number of evaluations for a draw in which a player joins `size` others: 2, or fewer if the
+    /// draw contains coalitions of one player or of all players but one.
     pub(crate) fn cost(&self, size: usize) -> usize {
         usize::from(self.is_asked(size)) + usize::from(self.is_asked(size + 1))
     }
@@ -61,8 +62,8 @@ impl Sizes {
 /// Strata with at most this many coalitions are drawn without replacement.
 const SMALL: u128 = 64;
 
-/// The distance in random words between consecutive draws in the stream of a stratum, as a power of two: more
-/// than a draw consumes.
+/// The distance between consecutive draws in the random stream of a stratum, in random words, as a power of
+/// two: more than a draw consumes.
 const DRAW_BITS: u32 = 24;
 
 /// The strata of inner sizes, numbered size by size: stratum `at · n + player` belongs to `player` and
