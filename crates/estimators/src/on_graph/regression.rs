@@ -236,8 +236,8 @@ impl Estimator for ConnectedRegression {
         GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
     }
 
-    /// Returns the number of coalitions of its order, or of order 1; the number of players if the order
-    /// exceeds the limit.
+    /// Returns the number of coalitions of the regression's order (order 1 if it depends on the budget); the
+    /// number of players if the order exceeds the limit.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }

@@ -180,7 +180,7 @@ impl RunningMean {
         }
     }
 
-    /// Returns how far one more sample could move the mean.
+    /// Returns how far one more sample could move the mean of each value.
     fn one_draw(&self, outputs: usize) -> Vec<f64> {
         let count = self.count as f64;
         let influences = Influences::of_means(&self.squares, &self.fourths, count);

@@ -313,7 +313,7 @@ impl ProductSpace {
             let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
             weights.iter().sum::<f64>().powi(2) / squares
         });
-        // The range of the game bounds its scenarios only if there is a single one.
+        // The range of the game bounds the values in its scenarios only if there is a single scenario.
         let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
         let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
         ErrorDistribution {

@@ -39,7 +39,7 @@ use crate::run::Evaluations;
 /// threads.
 const SEGMENT: usize = 1 << 12;
 
-/// The number of steps to spend on counting once it is known that there are too many.
+/// The number of steps to spend on counting once it is known that there are too many coalitions.
 const STEPS_BEYOND: usize = 1 << 22;
 
 /// Computes the exact values of all players, n × k: for each player the `semivalue` of the game restricted to

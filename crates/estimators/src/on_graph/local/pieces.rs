@@ -38,7 +38,7 @@ pub(super) struct Owner {
     /// For each bit, the candidates whose neighbourhoods contain the nodes of this and all later bits;
     /// followed by the set of all candidates.
     with_rest: Vec<u64>,
-    /// The candidates before the owner.
+    /// The set of candidates with a smaller index than the owner.
     earlier: Vec<u64>,
 }
 

@@ -45,7 +45,8 @@ pub(super) struct EvaluatedPairs {
     pub(super) sample: Sample,
     /// v(S) of each coalition of the sample, rows × outputs.
     pub(super) values: Vec<f64>,
-    /// Whether only one coalition of most pairs was evaluated, and the other one is derived from their sum.
+    /// Whether only one coalition of most pairs was evaluated, and the value of the other one was derived
+    /// from the sum of the pair.
     pub(super) is_halved: bool,
 }
 

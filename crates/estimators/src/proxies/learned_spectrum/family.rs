@@ -4,7 +4,7 @@ use super::screens::{MAX_TERMS, ScreenResults};
 use crate::surrogate::prior::{Prior, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The prior on products.
+/// A family of priors on products of players.
 ///
 /// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -216,8 +216,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`, the contribution of a product of an odd number q of players to
-    /// each of them.
+    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`, the weight with which the coefficient of a product of an odd
+    /// number q of players counts in the value of each of these players.
     fn weight(&self, order: usize) -> f64 {
         match (self.form(), order) {
             (LeastSquaresForm::SumConstrained, _) => 2.0 / order as f64,

@@ -314,7 +314,7 @@ impl EvenRegression {
         self.squares[output].iter().sum::<f64>() / sampled.weights.iter().sum::<f64>()
     }
 
-    /// Returns whether the residuals are rounding error.
+    /// Returns whether the residuals of an output are only rounding error.
     fn has_not_varied(&self, sampled: &Sampled, output: usize) -> bool {
         let outputs = sampled.outputs;
         let own =

@@ -218,7 +218,8 @@ impl Solver<'_> {
     }
 }
 
-/// Returns the multiple of one set of residuals that explains most of another, from 0 to 1.
+/// Returns the multiple, from 0 to 1, of the surrogate's residuals that explains most of the game's
+/// residuals.
 fn share(of_game: &[f64], of_surrogate: &[f64]) -> f64 {
     let square: f64 = of_surrogate.iter().map(|x| x * x).sum();
     let common: f64 = of_game.iter().zip(of_surrogate).map(|(x, y)| x * y).sum();

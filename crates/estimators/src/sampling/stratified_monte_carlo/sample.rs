@@ -30,8 +30,8 @@ pub enum Allocation {
     Neyman,
 }
 
-/// Coalition values that are known before any draw: k numbers each, for a single player and for all other
-/// players.
+/// The coalition values that are known before any draw, k numbers each: of each single player, and of all
+/// players but one.
 pub(crate) struct KnownValues {
     pub(crate) alone: Vec<f64>,
     pub(crate) all_others: Vec<f64>,
@@ -78,7 +78,7 @@ const FIRST_LEVEL: usize = 4;
 const BATCH: usize = 1 << 12;
 
 impl<'a, 'p> Sample<'a, 'p> {
-    /// Draws until `budget` evaluations are spent or all strata are exhausted.
+    /// Draws from the strata until `budget` evaluations are spent or all strata are exhausted.
     pub(crate) fn draw(
         game: &'a dyn Game,
         strata: &'a Strata<'p>,
