@@ -53,7 +53,7 @@ pub enum GraphError {
          C-Shapley value of small order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     ConnectedCoalitions {
-        /// The count at which counting stopped.
+        /// The number of coalitions at which counting stopped.
         at_least: usize,
         /// The maximum number of coalitions.
         limit: usize,

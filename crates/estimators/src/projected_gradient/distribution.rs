@@ -47,7 +47,7 @@ impl GradientDistribution {
     }
 }
 
-/// Returns `W_l = (n − 1) / (l (n − l))`.
+/// Returns `W_l = (n − 1) / (l (n − l))`, the weight of all coalitions of size l together.
 pub(super) fn size_weight(players: usize, size: usize) -> f64 {
     (players - 1) as f64 / (size as f64 * (players - size) as f64)
 }

@@ -28,7 +28,7 @@ pub enum RegressionProxy {
     /// Boosted trees with XGBoost's defaults: 100 of depth 6, rate 0.3, penalty 1.
     #[default]
     Trees,
-    /// Linear least squares with equal weights.
+    /// A linear model, fitted by least squares with equal weights.
     Linear,
 }
 

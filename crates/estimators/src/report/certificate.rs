@@ -101,7 +101,7 @@ pub struct Certificate {
     /// The half-width of the pointwise interval of each value (n × k, like the values); `None` without
     /// standard errors.
     pub half_widths: Option<Vec<f64>>,
-    /// The interim checks.
+    /// All interim checks of the run.
     #[serde(rename = "looks")]
     pub interim_checks: Vec<InterimCheck>,
     /// A summary in one sentence: whether the tolerance is certified, with which guarantee, or why not.

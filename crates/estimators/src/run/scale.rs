@@ -62,7 +62,7 @@ pub(super) struct Pair {
 pub(super) enum BoundBasis<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
-    /// Standard errors.
+    /// Standard errors estimated from the sample.
     StandardErrors {
         /// `tr Σ̂`, an estimate of `E ‖ε‖²`.
         trace: f64,

@@ -103,7 +103,7 @@ fn choose(n: f64, q: usize) -> f64 {
     }
 }
 
-/// Returns e_0 to e_2 of n signs with sum d.
+/// Returns the elementary symmetric polynomials e_0 to e_2 of n signs whose sum is d.
 fn elementary(d: f64, n: f64) -> [f64; 3] {
     [1.0, d, 0.5 * (d * d - n)]
 }

@@ -32,9 +32,9 @@ const ROWS_PER_UNKNOWN: usize = 6;
 pub(super) struct Members<'a> {
     pub(super) partition: &'a Partition,
     pub(super) group: usize,
-    /// The distribution of A.
+    /// The distribution of the set A of other groups.
     pub(super) between: &'a Semivalue,
-    /// The distribution of T.
+    /// The distribution of the set T of members, as a form of least squares.
     pub(super) within: LeastSquaresForm,
     /// Whether samples grow.
     pub(super) grows: bool,

@@ -258,7 +258,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Returns the sets with the first member `first`.
+    /// Returns the sets with the first member `first`, from the lists of all players that need them.
     fn window<B: Bits>(&self, first: usize) -> Window<B> {
         let mut window = Window::new(self.room(first));
         for (player, place) in self.users(first) {

@@ -7,7 +7,7 @@ pub(crate) struct Window<B> {
     /// The nodes that may occur in sets, ascending.
     room: Vec<usize>,
     sets: Vec<B>,
-    /// The player that needs each set, and the coefficient.
+    /// The player that needs each set, and the coefficient of the set for this player.
     uses: Vec<(u32, f64)>,
 }
 

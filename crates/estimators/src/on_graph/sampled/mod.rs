@@ -183,7 +183,7 @@ impl LocalSampling {
         self.value.semivalue.simplified().without_null_players(nodes)
     }
 
-    /// Returns the estimator of a whole neighbourhood's values, for regressions.
+    /// Returns the estimator for the values of all players in a neighbourhood, for regressions.
     fn regression(&self) -> Box<dyn Estimator> {
         match self.value.semivalue.simplified() {
             Semivalue::Shapley => Box::new(LeverageShap::default().with_draws(self.draws)),

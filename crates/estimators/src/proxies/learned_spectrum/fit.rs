@@ -21,9 +21,9 @@ use crate::surrogate::prior::{Prior, Signs};
 /// How the coefficients of single players are estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Linear {
-    /// From the pairs alone.
+    /// Estimated from the pairs alone, without a prior.
     Free,
-    /// With a prior of this variance.
+    /// Estimated with a prior of the given variance.
     Prior(f64),
 }
 
@@ -181,7 +181,7 @@ impl Fit {
             || self.linear == Linear::Free && strength >= self.ridge.mean_eigenvalue() * NO_PRIOR
     }
 
-    /// Returns the residual degrees of freedom.
+    /// Returns the residual degrees of freedom at this noise strength.
     pub(super) fn degrees_of_freedom(&self, strength: f64) -> f64 {
         self.ridge.degrees_of_freedom(strength)
     }

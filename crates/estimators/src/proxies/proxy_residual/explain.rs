@@ -143,7 +143,7 @@ impl Rows {
 }
 
 impl Solver<'_> {
-    /// Returns the role of the surrogates.
+    /// Returns the role of the surrogates, given the numbers of rows and unknowns.
     fn part_of_surrogates(&self) -> Part {
         let (rows, unknowns) = match self {
             Self::Regression { rows, unknowns, .. } => (rows.weights.len(), *unknowns),

@@ -52,7 +52,7 @@ impl ScenarioCoalitions {
     }
 }
 
-/// The number of draws and their layout.
+/// The number of draws, and their division into units, strata and blocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan<'w> {
     /// The number of units.
