@@ -140,7 +140,7 @@ impl ConnectedRegression {
         Some(2 + sets - usize::from(with_everyone)).filter(|&count| count <= limit)
     }
 
-    /// Returns the order from which on N is among the sets, if any.
+    /// Returns the order from which on the set N of all players is among the coalitions, if any.
     fn whole(&self) -> Option<usize> {
         let nodes = self.graph.nodes();
         match self.graph.shape() {

@@ -74,7 +74,7 @@ impl Descent {
         }
     }
 
-    /// Returns `Px·φ`, where `row` is Px.
+    /// Returns the product `Px·φ` with the current iterate, where `row` is Px.
     pub(super) fn along(&self, row: &[f64]) -> f64 {
         let mut lanes = [0.0; 8];
         let (rows, iterates) = (row.as_chunks::<8>(), self.iterate.as_chunks::<8>());
@@ -154,7 +154,7 @@ impl Descent {
     pub(super) fn directions(&self) -> f64 {
         let most = (self.iterate.len() as f64 - 1.0).max(1.0);
         let share = self.products[2] / self.norms[2] + 1.0 / self.effective_steps();
-        // NaN without steps.
+        // The share is NaN if there were no steps.
         if share > 0.0 { (1.0 / share).clamp(1.0, most) } else { 1.0 }
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn size_weight(players: usize, size: usize) -> f64 {
 /// A distribution of sizes, and the factors `W_l / q_l` that make gradients unbiased.
 #[derive(Debug, Clone)]
 pub(super) struct SizeFactors {
-    /// The distribution of the size minus one.
+    /// The distribution of the coalition size minus one.
     pub(super) sizes: Discrete,
     factors: Vec<f64>,
 }

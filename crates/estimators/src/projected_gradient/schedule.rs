@@ -60,7 +60,7 @@ pub(super) fn curvature(players: usize) -> f64 {
 /// The average of the iterates φ_0, φ_1, …, φ_T to use as the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum IterateAverage {
-    /// φ_T: for constant steps.
+    /// The last iterate φ_T: for constant steps.
     Last,
     /// `(1/T) Σ_{t=1}^T φ_t`: for steps like 1/√t. (The paper divides T + 1 terms by T.)
     Uniform,

@@ -95,7 +95,7 @@ impl RegressionMsr {
         Self { proxy: RegressionProxy::Linear, ..Self::new(value) }
     }
 
-    /// The number of folds of the cross-fitted methods.
+    /// The number of folds of methods with cross-fitting.
     const CROSSED: usize = 5;
 
     /// Enables cross-fitting with five folds.

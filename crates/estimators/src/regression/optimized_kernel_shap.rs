@@ -112,7 +112,7 @@ impl Estimator for GrowingTwin {
     }
 }
 
-/// The sizes to draw from.
+/// The coalition sizes to draw from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DrawsFrom {
     /// The sizes that are not enumerated.
@@ -180,7 +180,7 @@ fn weighted_coalitions(
     Ok(chosen)
 }
 
-/// The enumerated sizes, and the number of rows left to draw.
+/// The enumerated coalition sizes, and the number of rows left to draw.
 struct Plan {
     players: usize,
     /// The share of each size class `j` (sizes `j + 1` and `n − j − 1`) in the kernel's mass; the shares sum

@@ -45,7 +45,7 @@ pub enum StopRule {
     Draws,
 }
 
-/// Formats the name used in result files.
+/// Writes the name that result files use for the guarantee.
 impl std::fmt::Display for Guarantee {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -58,7 +58,7 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// Formats the name used in result files.
+/// Writes the name that result files use for the stop rule.
 impl std::fmt::Display for StopRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -17,7 +17,7 @@ pub struct Explanation {
     pub value: SolutionConcept,
     /// The name of the method.
     pub method: String,
-    /// φ: n × k numbers, row-major, in units of the outputs.
+    /// The values φ: n × k numbers, row-major, in units of the outputs.
     pub values: Vec<f64>,
     /// v(∅), the value of the empty coalition: k numbers.
     pub base: Vec<f64>,

@@ -249,7 +249,7 @@ mod tests {
         let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4) - 1.5).collect();
         let got = one_draw(&[&small, &large]);
         assert!((got[0] / got[1] - 1e-3).abs() < 1e-9, "{got:?}");
-        // Small compared with the standard error.
+        // The allowance is small compared with the standard error.
         let error = (small.iter().map(|x| x.powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
         assert!(got[0] < 0.15 * error, "{} {error}", got[0]);
     }

@@ -50,7 +50,7 @@ use crate::report::{
 /// The largest gap to v(N) − v(∅), relative to it, for the values of an additive game.
 const ADDITIVE: f64 = 1e-6;
 
-/// The result of an interim check of an explanation.
+/// The error bounds of an explanation, compared with the tolerances at an interim check.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) guarantee: Guarantee,

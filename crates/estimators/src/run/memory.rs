@@ -23,14 +23,14 @@ pub(crate) struct Memory {
     /// A hash index of the rows, which contains their indices.
     places: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The number of rows without a scenario.
+    /// The number of rows that contain averages over all scenarios.
     averages: usize,
 }
 
 /// The rows of a [`Memory`] as flat arrays.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Stored {
-    /// The bits of each coalition.
+    /// The bits of each coalition, in 64-bit words.
     pub(crate) coalitions: Vec<u64>,
     /// The scenario of each row; empty if all rows are averages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

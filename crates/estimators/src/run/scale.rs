@@ -64,7 +64,7 @@ pub(super) enum BoundBasis<'e> {
     Inequality,
     /// Standard errors estimated from the sample.
     StandardErrors {
-        /// `tr Σ̂`, an estimate of `E ‖ε‖²`.
+        /// The trace `tr Σ̂`, an estimate of `E ‖ε‖²`.
         trace: f64,
         /// Bounds on `‖ε‖²`.
         square: Pair,

@@ -25,11 +25,11 @@ pub(crate) struct DrawDistribution {
     directions: Vec<f64>,
     /// The number of innovations so far.
     count: usize,
-    /// Σ e (r·e), with n numbers for each output and direction.
+    /// The sums Σ e (r·e), n numbers for each output and direction.
     products: Vec<f64>,
-    /// Σ ‖e‖² (r·e)² for each output and direction.
+    /// The sum Σ ‖e‖² (r·e)² for each output and direction.
     alone: Vec<f64>,
-    /// Σ ‖e‖² and Σ ‖e‖⁴ for each output.
+    /// The sums Σ ‖e‖² and Σ ‖e‖⁴ for each output.
     powers: Vec<[f64; 2]>,
     /// A buffer for the innovation of one output.
     own: Vec<f64>,

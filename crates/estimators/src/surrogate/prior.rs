@@ -96,7 +96,7 @@ fn elementary(sums: &[f64], out: &mut [f64]) {
 }
 
 impl Smooth {
-    /// Returns Σ_i ρ_i^r for even r and Σ_i ρ_i^r s_i for odd r.
+    /// Returns the power sums: Σ_i ρ_i^r for even r, and Σ_i ρ_i^r s_i for odd r, where s are the signs.
     fn sums(&self, signs: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         Cancellation::check();
         (1..=self.order)

@@ -67,7 +67,7 @@ pub(super) struct CombinedParts {
     values: Vec<f64>,
     variances: Option<Vec<f64>>,
     unseen: Vec<f64>,
-    /// tr Σ² for each output; `None` if it is unknown for some part.
+    /// The trace tr Σ² for each output; `None` if it is unknown for some part.
     square_traces: Option<Vec<f64>>,
     diagnostics: Diagnostics,
 }
@@ -240,7 +240,8 @@ mod tests {
         }
     }
 
-    /// Returns ν of the combined parts, and of the full covariance matrix.
+    /// Returns the number of directions ν, computed from the combined parts and from the full covariance
+    /// matrix.
     fn both(groups: &[Vec<usize>]) -> (f64, f64) {
         let n = groups.iter().map(Vec::len).sum();
         let of_groups = covariance(groups.len(), false, 1);

@@ -36,7 +36,7 @@ pub(super) struct Members<'a> {
     pub(super) between: &'a Semivalue,
     /// The distribution of the set T of members, as a form of least squares.
     pub(super) within: LeastSquaresForm,
-    /// Whether samples grow.
+    /// Whether samples grow: a larger budget only adds coalitions.
     pub(super) grows: bool,
 }
 

@@ -251,7 +251,8 @@ impl<'a> Plan<'a> {
 
     /// Returns the players with `node` in their neighbourhood, each with its position there.
     fn users(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
-        // Distances are symmetric.
+        // Distances are symmetric: a player's neighbourhood contains `node` if the neighbourhood of `node`
+        // contains the player.
         self.nodes[node].iter().filter_map(move |&player| {
             let player = player as usize;
             self.nodes[player].binary_search(&(node as u32)).ok().map(|place| (player, place))

@@ -14,7 +14,7 @@ use crate::on_graph::moments::Moments;
 /// [`Coefficients::Graph`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Neighbourhood {
-    /// The index of the player.
+    /// The index of the player whose neighbourhood this is.
     pub(crate) root: u32,
     /// The number of nodes in the neighbourhood.
     pub(crate) size: u32,
@@ -143,7 +143,7 @@ impl List {
         self.coefficients.push(coefficient);
     }
 
-    /// Appends v(∅) of the neighbourhood, which all coalitions are compared with.
+    /// Appends the coalition of the empty set, with whose value all other coalitions are compared.
     fn push_base(&mut self) {
         let rest = -self.coefficients.iter().sum::<f64>();
         self.push(Coalition::empty(self.inside.view().players()).view(), rest);

@@ -11,7 +11,7 @@ pub(crate) struct Window<B> {
     uses: Vec<(u32, f64)>,
 }
 
-/// The sets without duplicates.
+/// The sets of a window without duplicates.
 pub(crate) struct DistinctSets<B> {
     sets: Vec<B>,
     /// For each set, the end index (exclusive) of its entries in `uses`.

@@ -141,7 +141,7 @@ pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Optio
     let beside = beside(nodes, neighbourhoods.len());
     let (mut pieces, mut unbounded) = (0, usize::MAX);
     for node in 0..neighbourhoods.len() {
-        // Below 2^63, like the pieces of all earlier nodes.
+        // The count is below 2^63, like the number of pieces of all earlier nodes.
         pieces += Owner::for_node(neighbourhoods, node).count(&mut unbounded)? as usize;
         if pieces > limit {
             return None;

@@ -5,9 +5,9 @@ use apportion_values::MAX_PLAYERS;
 /// The evaluations for one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The number of evaluations.
+    /// The number of evaluations for the player.
     pub(super) evaluations: usize,
-    /// The minimum number of evaluations.
+    /// The minimum number of evaluations for the player.
     least: usize,
     /// The number of coalitions of the neighbourhood, if they can be enumerated.
     all: usize,

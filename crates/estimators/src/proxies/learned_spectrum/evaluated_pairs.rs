@@ -32,7 +32,7 @@ const MIN_PAIRS: usize = 24;
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 /// The maximum number of free columns for this estimate; beyond that it would take as long as the result.
 const MAX_COLUMNS: usize = 200;
-/// The number of times that the sample is redrawn with room for more pairs.
+/// The number of times that the sample is redrawn to contain more pairs.
 const ROUNDS: usize = 3;
 /// The maximum variance of the pairs' sums for assuming a constant sum, relative to the residuals of single
 /// players for the pairs' differences.
@@ -40,10 +40,10 @@ const SHARE: f64 = 0.3;
 /// The maximum difference between sums that count as equal, relative to the largest value.
 const ROUNDING: f64 = 1e-9;
 
-/// Pairs, and the values of their coalitions.
+/// Pairs of complementary coalitions, and the values of the coalitions.
 pub(super) struct EvaluatedPairs {
     pub(super) sample: Sample,
-    /// v(S) of each coalition of the sample, rows × outputs.
+    /// The value v(S) of each coalition in the sample, rows × outputs.
     pub(super) values: Vec<f64>,
     /// Whether only one coalition of most pairs was evaluated, and the value of the other one was derived
     /// from the sum of the pair.

@@ -42,7 +42,7 @@ impl SpectrumTarget<'_> {
     }
 }
 
-/// A regression, solved for every noise strength.
+/// A regression that can be evaluated at every noise strength.
 pub(super) struct Fit {
     is_constrained: bool,
     outputs: usize,
@@ -242,7 +242,7 @@ impl Fit {
         estimate
     }
 
-    /// Predicts the odd part for other pairs, pairs × outputs.
+    /// Predicts the odd part of the game for other pairs, pairs × outputs.
     pub(super) fn predict(&self, other: &Sampled, strength: f64) -> Vec<f64> {
         let (signs, means) = (&other.signs, &other.mean_signs);
         let covariances = match self.linear {

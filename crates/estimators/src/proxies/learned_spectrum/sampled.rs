@@ -22,9 +22,9 @@ pub(super) struct Sampled {
     /// For each pair, 1 minus its inclusion probability; 1 if one of its two values was derived from the
     /// other.
     pub(super) free: Vec<f64>,
-    /// `d(S) = (v(S) − v(S̄))/2`, k × outputs.
+    /// The odd part of the game, `d(S) = (v(S) − v(S̄))/2`, k × outputs.
     pub(super) odd: Vec<f64>,
-    /// `e(S) = (v(S) + v(S̄))/2`, k × outputs.
+    /// The even part of the game, `e(S) = (v(S) + v(S̄))/2`, k × outputs.
     pub(super) even: Vec<f64>,
     /// `(v(N) − v(∅))/2` for each output.
     pub(super) half_total: Vec<f64>,

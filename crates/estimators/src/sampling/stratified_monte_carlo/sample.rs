@@ -48,7 +48,7 @@ pub(crate) struct Side {
     next: usize,
 }
 
-/// All draws so far.
+/// The sample: all draws so far, from every stratum.
 pub(crate) struct Sample<'a, 'p> {
     game: &'a dyn Game,
     strata: &'a Strata<'p>,

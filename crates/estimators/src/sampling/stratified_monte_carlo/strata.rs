@@ -8,7 +8,7 @@ use rand::Rng;
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes {
     pub(crate) players: usize,
-    /// P(l) for the sizes 0..n.
+    /// The weights P(l) of the sizes 0..n.
     pub(crate) distribution: Vec<f64>,
     /// The sizes in 1..=n−2 with positive weight; for sizes 0 and n−1 there is one coalition per player.
     pub(crate) inner: Vec<usize>,

@@ -61,7 +61,7 @@ pub(crate) struct Plan<'w> {
     pub(crate) strata: Strata,
     /// The number of draws in a block. Results depend on it, but not on batches and threads.
     pub(crate) block: usize,
-    /// The length of a sample.
+    /// The number of entries in each sample.
     pub(crate) width: usize,
     /// The weights of the draws, if they differ.
     pub(crate) weights: Option<&'w [f64]>,

@@ -11,9 +11,9 @@ pub(crate) struct Moments {
     weights: [f64; 3],
     /// The weighted mean Σ w x / Σ w.
     mean: Vec<f64>,
-    /// Σ w² (x − mean); zero up to rounding if all weights are equal.
+    /// The sums Σ w² (x − mean); zero up to rounding if all weights are equal.
     skew: Vec<f64>,
-    /// Σ w² (x − mean)².
+    /// The sums Σ w² (x − mean)².
     spread: Vec<f64>,
     /// Σ w⁴ (x − mean)⁴, relative to the means of the merged blocks, plus a term between blocks.
     fourths: Vec<f64>,
