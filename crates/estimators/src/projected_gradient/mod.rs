@@ -39,10 +39,10 @@ use crate::support::{FullBudget, exact_if_affordable};
 pub enum StartShare {
     /// Keep it, as published. It is a bias towards equal shares, which decreases with every step.
     Kept,
-    /// Remove it: if b is the share of φ_0 in the average φ̄, which depends on the steps only, then `(φ̄ − b
-    /// φ_0) / (1 − b)` is unbiased after any number of steps, since the curvature of F is the same in all
-    /// directions of the plane. With a bound on the norm this holds as long as the bound is inactive. The
-    /// default.
+    /// Remove it: if b is the share of φ_0 in the average φ̄, which depends on the steps only, then
+    /// `(φ̄ − b φ_0) / (1 − b)` is unbiased after any number of steps, since the curvature of F is the same
+    /// in all directions of the plane. With a bound on the norm this holds as long as the bound is inactive.
+    /// The default.
     #[default]
     Removed,
 }

@@ -44,10 +44,10 @@ pub enum Accounting {
 /// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform among the coalitions of this size without i
 /// ```
 ///
-/// The estimate is unbiased, and exact for additive games. A contribution takes two evaluations, so `M = ⌊(m
-/// − 2)/2⌋` contributions are drawn, for each player in turn: `k_i = ⌊M/n⌋`, and one more for the first `M
-/// mod n` players. A repeated coalition (small ones often repeat) is evaluated once, so fewer evaluations
-/// than the budget may be used, all of them distinct.
+/// The estimate is unbiased, and exact for additive games. A contribution takes two evaluations, so
+/// `M = ⌊(m − 2)/2⌋` contributions are drawn, for each player in turn: `k_i = ⌊M/n⌋`, and one more for the
+/// first `M mod n` players. A repeated coalition (small ones often repeat) is evaluated once, so fewer
+/// evaluations than the budget may be used, all of them distinct.
 ///
 /// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all
 /// observed contributions of a player are equal (as contributions to the empty coalition always are) although

@@ -6,8 +6,8 @@
 /// argmin Σ_k w_k (x_kᵀ β − y_k)²,    Σ_{j ∈ among} β_j = b
 /// ```
 ///
-/// With q such coefficients, they are `β = b/q + z − z̄`. This gives the unconstrained regression of `y_k − b
-/// x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these columns.
+/// With q such coefficients, they are `β = b/q + z − z̄`. This gives the unconstrained regression of
+/// `y_k − b x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these columns.
 pub(crate) struct SumRegression {
     columns: usize,
     /// The number of leading columns whose coefficients have the known sum.

@@ -11,8 +11,8 @@ use crate::setters::setters;
 /// node is split up to a maximum depth.
 ///
 /// The values of a tree are computed from its leaves. A leaf with value v that is reached if the players A
-/// are present and the players B absent contributes `v M(|A| − 1, |B|)` to each player in A and `−v M(|A|,
-/// |B| − 1)` to each player in B, where M are the moments of the semivalue.
+/// are present and the players B absent contributes `v M(|A| − 1, |B|)` to each player in A and
+/// `−v M(|A|, |B| − 1)` to each player in B, where M are the moments of the semivalue.
 ///
 /// Fitting takes `O(trees · depth · m n)` time, in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
