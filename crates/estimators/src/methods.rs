@@ -52,7 +52,7 @@ methods! {
         C_SHAPLEY_REGRESSION;
 }
 
-/// Returns the method with this name.
+/// Returns the method with the given name, or `None` if the name is unknown.
 ///
 /// ```
 /// use apportion_estimators::methods;

@@ -4,13 +4,13 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GradientError {
-    /// The step size or its delay is invalid.
+    /// The step size or the delay is invalid.
     #[error(
         "invalid step size or delay {actual}: step sizes must be positive and finite, delays finite and \
          non-negative"
     )]
     StepSize {
-        /// The given value.
+        /// The given step size or delay.
         actual: f64,
     },
     /// The number of draws per step is zero.
@@ -24,7 +24,7 @@ pub enum GradientError {
     Bound {
         /// The name of the bound.
         name: &'static str,
-        /// The given value.
+        /// The given value of the bound.
         actual: f64,
     },
     /// The bound on the norm is smaller than the norm of every attribution with the required sum.
@@ -33,9 +33,9 @@ pub enum GradientError {
          {min}; increase or remove the bound"
     )]
     NormBound {
-        /// The given bound.
+        /// The given bound on the norm.
         actual: f64,
-        /// The minimum norm, |v(N) − v(∅)| / √n.
+        /// The smallest possible norm, |v(N) − v(∅)| / √n.
         min: f64,
         /// The index of the output.
         output: usize,

@@ -15,8 +15,8 @@ pub enum GraphError {
     Neighbourhood {
         /// The requested value.
         value: Box<SolutionConcept>,
-        /// The player whose neighbourhood has the most coalitions, or the first that exceeds the limit by
-        /// itself.
+        /// The player whose neighbourhood has the most coalitions, or the first player whose neighbourhood
+        /// alone exceeds the limit.
         player: usize,
         /// The number of players in the neighbourhood.
         size: usize,
@@ -53,14 +53,15 @@ pub enum GraphError {
          C-Shapley value of small order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     ConnectedCoalitions {
-        /// The count at which counting stopped.
+        /// The number of coalitions at which counting stopped.
         at_least: usize,
         /// The maximum number of coalitions.
         limit: usize,
         /// A cheaper approximation of the value.
         instead: &'static str,
     },
-    /// The order of the regression is zero, or it has more connected coalitions than the limit.
+    /// The order of the regression is zero, or the graph has more connected coalitions of this order than the
+    /// limit.
     #[error(
         "invalid order {order} of the regression: must be at least 1 and have at most {limit} connected \
          coalitions; use a smaller order, fewer players (patches, words, groups), or a higher limit"

@@ -38,7 +38,7 @@ pub enum EstimatorError {
         player: usize,
         /// The index of the output.
         output: usize,
-        /// The value.
+        /// The value that is not finite.
         value: f64,
     },
     /// The budget is smaller than the minimum of the method.

@@ -9,9 +9,9 @@ pub enum RunError {
     Until {
         /// The name of the setting.
         what: &'static str,
-        /// The given number.
+        /// The given value of the setting.
         actual: f64,
-        /// The valid values.
+        /// A description of the valid values.
         expected: &'static str,
     },
     /// The given range of the game is smaller than the range of the observed values.
@@ -43,9 +43,9 @@ pub enum RunError {
     OtherCheckpoint {
         /// The property that differs.
         what: &'static str,
-        /// Its value in the checkpoint.
+        /// The value of this property in the checkpoint.
         stored: String,
-        /// Its value in the run to resume.
+        /// The value of this property in the run to resume.
         expected: String,
     },
     /// The checkpoint is truncated or corrupt.

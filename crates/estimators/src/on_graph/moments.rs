@@ -14,7 +14,7 @@ impl<'a> Moments<'a> {
         Self { semivalue, known: Vec::new() }
     }
 
-    /// Returns [`Semivalue::moment`].
+    /// Returns [`Semivalue::moment`] for `a` and `b`, which is computed once and cached.
     pub(crate) fn get(&mut self, a: usize, b: usize) -> f64 {
         if self.known.len() <= a {
             self.known.resize(a + 1, Vec::new());

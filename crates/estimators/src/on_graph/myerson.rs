@@ -6,9 +6,9 @@
 //! ```
 //!
 //! C is the component of i in a random coalition with i if all of C \ i is present and its boundary is
-//! absent. It is one of the components that i would join if all of C is present, and of its boundary at most
-//! i. With b = |B(C)| these events have the probabilities M(|C| − 1, b) and M(|C|, b − 1), so each connected
-//! coalition is evaluated once, for all players that it affects.
+//! absent. It is one of the components that i would join if all of C is present, and no node of its boundary
+//! is present except possibly i. With b = |B(C)| these events have the probabilities M(|C| − 1, b) and M(|C|,
+//! b − 1), so each connected coalition is evaluated once, for all players that it affects.
 //!
 //! Only one batch is stored, for any number of coalitions.
 
@@ -119,7 +119,8 @@ impl Sums<'_> {
         if self.rows.len() == BATCH { self.evaluate() } else { Ok(()) }
     }
 
-    /// Evaluates the waiting coalitions, and adds each to the players inside and around it.
+    /// Evaluates the waiting coalitions, and adds each value to the sums of the players inside and around the
+    /// coalition.
     fn evaluate(&mut self) -> Result<()> {
         let worths = self.evaluations.values(&self.rows)?;
         let outputs = self.evaluations.empty.len();

@@ -5,8 +5,8 @@
 //! w(S) = (d − 1) / (C(d, s) s (d − s))
 //! ```
 //!
-//! over connected S of at most k nodes in a row, or k × k squares. The last formula in the paper,
-//! (XᵀWX)⁻¹XᵀF, lacks a W.
+//! over connected S: runs of at most k consecutive nodes, or squares of at most k × k nodes. The last formula
+//! in the paper, (XᵀWX)⁻¹XᵀF, lacks a W.
 //!
 //! # Approximated value
 //!
@@ -49,11 +49,11 @@ const USUAL_ORDER: usize = 4;
 /// | graph | coalitions S of order k | how many |
 /// |---|---|---|
 /// | line | runs of at most k nodes | `kd − k(k − 1)/2` |
-/// | grid of r × c | squares of at most k × k nodes, inside | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
+/// | grid of r × c | squares of at most k × k nodes inside the grid | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
 /// | any other | connected sets of at most k nodes | by counting, up to a limit |
 ///
-/// N is not among them, since its weight is infinite; v(∅) and v(N) are evaluated anyway. k = 4 takes fewer
-/// than the 4d evaluations of the paper's experiments on lines and on square grids.
+/// N is not among these coalitions, since its weight is infinite; v(∅) and v(N) are evaluated anyway. k = 4
+/// takes fewer than the 4d evaluations of the paper's experiments on lines and on square grids.
 ///
 /// The paper has F = v(S) and v(∅) = 0, no intercept, and no constraint on the sum of the values. The values
 /// are exact for additive games; otherwise they are an approximation that does not become exact as the budget
@@ -64,8 +64,8 @@ const USUAL_ORDER: usize = 4;
 ///
 /// # Weights
 ///
-/// They fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so with many players the result is close
-/// to v({i}) − v(∅) for any k: pairs have 1/(d − 2) of the weight of single players.
+/// The weights fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so with many players the result is
+/// close to v({i}) − v(∅) for any k: pairs have 1/(d − 2) of the weight of single players.
 ///
 /// # Cost
 ///
@@ -140,7 +140,7 @@ impl ConnectedRegression {
         Some(2 + sets - usize::from(with_everyone)).filter(|&count| count <= limit)
     }
 
-    /// Returns the order from which on N is among the sets, if any.
+    /// Returns the order from which on the set N of all players is among the coalitions, if any.
     fn whole(&self) -> Option<usize> {
         let nodes = self.graph.nodes();
         match self.graph.shape() {
@@ -158,7 +158,7 @@ impl ConnectedRegression {
         }
     }
 
-    /// Returns the largest order whose coalitions fit the budget; at least 1.
+    /// Returns the largest order whose coalitions fit in the budget; at least 1.
     fn order_for(&self, budget: usize) -> usize {
         let limit = budget.min(self.max_coalitions);
         // Counts grow with the order, and are slow to compute for general graphs.
@@ -173,7 +173,7 @@ impl ConnectedRegression {
         order
     }
 
-    /// Returns the coalitions of this order except ∅ and N, small ones first on lines and grids.
+    /// Returns the coalitions of this order except ∅ and N; on lines and grids, small coalitions come first.
     fn rows(&self, order: usize) -> Coalitions {
         let nodes = self.graph.nodes();
         let mut rows = Coalitions::new(nodes);
@@ -230,14 +230,14 @@ impl Estimator for ConnectedRegression {
         NAME
     }
 
-    /// Returns the C-Shapley value of its order, which it approximates; of order 4 if the order depends on
-    /// the budget.
+    /// Returns the C-Shapley value that the regression approximates: of the same order, or of order 4 if the
+    /// order depends on the budget.
     fn value(&self) -> SolutionConcept {
         GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
     }
 
-    /// Returns the number of coalitions of its order, or of order 1; the number of players if the order
-    /// exceeds the limit.
+    /// Returns the number of coalitions of the regression's order (order 1 if it depends on the budget); the
+    /// number of players if the order exceeds the limit.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }
@@ -246,8 +246,8 @@ impl Estimator for ConnectedRegression {
     ///
     /// # Errors
     ///
-    /// Those of every estimator; [`GraphError::ConnectedSets`] for order 0 or more coalitions than the limit;
-    /// and a graph with a different number of players.
+    /// The errors of every estimator; [`GraphError::ConnectedSets`] for order 0 or more coalitions than the
+    /// limit; and a graph with a different number of players.
     fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
         let players = game.players();
         self.graph.check_players(players)?;

@@ -178,7 +178,8 @@ impl Estimator for OnGraph {
         self.value.clone().into()
     }
 
-    /// Same as [`coalitions`](OnGraph::coalitions), ignoring `players`, which is only returned if that fails.
+    /// Same as [`coalitions`](OnGraph::coalitions), ignoring `players`, which is only returned if counting
+    /// fails.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions().unwrap_or(players)
     }

@@ -1,4 +1,4 @@
-//! The coalitions of the steps, drawn block by block.
+//! The coalitions for the gradient steps, drawn block by block.
 
 use apportion_games::{Coalitions, Purpose, stream, words_for};
 use rand::RngExt;

@@ -23,15 +23,15 @@
 
 use super::schedule::curvature;
 
-/// The state of the descent of one output: O(n).
+/// The state of the descent for one output, with O(n) memory.
 pub(super) struct Descent {
-    /// φ_t.
+    /// The current iterate φ_t.
     pub(super) iterate: Vec<f64>,
-    /// φ̄_t.
+    /// The average φ̄_t of the iterates.
     average: Vec<f64>,
-    /// φ_0, the same for all players.
+    /// The starting value φ_0, the same for all players.
     start: f64,
-    /// ∇, summed over a mini-batch.
+    /// The gradient ∇, summed over a mini-batch.
     gradient: Vec<f64>,
     /// For each player, the sums of α², αβ and β² times ∇².
     squares: Vec<[f64; 3]>,
@@ -43,12 +43,12 @@ pub(super) struct Descent {
     products: [f64; 3],
     /// The sums of α², αβ and β² times `‖∇_t‖² ‖∇_{t−1}‖²`.
     norms: [f64; 3],
-    /// The shares of e_0 in e_t and in ē_t.
+    /// The remaining shares of the initial error e_0 in e_t and in ē_t.
     kept: [f64; 2],
     curvature: f64,
 }
 
-/// The step size, the weight in the average, and the number of draws in a mini-batch.
+/// A step: the step size, the weight in the average, and the number of draws in the mini-batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) length: f64,
@@ -74,7 +74,7 @@ impl Descent {
         }
     }
 
-    /// Returns `Px·φ`, where `row` is Px.
+    /// Returns the product `Px·φ` with the current iterate, where `row` is Px.
     pub(super) fn along(&self, row: &[f64]) -> f64 {
         let mut lanes = [0.0; 8];
         let (rows, iterates) = (row.as_chunks::<8>(), self.iterate.as_chunks::<8>());
@@ -125,7 +125,8 @@ impl Descent {
         away.sqrt()
     }
 
-    /// Returns the average, without the contribution of the start if `removes_start`.
+    /// Returns the average of the iterates, without the contribution of the starting point if
+    /// `removes_start`.
     pub(super) fn estimate(&self, removes_start: bool) -> Vec<f64> {
         let stretch = if removes_start { 1.0 / (1.0 - self.kept[1]) } else { 1.0 };
         let moved: Vec<f64> = self.average.iter().map(|average| (average - self.start) * stretch).collect();
@@ -153,7 +154,7 @@ impl Descent {
     pub(super) fn directions(&self) -> f64 {
         let most = (self.iterate.len() as f64 - 1.0).max(1.0);
         let share = self.products[2] / self.norms[2] + 1.0 / self.effective_steps();
-        // NaN without steps.
+        // The share is NaN if there were no steps.
         if share > 0.0 { (1.0 / share).clamp(1.0, most) } else { 1.0 }
     }
 }

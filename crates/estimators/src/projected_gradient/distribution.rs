@@ -47,7 +47,7 @@ impl GradientDistribution {
     }
 }
 
-/// Returns `W_l = (n − 1) / (l (n − l))`.
+/// Returns `W_l = (n − 1) / (l (n − l))`, the weight of all coalitions of size l together.
 pub(super) fn size_weight(players: usize, size: usize) -> f64 {
     (players - 1) as f64 / (size as f64 * (players - size) as f64)
 }
@@ -55,14 +55,14 @@ pub(super) fn size_weight(players: usize, size: usize) -> f64 {
 /// A distribution of sizes, and the factors `W_l / q_l` that make gradients unbiased.
 #[derive(Debug, Clone)]
 pub(super) struct SizeFactors {
-    /// The distribution of the size minus one.
+    /// The distribution of the coalition size minus one.
     pub(super) sizes: Discrete,
     factors: Vec<f64>,
 }
 
 impl SizeFactors {
-    /// Creates the factors from weights of the sizes 1 to n − 1. If `is_paired`, a size and that of its
-    /// complement both get their mean weight, because either coalition of a pair may be drawn.
+    /// Creates the factors from weights of the sizes 1 to n − 1. If `is_paired`, a size and the size of the
+    /// complement both get the mean of their weights, because either coalition of a pair may be drawn.
     pub(super) fn new(mut weights: Vec<f64>, is_paired: bool) -> Result<Self> {
         let players = weights.len() + 1;
         if is_paired {
@@ -77,7 +77,7 @@ impl SizeFactors {
         Ok(Self { sizes: Discrete::new(&weights)?, factors })
     }
 
-    /// Returns `W_l / q_l`.
+    /// Returns the factor `W_l / q_l` for a coalition of size l.
     pub(super) fn factor(&self, size: usize) -> f64 {
         self.factors[size - 1]
     }

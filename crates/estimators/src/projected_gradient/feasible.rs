@@ -15,7 +15,7 @@ pub enum IterateSet {
 }
 
 impl IterateSet {
-    /// Returns D.
+    /// Returns the bound D on the norm, if there is one.
     pub(super) fn norm_bound(self) -> Option<f64> {
         match self {
             Self::Plane => None,
@@ -24,10 +24,10 @@ impl IterateSet {
     }
 }
 
-/// K for one output.
+/// The set K for one output.
 pub(super) enum Feasible {
     Plane,
-    /// The intersection of the ball and the plane, by its centre and radius.
+    /// The intersection of the ball and the plane, given by its centre and radius.
     Disc {
         centre: f64,
         radius: f64,

@@ -37,11 +37,12 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// How to treat the contribution of φ_0 to the average of the iterates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StartShare {
-    /// Keep it, as published: a bias towards equal shares that decreases with every step.
+    /// Keep it, as published. It is a bias towards equal shares, which decreases with every step.
     Kept,
-    /// Remove it: if b is its share, which depends on the steps only, then `(φ̄ − b φ_0) / (1 − b)` is
-    /// unbiased after any number of steps, since the curvature of F is the same in all directions of the
-    /// plane. With a bound on the norm this holds as long as the bound is inactive. The default.
+    /// Remove it: if b is the share of φ_0 in the average φ̄, which depends on the steps only, then
+    /// `(φ̄ − b φ_0) / (1 − b)` is unbiased after any number of steps, since the curvature of F is the same
+    /// in all directions of the plane. With a bound on the norm this holds as long as the bound is inactive.
+    /// The default.
     #[default]
     Removed,
 }
@@ -80,7 +81,7 @@ pub enum StartShare {
 /// # Growing samples
 ///
 /// Coalitions do not depend on iterates: 1024 draws at a time are drawn and evaluated before their steps are
-/// taken. The steps for a budget are the first ones of every larger budget.
+/// taken. The steps for a budget are the first steps for every larger budget.
 ///
 /// # Standard errors
 ///
@@ -123,11 +124,11 @@ pub struct ProjectedGradient {
     pub batch: usize,
     /// The step size.
     pub step: StepSize,
-    /// The average of the iterates that is the estimate.
+    /// How the iterates are averaged to obtain the estimate.
     pub average: IterateAverage,
     /// Whether to remove the contribution of φ_0 from the average; yes by default.
     pub start: StartShare,
-    /// The set K; the plane by default.
+    /// The set K onto which iterates are projected; the plane by default.
     pub set: IterateSet,
     /// C, the bound on |v(S) − v(∅)| that the distribution of the draws uses. By default `max |v(N) − v(∅)|`
     /// over the outputs if the norm is bounded, and otherwise `D/√n`, so that neither bound matters.
@@ -198,8 +199,8 @@ impl ProjectedGradient {
         Self::published(StepSize::SquareRoot(step / 2.0), IterateAverage::Uniform)
     }
 
-    /// Reproduces the inverse step of the authors' code: `step/t`, unlike that of the theory; otherwise same
-    /// as [`authors_constant`](Self::authors_constant).
+    /// Reproduces the inverse step of the authors' code, `step/t`, which differs from the step in the theory;
+    /// otherwise same as [`authors_constant`](Self::authors_constant).
     pub fn authors_inverse(step: f64) -> Self {
         Self::published(StepSize::Reciprocal(step / 2.0), IterateAverage::Uniform)
     }
@@ -241,7 +242,7 @@ impl ProjectedGradient {
         Ok(())
     }
 
-    /// Returns the sampling distribution for a game with these `totals` v(N) − v(∅), one per output.
+    /// Returns the sampling distribution for a game; `totals` contains v(N) − v(∅) for each output.
     fn factors(&self, players: usize, totals: &[f64]) -> Result<SizeFactors> {
         let root = (players as f64).sqrt();
         let largest = totals.iter().map(|total| total.abs()).fold(0.0, f64::max);

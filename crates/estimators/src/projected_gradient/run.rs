@@ -84,7 +84,7 @@ impl ProjectedGradient {
 /// An iterate has diverged if it is this many times farther away than any Shapley value can be.
 const DIVERGED: f64 = 1e8;
 
-/// Writes `x − (l/n) 1`.
+/// Writes the centred row `x − (l/n) 1` of a coalition of size l to `row`.
 fn write_centred(words: &[u64], size: usize, row: &mut [f64]) {
     let out = -(size as f64) / row.len() as f64;
     let values = [out, 1.0 + out];

@@ -39,7 +39,7 @@ impl StepSize {
         }
     }
 
-    /// Returns γ_t, t from 1.
+    /// Returns the step size γ_t of step t, counted from 1.
     pub(super) fn length(self, players: usize, step: usize) -> f64 {
         let t = step as f64;
         match self {
@@ -57,10 +57,10 @@ pub(super) fn curvature(players: usize) -> f64 {
     2.0 * (1.0 - 1.0 / players as f64)
 }
 
-/// The average of the iterates φ_0, φ_1, …, φ_T that is the estimate.
+/// The average of the iterates φ_0, φ_1, …, φ_T to use as the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum IterateAverage {
-    /// φ_T: for constant steps.
+    /// The last iterate φ_T: for constant steps.
     Last,
     /// `(1/T) Σ_{t=1}^T φ_t`: for steps like 1/√t. (The paper divides T + 1 terms by T.)
     Uniform,

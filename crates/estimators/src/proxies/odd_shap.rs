@@ -62,7 +62,8 @@ impl Default for OddShap {
 const BOOSTING: Boosting = Boosting { trees: 100, depth: 10, rate: 0.1 };
 
 impl OddShap {
-    /// Returns the products of several players in the regression, by the trees' coefficients.
+    /// Returns the products of several players with the largest coefficients in the trees, for use in the
+    /// regression.
     fn products(trees: &BoostedTrees, most: usize) -> Vec<Product> {
         let spectrum = if most == 0 { Vec::new() } else { trees.spectrum() };
         let mut odd: Vec<(Product, f64)> =
@@ -72,7 +73,7 @@ impl OddShap {
         odd.into_iter().map(|(product, _)| product).collect()
     }
 
-    /// Returns the values of one output, and the number of coefficients.
+    /// Returns the values of all players for one output, and the number of coefficients in the regression.
     fn values(&self, sample: &Sample, budget: usize, values: &[f64], ends: [f64; 2]) -> (Vec<f64>, usize) {
         let coalitions = sample.coalitions();
         let n = coalitions.players();

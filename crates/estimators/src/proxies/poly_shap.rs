@@ -40,7 +40,7 @@ use crate::surrogate::product::Product;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {
-    /// k: 2 by default, or 3. Other numbers are replaced by the nearest of these.
+    /// The degree k: 2 by default, or 3. Other numbers are replaced with the nearest of these.
     pub order: usize,
     /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] for degree 2,
     /// [`Pairing::Paired`] for 3.
@@ -79,7 +79,7 @@ impl PolyShap {
         [players.saturating_add(if self.order() == 3 { triples } else { 0 }), pairs]
     }
 
-    /// Returns the odd products, followed by the even ones, and the number of odd ones.
+    /// Returns the odd products, followed by the even products, and the number of odd products.
     fn products(&self, players: usize) -> (Vec<Product>, usize) {
         let mut odd: Vec<Product> = (0..players).map(|player| Product::from_players([player])).collect();
         let mut even = Vec::new();
@@ -102,9 +102,9 @@ impl Estimator for PolyShap {
         if self.order() == 3 { "poly-shap-3" } else { "poly-shap" }
     }
 
-    /// Returns the number of unknowns plus two or, with pairs, which separate odd from even products, twice
-    /// the larger number of either kind plus two; at most `2^n`. This is the minimum, not a recommendation:
-    /// use twice as many.
+    /// Returns the minimum budget: the number of unknowns plus two or, with pairs, which separate odd from
+    /// even products, twice the larger number of either kind plus two; at most `2^n`. This is the minimum,
+    /// not a recommendation: use twice as many.
     fn minimum_budget(&self, players: usize) -> usize {
         let [odd, even] = self.terms(players);
         let rows = match self.pairing {

@@ -28,7 +28,7 @@ pub enum RegressionProxy {
     /// Boosted trees with XGBoost's defaults: 100 of depth 6, rate 0.3, penalty 1.
     #[default]
     Trees,
-    /// Linear least squares with equal weights.
+    /// A linear model, fitted by least squares with equal weights.
     Linear,
 }
 
@@ -57,8 +57,8 @@ impl RegressionProxy {
 /// coalitions. With the linear model and Shapley values all sizes are equally likely, as in Leverage SHAP.
 ///
 /// With one fold, as in the paper's experiments, the model has seen the coalitions whose residuals are used.
-/// So it hides its error, and if it fits closely, the result is about that of the model alone. With more
-/// folds each coalition is predicted by a model that has not seen it, and the result is unbiased.
+/// So its residuals are too small, and if it fits closely, the result is about that of the model alone. With
+/// more folds each coalition is predicted by a model that has not seen it, and the result is unbiased.
 ///
 /// There are no standard errors, and the values do not sum to v(N) − v(∅);
 /// [`ProxyResidual`](crate::ProxyResidual) has both. Takes the time of the fits and `O(T + m n)`, where `T`
@@ -95,7 +95,7 @@ impl RegressionMsr {
         Self { proxy: RegressionProxy::Linear, ..Self::new(value) }
     }
 
-    /// The number of folds of the cross-fitted methods.
+    /// The number of folds of methods with cross-fitting.
     const CROSSED: usize = 5;
 
     /// Enables cross-fitting with five folds.
@@ -213,7 +213,7 @@ impl SurrogateWithResiduals<'_> {
         Ok(evaluations.explain(estimator, values, None, seed, Diagnostics::default()))
     }
 
-    /// Adds the estimated value of the game of these residuals, which is zero for ∅ and `full` for N.
+    /// Adds the estimated value of the game whose values are `residuals`, zero for ∅ and `full` for N.
     fn add_sums(&self, sample: &Sample, residuals: &[f64], full: f64, values: &mut [f64]) {
         let (coalitions, strata) = (sample.coalitions(), sample.strata());
         let n = coalitions.players();

@@ -181,7 +181,7 @@ impl KernelBanzhaf {
         Ok(Self { value: Semivalue::weighted_banzhaf(p)?, ..Self::default() })
     }
 
-    /// Returns p.
+    /// Returns p, the probability that each other player is present.
     fn presence(&self) -> Result<f64> {
         match self.value.least_squares() {
             Some(LeastSquaresForm::Centred { p }) => Ok(p),
@@ -342,7 +342,7 @@ struct Rows {
     chance: Chance,
 }
 
-/// How rows are grouped.
+/// The grouping of rows into pairs.
 #[derive(PartialEq)]
 enum Layout {
     Alone,
@@ -352,11 +352,11 @@ enum Layout {
     PairsApart,
 }
 
-/// The randomness of each row or pair.
+/// The randomness in each row or pair.
 enum Chance {
-    /// The number of independent draws of each.
+    /// The number of independent draws of each row or pair.
     Draws(Vec<u32>),
-    /// `1 − π`, where π is the inclusion probability.
+    /// `1 − π` for each row or pair, where π is its inclusion probability.
     Free(Vec<f64>),
 }
 
@@ -378,7 +378,8 @@ impl Rows {
     }
 }
 
-/// Builds the estimator for values that are the solution of such a regression.
+/// Builds the estimator with the given options, or returns `None` if the value is not the solution of such a
+/// regression.
 fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
     let value = semivalue(value)?;
     let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });

@@ -89,7 +89,8 @@ impl Estimator for OptimizedKernelShap {
 /// A variant of [`OptimizedKernelShap`] whose samples hardly change as they grow.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 struct GrowingTwin {
-    /// Always `true`: distinguishes its settings from those of its twin, which has no options.
+    /// Always `true`: distinguishes the settings of this variant from the settings of
+    /// [`OptimizedKernelShap`], which has no options.
     grows: bool,
 }
 
@@ -111,7 +112,7 @@ impl Estimator for GrowingTwin {
     }
 }
 
-/// The sizes to draw from.
+/// The coalition sizes to draw from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DrawsFrom {
     /// The sizes that are not enumerated.
@@ -179,10 +180,11 @@ fn weighted_coalitions(
     Ok(chosen)
 }
 
-/// The enumerated sizes, and the number of rows left to draw.
+/// The enumerated coalition sizes, and the number of rows left to draw.
 struct Plan {
     players: usize,
-    /// The share of size class `j`, i.e. of sizes `j + 1` and `n − j − 1`, in the kernel's mass; sums to 1.
+    /// The share of each size class `j` (sizes `j + 1` and `n − j − 1`) in the kernel's mass; the shares sum
+    /// to 1.
     mass: Vec<f64>,
     /// The number of leading size classes that are enumerated.
     enumerated_classes: usize,
@@ -227,7 +229,7 @@ impl Plan {
         Self { players, mass, enumerated_classes, rows_to_draw: left as usize }
     }
 
-    /// Returns whether the complements of this class have another size.
+    /// Returns whether the complements of the coalitions in this class have a different size.
     fn is_paired(players: usize, class: usize) -> bool {
         2 * (class + 1) != players
     }
@@ -321,8 +323,8 @@ impl ChosenCoalitions {
         self.units.last_mut().into_iter().for_each(|unit| unit.end += 1);
     }
 
-    /// Returns all coalitions with their complements, weights and targets. Complements that were not chosen
-    /// have zero weight.
+    /// Returns all coalitions with their complements, together with the weights and targets of all these
+    /// rows. Complements that were not chosen have zero weight.
     fn in_pairs(&self, gains: &[f64], outputs: usize) -> (Coalitions, Vec<f64>, Vec<f64>) {
         let mut pairs = Coalitions::with_capacity(self.coalitions.players(), 2 * self.units.len());
         let (mut weights, mut targets) = (Vec::new(), Vec::new());
@@ -338,7 +340,7 @@ impl ChosenCoalitions {
     }
 }
 
-/// Calls `visit` with the members of every subset of `size` of `players`, in lexicographic order.
+/// Calls `visit` with the members of every subset of `size` players, in lexicographic order.
 fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize])) {
     let mut members: Vec<usize> = (0..size).collect();
     loop {
@@ -431,7 +433,7 @@ mod tests {
         values: Vec<f64>,
     }
 
-    /// Returns v(S) − v(∅) in the game of that script.
+    /// Returns v(S) − v(∅) in the game that `kernel_explainer_fixture.py` uses.
     fn gain(coalition: CoalitionView<'_>) -> f64 {
         let n = coalition.players();
         let z = |player: usize| f64::from(u8::from(coalition.contains(player % n)));

@@ -45,7 +45,7 @@ pub enum StopRule {
     Draws,
 }
 
-/// Formats the name used in result files.
+/// Writes the name that result files use for the guarantee.
 impl std::fmt::Display for Guarantee {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -58,7 +58,7 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// Formats the name used in result files.
+/// Writes the name that result files use for the stop rule.
 impl std::fmt::Display for StopRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -101,7 +101,7 @@ pub struct Certificate {
     /// The half-width of the pointwise interval of each value (n × k, like the values); `None` without
     /// standard errors.
     pub half_widths: Option<Vec<f64>>,
-    /// The interim checks.
+    /// All interim checks of the run.
     #[serde(rename = "looks")]
     pub interim_checks: Vec<InterimCheck>,
     /// A summary in one sentence: whether the tolerance is certified, with which guarantee, or why not.

@@ -17,20 +17,22 @@ use serde::{Deserialize, Serialize};
 /// [directions](Self::directions).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorDistribution {
-    /// Degrees of freedom f of the standard errors: the error of one value, in standard errors, follows
-    /// Student's t with f degrees of freedom. The number of independent draws minus the number of fitted
-    /// coefficients, or less if few draws contribute most of the variance. Positive.
+    /// The degrees of freedom f of the standard errors: the error of one value, divided by its standard
+    /// error, follows Student's t with f degrees of freedom. This is the number of independent draws minus
+    /// the number of fitted coefficients, or less if few draws contribute most of the variance. Positive.
     pub degrees_of_freedom: f64,
     /// The number of draws minus the number of coefficients without a prior, if it differs from the
     /// [degrees of freedom](Self::degrees_of_freedom). An unseen event is counted as one in this number of
     /// draws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws_left: Option<f64>,
-    /// ν for each output: 1 if all errors are multiples of a fixed vector, n if they are independent with
-    /// equal variances. Empty if unknown; bounds then use the standard errors alone, and are wider.
+    /// The number of directions ν for each output: 1 if all errors are multiples of a fixed vector, n if they
+    /// are independent with equal variances. Empty if unknown; bounds then use the standard errors alone, and
+    /// are wider.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directions: Vec<f64>,
-    /// For methods whose values are means of independent draws that are bounded if the game is.
+    /// The draws of methods whose values are means of independent draws, which are bounded if the game is
+    /// bounded; `None` for other methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounded_draws: Option<BoundedDraws>,
     /// How far one more draw could move each value, n × k, estimated from the sizes of the draws so far; 0

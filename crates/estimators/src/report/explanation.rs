@@ -17,7 +17,7 @@ pub struct Explanation {
     pub value: SolutionConcept,
     /// The name of the method.
     pub method: String,
-    /// φ: n × k numbers, row-major, in units of the outputs.
+    /// The values φ: n × k numbers, row-major, in units of the outputs.
     pub values: Vec<f64>,
     /// v(∅), the value of the empty coalition: k numbers.
     pub base: Vec<f64>,
@@ -43,8 +43,8 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Creates an exact explanation of one explicand. `costs` are the number of evaluations, all of distinct
-    /// coalitions, and the number of model rows per evaluation.
+    /// Creates an exact explanation of one explicand. `costs` contains the number of evaluations, all of
+    /// distinct coalitions, and the number of model rows per evaluation.
     /// # Panics
     ///
     /// If the attributions have several rows, or are interactions.

@@ -27,7 +27,7 @@ pub(crate) struct RunningMoments {
     /// The mean minus the first vector.
     shift: Vec<f64>,
     squares: Vec<f64>,
-    /// Sums of fourth powers of the innovations.
+    /// The sums of fourth powers of the innovations.
     fourths: Vec<f64>,
 }
 
@@ -113,7 +113,7 @@ impl RunningMoments {
         self.variances().map(move |variance| (variance / count).sqrt())
     }
 
-    /// Writes the innovation `sqrt(t/(t+1)) (x − mean)` of `sample` as the next vector.
+    /// Writes to `out` the innovation `sqrt(t/(t+1)) (x − mean)` that `sample` has as the next vector.
     ///
     /// Innovations of independent, identically distributed vectors are uncorrelated, with mean 0 and the
     /// covariance matrix of the vectors, and their squares add up to `squares`. The innovation of the first
@@ -149,7 +149,7 @@ mod tests {
         sum + lost
     }
 
-    /// Computes mean and unbiased variance in two passes, after subtracting the middle number; those
+    /// Computes mean and unbiased variance in two passes, after subtracting the middle number; the
     /// differences are exact.
     fn two_pass(numbers: &[f64]) -> (f64, f64) {
         let (count, middle) = (numbers.len() as f64, numbers[numbers.len() / 2]);

@@ -92,7 +92,7 @@ impl<'g> Scaled<'g> {
         f64::from_bits(self.largest[output].load(Ordering::Relaxed))
     }
 
-    /// Returns the factor of an output; 1 if it was all zero.
+    /// Returns the factor of an output; 1 if all values of the output were zero.
     fn unit(&self, output: usize) -> f64 {
         self.units[output].get().copied().unwrap_or(1.0)
     }

@@ -101,7 +101,7 @@ impl Influences {
             .collect()
     }
 
-    /// Returns R² of one output.
+    /// Returns R², the squared typical size of the influence of a draw, for one output.
     fn usual(&self, values: &[f64], shares: &[f64], output: usize, outputs: usize) -> f64 {
         let of_output =
             |numbers: &[f64]| -> Vec<f64> { numbers.iter().skip(output).step_by(outputs).copied().collect() };
@@ -152,7 +152,8 @@ pub(crate) fn of_regression(
     (added, has_not_varied)
 }
 
-/// Returns whether variances with this trace are rounding errors of values with this sum of squares.
+/// Returns whether variances that sum to `trace` are only rounding errors, for values whose squares sum to
+/// `square`.
 fn varied_not(trace: f64, square: f64) -> bool {
     trace <= ROUNDING * ROUNDING * square
 }
@@ -248,7 +249,7 @@ mod tests {
         let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4) - 1.5).collect();
         let got = one_draw(&[&small, &large]);
         assert!((got[0] / got[1] - 1e-3).abs() < 1e-9, "{got:?}");
-        // Small compared with the standard error.
+        // The allowance is small compared with the standard error.
         let error = (small.iter().map(|x| x.powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
         assert!(got[0] < 0.15 * error, "{} {error}", got[0]);
     }

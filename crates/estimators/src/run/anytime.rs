@@ -77,19 +77,20 @@ pub struct Anytime<'g> {
     explanation: Option<Explanation>,
 }
 
-/// Evaluations per player at the first interim check. With fewer, regressions have no degrees of freedom to
-/// estimate their errors.
+/// The number of evaluations per player at the first interim check. With fewer, regressions have no degrees
+/// of freedom to estimate their errors.
 const FIRST_LOOK: usize = 3;
-/// The maximum growth factor of the evaluations between interim checks, used far from the tolerance, and the
-/// minimum.
+/// The maximum and the minimum growth factor of the number of evaluations between interim checks; the maximum
+/// is used far from the tolerance.
 const GROWTH: (f64, f64) = (2.0, 1.25);
-/// A factor on the growth estimate; without it, half of the runs would miss the tolerance.
+/// A factor by which the estimated growth is multiplied; without it, half of the runs would miss the
+/// tolerance.
 const MARGIN: f64 = 1.08;
 /// If a sample would contain at least this fraction of all coalitions, all are evaluated and the result is
 /// exact.
 const NEARLY_ALL: f64 = 0.7;
 /// The fraction of the remaining error probability to spend on an interim check that is expected to be the
-/// last, and on any other.
+/// last, and on any other check.
 const SPENT: (f64, f64) = (0.75, 0.04);
 
 impl<'g> Anytime<'g> {
@@ -293,8 +294,8 @@ impl<'g> Anytime<'g> {
         Ok(Border::evaluate(&self.game.reporting(&report), units, explanation)?)
     }
 
-    /// Returns `budget` limited to `most`, or the number of all coalitions if it is nearly that. Budgets
-    /// beyond all coalitions are for methods that keep sampling.
+    /// Returns `budget` limited to `most`, or the number of all coalitions if `budget` is close to it.
+    /// Budgets beyond all coalitions are for methods that keep sampling.
     fn rounded(&self, budget: usize, most: usize) -> usize {
         let all = 1usize.checked_shl(self.game.game().players() as u32).unwrap_or(usize::MAX);
         let is_nearly_all = (NEARLY_ALL * all as f64..all as f64).contains(&(budget as f64));
@@ -354,7 +355,8 @@ impl<'g> Anytime<'g> {
         }
     }
 
-    /// Sets the counts to those of the whole run, which may have evaluated more than its last sample.
+    /// Sets the counts in `explanation` to those of the whole run, which may have evaluated more than its
+    /// last sample.
     fn count(&self, explanation: &mut Explanation) {
         explanation.evaluations = self.game.evaluations();
         explanation.model_rows = self.game.model_rows();

@@ -10,10 +10,10 @@
 //! # Motivation
 //!
 //! All coalitions of one size have the same weight, and there are only n of the smallest and of the largest
-//! size. So the Shapley value gives each of these the weight of all coalitions of n/2 players together
-//! divided by n, and a sample of a few n evaluations contains few of them. If a large voter needs one other
-//! to win, the rest of the sample looks additive, and the voter's value is wrong by 1/n without any sign in
-//! the sample.
+//! size. So the Shapley value gives each of these coalitions 1/n of the weight of all coalitions of n/2
+//! players together, and a sample of a few n evaluations contains few of them. If a large voter needs one
+//! other voter to win, the rest of the sample looks additive, and the large voter's value is wrong by 1/n
+//! without any sign in the sample.
 //!
 //! # Formula
 //!
@@ -37,10 +37,12 @@ use crate::report::Explanation;
 /// The number of sizes, counted from the border, to which a misfit is assumed to extend.
 const SIZES: usize = 3;
 
-/// The border is not evaluated if it and the sizes next to it have less than this share of the value.
+/// The border is not evaluated if the sizes at the border and next to it have less than this share of the
+/// value.
 const MATTERS: f64 = 1e-3;
 
-/// Contributions to the empty coalition, and to all other players: n × k each.
+/// The contributions of each player to the empty coalition, and to the coalition of all other players: n × k
+/// each.
 #[derive(Debug, Clone)]
 pub(crate) struct Border {
     alone: Vec<f64>,

@@ -50,13 +50,13 @@ use crate::report::{
 /// The largest gap to v(N) − v(∅), relative to it, for the values of an additive game.
 const ADDITIVE: f64 = 1e-6;
 
-/// The result of an interim check of an explanation.
+/// The error bounds of an explanation, compared with the tolerances at an interim check.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) guarantee: Guarantee,
     /// The error bound of each output; `None` without standard errors.
     pub(crate) errors: Option<Vec<f64>>,
-    /// The tolerance of each output, in its units.
+    /// The tolerance of each output, in units of the output.
     pub(crate) tolerances: Vec<f64>,
     /// The half-width of the pointwise interval of each value; `None` without standard errors.
     pub(crate) half_widths: Option<Vec<f64>>,
@@ -253,7 +253,7 @@ pub(crate) fn growth_needed(
     Some(growth)
 }
 
-/// Returns the squared standard errors.
+/// Returns the squared standard errors of all values.
 fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     let errors = explanation.std_errors.as_ref()?;
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
@@ -266,7 +266,7 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
     gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
 }
 
-/// Returns `|v(N) − v(∅) − Σφ̃_i|`.
+/// Returns the gap `|v(N) − v(∅) − Σφ̃_i|` of one output.
 fn gap(explanation: &Explanation, output: usize) -> f64 {
     let total = explanation.prediction[output] - explanation.base[output];
     (explanation.output(output).iter().sum::<f64>() - total).abs()
@@ -336,9 +336,9 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
     }
 }
 
-/// Returns ν of one output: at most `(Σ V_i)² / Σ V_i²`, because unseen events may affect few values. If ν is
-/// unknown, half of the value for independent errors, because values with a fixed sum have negatively
-/// correlated errors, in the extreme case in pairs.
+/// Returns the number of directions ν for one output: at most `(Σ V_i)² / Σ V_i²`, because unseen events may
+/// affect few values. If ν is unknown, returns half of the value for independent errors, because values with
+/// a fixed sum have negatively correlated errors, in the extreme case in pairs.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
     let independent =
         independent_directions(variances.iter().skip(output).step_by(explanation.outputs()).copied());

@@ -98,8 +98,8 @@ impl Checkpoint {
         Ok(memory)
     }
 
-    /// Evaluates some coalitions again: the empty and the full one, which are stored first, and others up to
-    /// the last.
+    /// Evaluates some coalitions again: the empty and the full coalition, which are stored first, and others
+    /// up to the last.
     fn probe(&self, game: &dyn Game) -> Result<()> {
         let rows = self.stored.values.len() / self.outputs;
         let width = self.stored.coalitions.len().checked_div(rows).unwrap_or(0);

@@ -10,9 +10,9 @@ use crate::report::{Diagnostics, Explanation};
 #[derive(Clone)]
 pub(crate) struct Evaluations<'g> {
     pub(crate) game: &'g dyn Game,
-    /// v(∅), k numbers.
+    /// v(∅) for each of the k outputs.
     pub(crate) empty: Vec<f64>,
-    /// v(N), k numbers.
+    /// v(N) for each of the k outputs.
     pub(crate) full: Vec<f64>,
     /// The number of evaluations so far.
     pub(crate) count: usize,
@@ -77,7 +77,7 @@ impl<'g> Evaluations<'g> {
         Ok(values)
     }
 
-    /// Returns v(N) − v(∅), k numbers.
+    /// Returns v(N) − v(∅) for each of the k outputs.
     pub(crate) fn total(&self) -> Vec<f64> {
         self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()
     }

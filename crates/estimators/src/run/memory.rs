@@ -6,10 +6,10 @@ use std::hash::BuildHasher;
 use apportion_games::{Coalitions, words_for};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// The code for the average over all scenarios.
+/// The scenario code of rows that contain the average over all scenarios.
 const AVERAGE: u32 = u32::MAX;
 
-/// The maximum number of eight-byte words in a memory: 1 GiB.
+/// The maximum number of eight-byte numbers in a memory, which limits its size to 1 GiB.
 const MAX_NUMBERS: usize = 1 << 27;
 
 /// Values of coalitions in the order of their evaluation, with a hash index.
@@ -20,22 +20,22 @@ pub(crate) struct Memory {
     stored: Stored,
     words_per_row: usize,
     outputs: usize,
-    /// Row indices by hash.
+    /// A hash index of the rows, which contains their indices.
     places: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The number of rows without a scenario.
+    /// The number of rows that contain averages over all scenarios.
     averages: usize,
 }
 
 /// The rows of a [`Memory`] as flat arrays.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Stored {
-    /// The bits of each coalition.
+    /// The bits of each coalition, in 64-bit words.
     pub(crate) coalitions: Vec<u64>,
     /// The scenario of each row; empty if all rows are averages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scenarios: Vec<u32>,
-    /// k numbers per row.
+    /// The values, k numbers per row.
     pub(crate) values: Vec<f64>,
 }
 
@@ -185,7 +185,7 @@ fn code(scenario: Option<usize>) -> u32 {
     scenario.map_or(AVERAGE, |scenario| u32::try_from(scenario).unwrap_or(AVERAGE - 1))
 }
 
-/// Returns how many coalitions a run can remember: 1 GiB of them.
+/// Returns how many coalitions a run can remember in 1 GiB.
 pub(crate) fn max_remembered(players: usize, outputs: usize) -> usize {
     MAX_NUMBERS / (words_for(players) + outputs + 1)
 }

@@ -111,7 +111,7 @@ impl<'g> RememberingGame<'g> {
     }
 }
 
-/// A [`RememberingGame`] game with a reporter.
+/// A [`RememberingGame`] with a reporter.
 pub(crate) struct ReportingGame<'r, 'g> {
     remembering: &'r RememberingGame<'g>,
     report: &'r Reporter<'r>,

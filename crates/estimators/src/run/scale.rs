@@ -62,13 +62,13 @@ pub(super) struct Pair {
 pub(super) enum BoundBasis<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
-    /// Standard errors.
+    /// Standard errors estimated from the sample.
     StandardErrors {
-        /// `tr Σ̂`, an estimate of `E ‖ε‖²`.
+        /// The trace `tr Σ̂`, an estimate of `E ‖ε‖²`.
         trace: f64,
         /// Bounds on `‖ε‖²`.
         square: Pair,
-        /// ν.
+        /// The number of directions ν of the errors.
         directions: f64,
         /// The largest standard error of a value.
         largest: f64,
@@ -130,7 +130,7 @@ impl Errors<'_> {
     }
 }
 
-/// Returns the Euclidean norm.
+/// Returns the Euclidean norm of `values`.
 pub(super) fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

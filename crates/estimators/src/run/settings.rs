@@ -10,7 +10,7 @@ use serde_json::Value;
 /// every estimator has them.
 pub trait Settings {
     /// Returns all options: estimators with the same name and equal settings return equal results. Stored
-    /// runs are compared by them.
+    /// runs are compared by their settings.
     fn settings(&self) -> Value;
 }
 

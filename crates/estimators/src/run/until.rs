@@ -45,13 +45,13 @@ pub struct Until {
     pub scale: Scale,
     /// How the errors of all players are combined. With several outputs, each has to be within the tolerance.
     pub measure: Measure,
-    /// The probability that the error is within the tolerance if the run stops for it; between 0 and 1, 0.95
-    /// by default.
+    /// The probability that the error is within the tolerance if the run stops at the tolerance; between 0
+    /// and 1, 0.95 by default.
     pub confidence: f64,
     /// The maximum number of evaluations, including v(∅) and v(N). By default 1000 n, but at least 100 000,
     /// and at most all `2^n`.
     pub budget: Option<usize>,
-    /// The maximum number of interim checks, 32 by default. They share the error probability.
+    /// The maximum number of interim checks, 32 by default. All checks together share the error probability.
     pub interim_checks: usize,
     /// The largest value of the game minus its smallest, if known: 1 if the model output is a probability.
     /// Methods whose values are means of independent draws then use empirical Bernstein bounds, which hold
@@ -120,7 +120,7 @@ impl Until {
         Ok(())
     }
 
-    /// Returns the accuracy in words, as results and checkpoints store it.
+    /// Returns a description of the requested accuracy, as stored in results and checkpoints.
     ///
     /// ```
     /// use apportion_estimators::Until;

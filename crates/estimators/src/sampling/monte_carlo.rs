@@ -44,15 +44,15 @@ pub enum Accounting {
 /// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform among the coalitions of this size without i
 /// ```
 ///
-/// Unbiased; exact for additive games. A contribution takes two evaluations, so `M = ⌊(m − 2)/2⌋` are drawn
-/// in turn for each player: `k_i = ⌊M/n⌋`, and one more for the first `M mod n` players. A repeated coalition
-/// (small ones often repeat) is evaluated once, so fewer evaluations than the budget may be used, all of them
-/// distinct.
+/// The estimate is unbiased, and exact for additive games. A contribution takes two evaluations, so
+/// `M = ⌊(m − 2)/2⌋` contributions are drawn, for each player in turn: `k_i = ⌊M/n⌋`, and one more for the
+/// first `M mod n` players. A repeated coalition (small ones often repeat) is evaluated once, so fewer
+/// evaluations than the budget may be used, all of them distinct.
 ///
 /// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all
-/// observed contributions of a player are equal (those to the empty coalition always are) although others are
-/// possible, so half a contribution of the typical size is added, and a quarter of one of the size of the
-/// values:
+/// observed contributions of a player are equal (as contributions to the empty coalition always are) although
+/// others are possible. So half a contribution of the typical size is added, and a quarter of a contribution
+/// of the size of the values:
 ///
 /// ```text
 /// V_i = Σ_j (x_ij − φ̃_i)² / (k_i (k_i − 1)) + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4 k_i)²)
@@ -100,7 +100,7 @@ setters!(MonteCarlo {
 });
 
 impl MonteCarlo {
-    /// Creates the estimator of `value` with the defaults.
+    /// Creates the estimator of `value` with default settings.
     pub fn new(value: Semivalue) -> Self {
         Self { value, accounting: Accounting::default(), full_budget: FullBudget::default() }
     }
@@ -154,7 +154,7 @@ impl Estimator for MonteCarlo {
         let (distinct, rows) = merge_duplicates(&with_and_without(&others));
 
         let mut evaluations = Evaluations::begin(game)?;
-        // v − v(∅) of ∅, of N, and of all other coalitions.
+        // The gains v − v(∅) of ∅, of N, and of all other coalitions.
         let mut gains = vec![0.0; outputs];
         gains.extend(evaluations.total());
         gains.extend(evaluations.gains(&distinct.slice(2..distinct.len()))?);
@@ -215,7 +215,7 @@ fn with_and_without(others: &Coalitions) -> Coalitions {
     rows
 }
 
-/// Writes `words` with a zero bit inserted before bit `at`.
+/// Writes `words` to `out`, with a zero bit inserted before bit `at`.
 fn make_room(words: &[u64], at: usize, out: &mut [u64]) {
     let below = (1 << (at % 64)) - 1;
     let mut carry = 0;

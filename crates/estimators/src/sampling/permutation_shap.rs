@@ -27,11 +27,11 @@ use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 /// Δ_i(π) = v(players up to i in π) − v(players before i in π)
 /// ```
 ///
-/// Unbiased; `Σφ̃ = v(N) − v(∅)` exactly. A permutation and its reverse take `2(n − 1)` evaluations in
-/// addition to v(∅) and v(N), so `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3` evaluations of the budget
-/// stay unused. Standard errors are those of the mean over independent pairs of passes; there are none for
-/// `P < 5`. Errors follow Student's t with `P − 1` degrees of freedom, or fewer if few passes contribute most
-/// of the variance ([`ErrorDistribution`]).
+/// The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` holds exactly. A permutation and its reverse take
+/// `2(n − 1)` evaluations in addition to v(∅) and v(N), so `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3`
+/// evaluations of the budget stay unused. Standard errors are those of the mean over independent pairs of
+/// passes; there are none for `P < 5`. Errors follow Student's t with `P − 1` degrees of freedom, or fewer if
+/// few passes contribute most of the variance ([`ErrorDistribution`]).
 ///
 /// Takes `O(T + m n)` time, where `T` is the time of `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -127,7 +127,8 @@ fn push_prefixes_and_complements(batch: &mut Coalitions, order: &[usize]) {
 
 /// Returns the mean of each player's contributions in `order` and in its reverse: n × k numbers, by player.
 ///
-/// `gains` contains v − v(∅) of the rows of [`push_prefixes_and_complements`], `total` that of all players.
+/// `gains` contains v(S) − v(∅) for the rows of [`push_prefixes_and_complements`], `total` contains v(N) −
+/// v(∅).
 fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64> {
     let (players, outputs) = (order.len(), total.len());
     let mut contributions = vec![0.0; players * outputs];
@@ -179,7 +180,7 @@ impl RunningMean {
         }
     }
 
-    /// Returns how far one more sample could move the mean.
+    /// Returns how far one more sample could move the mean of each value.
     fn one_draw(&self, outputs: usize) -> Vec<f64> {
         let count = self.count as f64;
         let influences = Influences::of_means(&self.squares, &self.fourths, count);

@@ -6,20 +6,20 @@
 /// argmin Σ_k w_k (x_kᵀ β − y_k)²,    Σ_{j ∈ among} β_j = b
 /// ```
 ///
-/// With q such coefficients, `β = b/q + z − z̄` on them. This gives the unconstrained regression of
+/// With q such coefficients, they are `β = b/q + z − z̄`. This gives the unconstrained regression of
 /// `y_k − b x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these columns.
 pub(crate) struct SumRegression {
     columns: usize,
     /// The number of leading columns whose coefficients have the known sum.
     among: usize,
-    /// √w (x − x̄), row-major.
+    /// The entries √w (x − x̄), row-major.
     entries: Vec<f64>,
-    /// √w x̄.
+    /// The weighted mean √w x̄ of each row.
     means: Vec<f64>,
     roots: Vec<f64>,
 }
 
-/// The maximum number of steps, relative to the number of unknowns.
+/// The maximum number of steps of the solver, relative to the number of unknowns.
 const MAX_STEPS: usize = 4;
 const TOLERANCE: f64 = 1e-13;
 

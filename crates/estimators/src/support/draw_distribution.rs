@@ -3,9 +3,9 @@
 use apportion_games::{Purpose, stream};
 use rand::Rng;
 
-/// Estimates in how many directions draws vary, and the effective number of draws that determines their
-/// variance, from their [innovations](crate::report::RunningMoments::innovation) e_t, t in 1..T, in O(R n k)
-/// memory.
+/// An estimator of the number of directions in which draws vary, and of the effective number of draws that
+/// determines their variance, based on their [innovations](crate::report::RunningMoments::innovation) e_t, t
+/// in 1..T. Takes O(R n k) memory.
 ///
 /// For each output, with R random directions r_j of independent signs:
 ///
@@ -21,17 +21,17 @@ use rand::Rng;
 pub(crate) struct DrawDistribution {
     players: usize,
     outputs: usize,
-    /// R × n.
+    /// The random directions, R × n.
     directions: Vec<f64>,
     /// The number of innovations so far.
     count: usize,
-    /// Σ e (r·e): n numbers for each output and direction.
+    /// The sums Σ e (r·e), n numbers for each output and direction.
     products: Vec<f64>,
-    /// Σ ‖e‖² (r·e)² for each output and direction.
+    /// The sum Σ ‖e‖² (r·e)² for each output and direction.
     alone: Vec<f64>,
-    /// Σ ‖e‖² and Σ ‖e‖⁴ for each output.
+    /// The sums Σ ‖e‖² and Σ ‖e‖⁴ for each output.
     powers: Vec<[f64; 2]>,
-    /// A buffer for an innovation of one output.
+    /// A buffer for the innovation of one output.
     own: Vec<f64>,
 }
 
@@ -85,9 +85,9 @@ impl DrawDistribution {
     /// Returns the degrees of freedom of the standard errors: the smaller of `T − 1` and
     /// `2 (T − 1) / (q − 1)`, with q = mean ‖e‖⁴ / (mean ‖e‖²)², minimized over the outputs.
     ///
-    /// The relative variance of the sum of all squared standard errors is about `(q − 1) / (T − 1)`, and that
-    /// of χ²_f/f is 2/f. For normal draws in one direction both are equal. If few draws contribute most of
-    /// the sum, q is up to T − 1 and f can be as small as 2.
+    /// The relative variance of the sum of all squared standard errors is about `(q − 1) / (T − 1)`, and the
+    /// relative variance of χ²_f/f is 2/f. For normal draws in one direction both are equal. If few draws
+    /// contribute most of the sum, q is up to T − 1 and f can be as small as 2.
     pub(crate) fn degrees_of_freedom(&self) -> f64 {
         let count = self.count as f64;
         self.powers

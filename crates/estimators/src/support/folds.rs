@@ -63,15 +63,15 @@ pub(crate) struct CrossFits {
     pub(crate) models: Vec<Box<dyn FittedSurrogate>>,
     /// The prediction for each row by the model that has not seen it.
     pub(crate) unseen: Vec<f64>,
-    /// ĝ of each row.
+    /// The prediction ĝ to subtract from the value of each row.
     pub(crate) subtracted: Vec<f64>,
     /// The mean prediction of the models for the full coalition; the one for the empty coalition is zero.
     pub(crate) full: f64,
 }
 
 /// Fits `surrogate` to the sample without each fold in turn, plus the empty and the full coalition; with a
-/// single fold, to all of it. `values` are the values of the rows, `ends` those of the empty and the full
-/// coalition.
+/// single fold, to the whole sample. `values` are the values of the rows, `ends` are the values of the empty
+/// and the full coalition.
 ///
 /// The stored predictions are g minus its value at ∅, and minus the additive game with the coefficients
 /// `additive_part`. Returns `None` if the surrogate cannot be fitted or returns non-finite numbers.

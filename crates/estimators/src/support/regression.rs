@@ -157,7 +157,7 @@ pub(crate) fn certified(
     }
     match certificate() {
         Ok(certificate) => Ok(Some(certificate)),
-        // Such a row has no residual to estimate its error from.
+        // An indispensable row has no residual from which to estimate its error.
         Err(SolverError::Saturated { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -25,8 +25,8 @@ use super::interface::{FittedSurrogate, Surrogate};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KAdditiveSurrogate {
-    /// The maximum number of players in a product: 1, 2 or 3, by default 3. Other numbers are replaced by the
-    /// nearest of these.
+    /// The maximum number of players in a product: 1, 2 or 3, by default 3. Other numbers are replaced with
+    /// the nearest of these.
     pub order: usize,
 }
 
@@ -103,7 +103,7 @@ fn choose(n: f64, q: usize) -> f64 {
     }
 }
 
-/// Returns e_0 to e_2 of n signs with sum d.
+/// Returns the elementary symmetric polynomials e_0 to e_2 of n signs whose sum is d.
 fn elementary(d: f64, n: f64) -> [f64; 3] {
     [1.0, d, 0.5 * (d * d - n)]
 }

@@ -6,9 +6,10 @@ use apportion_values::Semivalue;
 
 use super::interface::{FittedSurrogate, Surrogate};
 
-/// `c + Σ_{i ∈ S} β_i`, fitted by least squares with equal weights. All its semivalues are β.
+/// The linear model `c + Σ_{i ∈ S} β_i`, fitted by least squares with equal weights. All its semivalues are
+/// the coefficients β.
 ///
-/// Methods that already regress the game on its players gain nothing from it.
+/// Methods that already regress the game on its players gain nothing from this surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct LinearSurrogate;
 

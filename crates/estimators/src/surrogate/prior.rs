@@ -26,7 +26,7 @@ pub(crate) struct Smooth {
 /// A prior on the coefficients of products of several players.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prior {
-    /// Products and their variances.
+    /// Individual products and their variances.
     pub(crate) terms: Vec<(Product, f64)>,
     pub(crate) smooth: Vec<Smooth>,
 }
@@ -64,7 +64,7 @@ impl Signs {
         self.entries.extend(other.entries);
     }
 
-    /// Returns the given rows.
+    /// Returns a copy that contains only the given rows.
     pub(crate) fn some(&self, rows: &[usize]) -> Self {
         let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
         Self { players: self.players, rows: rows.len(), entries }
@@ -74,7 +74,7 @@ impl Signs {
         &self.entries[index * self.players..][..self.players]
     }
 
-    /// Returns χ_T of each row.
+    /// Returns the product of signs χ_T for each row.
     pub(crate) fn product(&self, product: &Product) -> Vec<f64> {
         Cancellation::check();
         (0..self.rows).map(|row| product.players().map(|player| self.row(row)[player]).product()).collect()
@@ -96,7 +96,7 @@ fn elementary(sums: &[f64], out: &mut [f64]) {
 }
 
 impl Smooth {
-    /// Returns Σ_i ρ_i^r for even r and Σ_i ρ_i^r s_i for odd r.
+    /// Returns the power sums: Σ_i ρ_i^r for even r, and Σ_i ρ_i^r s_i for odd r, where s are the signs.
     fn sums(&self, signs: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         Cancellation::check();
         (1..=self.order)
@@ -183,7 +183,7 @@ impl Prior {
             .collect()
     }
 
-    /// Returns the variance of v(N), which is that of every coalition.
+    /// Returns the variance of v(N), which equals the variance of the value of every coalition.
     pub(crate) fn variance(&self) -> f64 {
         let of_smooth = |smooth: &Smooth| smooth.covariance(smooth.relevance.iter().map(|_| 1.0));
         self.terms.iter().map(|(_, variance)| variance).sum::<f64>()

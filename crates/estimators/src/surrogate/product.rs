@@ -38,7 +38,7 @@ impl Product {
         self
     }
 
-    /// Returns the number of players.
+    /// Returns the number of players in the product.
     pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
@@ -49,7 +49,7 @@ impl Product {
         if absent.is_multiple_of(2) { 1.0 } else { -1.0 }
     }
 
-    /// Returns the players.
+    /// Returns the players in the product.
     pub(crate) fn players(&self) -> impl Iterator<Item = usize> + '_ {
         self.players[..self.len as usize].iter().map(|&player| player as usize)
     }

@@ -10,9 +10,9 @@ use crate::setters::setters;
 /// Gradient-boosted trees that split on the presence of a player in the coalition, with squared loss; every
 /// node is split up to a maximum depth.
 ///
-/// The values of a tree are computed from its leaves. A leaf that is reached if the players A are present and
-/// the players B absent gives `v M(|A| − 1, |B|)` to each player in A and `−v M(|A|, |B| − 1)` to each in B,
-/// where M are the moments of the value.
+/// The values of a tree are computed from its leaves. A leaf with value v that is reached if the players A
+/// are present and the players B absent contributes `v M(|A| − 1, |B|)` to each player in A and
+/// `−v M(|A|, |B| − 1)` to each player in B, where M are the moments of the semivalue.
 ///
 /// Fitting takes `O(trees · depth · m n)` time, in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]

@@ -14,13 +14,14 @@ use crate::run::Estimator;
 use crate::sampling::permutation_shap::PermutationShap;
 use crate::support::{FullBudget, StandardErrors};
 
-/// The quotient game is tabulated if that takes at most this share of the evaluations ...
+/// The maximum share of the evaluations for tabulating the quotient game.
 const TABLE_SHARE: f64 = 0.5;
-/// ... and leaves at least this many evaluations per unknown of the members' regressions.
+/// The minimum number of evaluations per unknown of the members' regressions that must remain after
+/// tabulating the quotient game.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
-/// With few groups, it is also tabulated if the table takes no more evaluations than this number of orders
-/// with their reverses, because so many orders of few groups would repeat coalitions. In this case, fewer
-/// evaluations per unknown of the members' regressions are enough.
+/// With few groups, the quotient game is also tabulated if the table takes no more evaluations than this
+/// number of orders with their reverses, because that many orders of few groups would repeat coalitions. In
+/// this case, fewer evaluations per unknown of the members' regressions are enough.
 const TABLE_OF_FEW: f64 = 3.0;
 const LEFT_OF_FEW: f64 = 2.0;
 
@@ -30,14 +31,14 @@ pub(super) struct Coalitional {
     pub(super) within: LeastSquaresForm,
     /// The regression for the values of the groups.
     pub(super) of_groups: Box<dyn Estimator>,
-    /// Whether the evaluations for a budget are among those for every larger one.
+    /// Whether the evaluations for a budget are a subset of those for every larger budget.
     pub(super) grows: bool,
 }
 
 /// The allocation of the evaluations.
 pub(super) enum Plan {
-    /// All unions of groups; the other evaluations are for the members of each group, including the
-    /// coalitions along these orders.
+    /// A table of all unions of groups; the other evaluations are for the members of each group, and include
+    /// the coalitions along `orders`.
     Table { of_members: Vec<usize>, orders: Vec<Vec<usize>> },
     /// Orders of the groups and their reverses, with a pair of coalitions for the members of each group in
     /// each of the first `with_members` orders.
@@ -63,7 +64,7 @@ impl Coalitional {
             || partition.groups().iter().any(|group| group.len() == 1)
     }
 
-    /// Returns the regression for the groups, if required, and those for the members.
+    /// Returns the regression for the groups, if required, and the regressions for the members of each group.
     pub(super) fn parts(&self, partition: &Partition, tabulates: bool) -> Vec<Part> {
         let quotient =
             (!tabulates && self.needs_quotient(partition)).then(|| Part::of_players(partition.len()));
@@ -77,8 +78,8 @@ impl Coalitional {
         2 * (partition.len() - 1) + 2 * self.members(partition).len()
     }
 
-    /// Returns whether this is the Owen value: A can be drawn as the groups before the members' group in a
-    /// random order, and members share the value of their group.
+    /// Returns whether the value is the Owen value, for which A can be drawn as the groups before the
+    /// members' group in a random order, and members share the value of their group.
     pub(super) fn is_of_orders(&self) -> bool {
         self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
     }
@@ -92,8 +93,8 @@ impl Coalitional {
         apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
     }
 
-    /// Returns as many random orders as the evaluations allow; only the first ones include coalitions of
-    /// members. Unions of groups shared by several orders are evaluated once.
+    /// Returns as many random orders of the groups as the evaluations allow; only the first orders include
+    /// coalitions of members. Unions of groups shared by several orders are evaluated once.
     pub(super) fn orders(
         &self,
         partition: &Partition,
@@ -140,8 +141,8 @@ impl Coalitional {
         groups <= MAX_PLAYERS && (is_covered || is_worth_it)
     }
 
-    /// Returns the number of evaluations from which unions are always tabulated, or `None` if there are too
-    /// many groups.
+    /// Returns the number of evaluations from which on unions are always tabulated, or `None` if there are
+    /// too many groups.
     pub(super) fn tabulates_by(&self, partition: &Partition) -> Option<usize> {
         let groups = partition.len();
         let left = LEFT_PER_UNKNOWN * self.unknowns_of_members(partition) as f64;
@@ -167,7 +168,7 @@ impl Coalitional {
         }
     }
 
-    /// Returns the plan with the given share for each of the parts.
+    /// Returns the plan of separate regressions, with the given number of evaluations for each part.
     pub(super) fn apart(&self, partition: &Partition, shares: Vec<usize>) -> Plan {
         if self.needs_quotient(partition) {
             Plan::Apart { of_quotient: shares[0], of_members: shares[1..].to_vec() }

@@ -2,10 +2,11 @@
 //!
 //! # Directions
 //!
-//! Parts are independent, so the covariance matrices of their errors add up. Those for members are separate
-//! blocks. If members share the value of their group, their deviations from equal shares sum to zero, and so
-//! do the rows of their covariance. So products of matrices of different parts have zero trace, and `tr Σ²`
-//! is the sum over the parts. With the covariance C of the groups' values and s_j members in group j, that of
+//! Parts are independent, so the covariance matrices of their errors add up. The matrices for the members of
+//! different groups are separate blocks. If members share the value of their group, their deviations from
+//! equal shares sum to zero, and so do the rows of their covariance. So products of matrices of different
+//! parts have zero trace, and `tr Σ²` is the sum over the parts. With the covariance C of the groups' values
+//! and s_j members in group j, the trace for the members' equal shares is
 //! the shares is
 //!
 //! ```text
@@ -25,11 +26,11 @@ use crate::support::StandardErrors;
 
 /// Values of some players or groups.
 pub(super) struct Estimate {
-    /// Players × k, row-major.
+    /// The values, players × k (outputs), row-major.
     pub(super) values: Vec<f64>,
-    /// Same layout; `None` if unknown.
+    /// The variances of the values, in the same layout; `None` if unknown.
     pub(super) variances: Option<Vec<f64>>,
-    /// Same layout: the allowance for unseen events, to be added to the variances.
+    /// The allowance for unseen events, in the same layout, to be added to the variances.
     pub(super) unseen: Vec<f64>,
     pub(super) diagnostics: Diagnostics,
 }
@@ -66,7 +67,7 @@ pub(super) struct CombinedParts {
     values: Vec<f64>,
     variances: Option<Vec<f64>>,
     unseen: Vec<f64>,
-    /// tr Σ² for each output; `None` if it is unknown for some part.
+    /// The trace tr Σ² for each output; `None` if it is unknown for some part.
     square_traces: Option<Vec<f64>>,
     diagnostics: Diagnostics,
 }
@@ -103,8 +104,8 @@ impl CombinedParts {
             whole.condition_number.into_iter().chain(part.condition_number).reduce(f64::max);
     }
 
-    /// Adds an equal share of its group's value to each member of these groups, given as pairs of index and
-    /// members.
+    /// Adds to each member of the given groups an equal share of the group's value in `quotient`. Each group
+    /// is given as a pair of its index and its members.
     pub(super) fn share(&mut self, quotient: &Estimate, groups: &[(usize, &[usize])]) {
         for &(group, members) in groups {
             let factor = 1.0 / members.len() as f64;
@@ -123,13 +124,13 @@ impl CombinedParts {
         self.add_square_traces(quotient, of_shares);
     }
 
-    /// Adds the rows of `estimate` to `members`, in order.
+    /// Adds the rows of `estimate` to the values of `members`, in the same order.
     pub(super) fn add(&mut self, estimate: &Estimate, members: &[usize]) {
         members.iter().enumerate().for_each(|(row, &member)| self.add_row(estimate, row, member, 1.0));
         self.add_square_traces(estimate, |_, square_trace| square_trace);
     }
 
-    /// Adds, for each output, `of_part` of the variances and tr Σ² of a part.
+    /// Adds to tr Σ² of each output the result of `of_part` for the variances and tr Σ² of a part.
     fn add_square_traces(&mut self, part: &Estimate, of_part: impl Fn(&[f64], f64) -> f64) {
         let Some(sums) = &mut self.square_traces else { return };
         for (output, sum) in sums.iter_mut().enumerate() {
@@ -239,7 +240,8 @@ mod tests {
         }
     }
 
-    /// Returns ν of the combined parts, and of the full covariance matrix.
+    /// Returns the number of directions ν, computed from the combined parts and from the full covariance
+    /// matrix.
     fn both(groups: &[Vec<usize>]) -> (f64, f64) {
         let n = groups.iter().map(Vec::len).sum();
         let of_groups = covariance(groups.len(), false, 1);

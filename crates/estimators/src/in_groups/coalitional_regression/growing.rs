@@ -87,8 +87,9 @@ impl Coalitional {
         Ok(self.apart(partition, shares))
     }
 
-    /// Returns F, which is at most `least` if unions are tabulated from the start. F is the number from which
-    /// unions are tabulated without growing, or larger, so that the members' minimum fits in before.
+    /// Returns F, the number of evaluations from which on unions are tabulated; at most `least` if they are
+    /// tabulated from the start. F is the corresponding number without growing samples, or larger, so that
+    /// the members' minimum fits in before.
     fn tabulates_from(&self, partition: &Partition, least: usize) -> Option<usize> {
         let by = self.tabulates_by(partition)?;
         let from = first_of(0..by, |total| self.tabulates(partition, total));
@@ -106,7 +107,7 @@ impl Coalitional {
     }
 }
 
-/// Returns the first number in `range` from which on `holds`, or its end.
+/// Returns the first number in `range` from which on `holds` is true, or the end of `range`.
 fn first_of(range: std::ops::Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut start, mut end) = (range.start, range.end);
     while start < end {

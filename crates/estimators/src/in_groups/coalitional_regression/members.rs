@@ -27,15 +27,16 @@ use crate::support::{StandardErrors, certified};
 /// rows per unknown.
 const ROWS_PER_UNKNOWN: usize = 6;
 
-/// The regression for the members of one group with at least two members, next to at least one other group.
+/// The regression for the members of a group of two or more members, in a partition with at least one other
+/// group.
 pub(super) struct Members<'a> {
     pub(super) partition: &'a Partition,
     pub(super) group: usize,
-    /// The distribution of A.
+    /// The distribution of the set A of other groups.
     pub(super) between: &'a Semivalue,
-    /// The distribution of T.
+    /// The distribution of the set T of members, as a form of least squares.
     pub(super) within: LeastSquaresForm,
-    /// Whether samples grow.
+    /// Whether samples grow: a larger budget only adds coalitions.
     pub(super) grows: bool,
 }
 
@@ -63,7 +64,8 @@ impl Members<'_> {
         self.partition.len() - 1
     }
 
-    /// Returns the number of unknowns and of coalitions.
+    /// Returns the number of unknowns of the regression, and the number of evaluations with which it is
+    /// exact.
     pub(super) fn part(&self, quotient_is_known: bool) -> Part {
         let (s, r) = (self.members() as f64, self.others() as f64);
         let capacity = match self.within {
@@ -100,9 +102,9 @@ impl Members<'_> {
         if self.grows { Order::Nested } else { Order::Fixed }
     }
 
-    /// Appends the rows with known values, in complementary pairs: those with T = ∅ and T = S_j, if the
-    /// distribution of T includes them. Without columns of the other groups these rows are the same for all
-    /// A, so one row represents all.
+    /// Appends the rows that are always in the sample, in complementary pairs: those with T = ∅ and T = S_j,
+    /// if the distribution of T includes them. Without columns of the other groups these rows are the same
+    /// for all A, so one row represents all.
     fn push_certain_rows(&self, quotient_is_known: bool, has_columns_of_others: bool, rows: &mut Coalitions) {
         let (s, r) = (self.members(), self.others());
         if self.within == LeastSquaresForm::SumConstrained {
@@ -116,8 +118,8 @@ impl Members<'_> {
         }
     }
 
-    /// Draws this many rows without replacement, stratified by (t, a), in addition to the known ones. Growing
-    /// samples begin with the rows along `orders`.
+    /// Draws the given number of rows without replacement, stratified by (t, a), in addition to the rows with
+    /// known values. Growing samples begin with the rows along `orders`.
     pub(super) fn draw(
         &self,
         quotient_is_known: bool,
@@ -175,7 +177,7 @@ impl Members<'_> {
             let members = of_members.row(2 * pair);
             coalitions.push_members(members.members().chain(before));
             coalitions.push_complement(coalitions.len() - 1);
-            // The distribution of A is that of its draws. T needs the expected number of its occurrences:
+            // A is drawn from its own distribution. For T, the expected number of occurrences is required:
             let t = members.size();
             let ln_inclusion = remainder.strata()[t].ln_inclusion();
             let ln_times = if rounds > 0 { (rounds as f64 + ln_inclusion.exp()).ln() } else { ln_inclusion };
@@ -191,8 +193,8 @@ impl Members<'_> {
         })
     }
 
-    /// Draws this many pairs of coalitions T by leverage. If samples grow, smaller samples are prefixes of
-    /// larger ones.
+    /// Draws the given number of pairs of coalitions T by leverage. If samples grow, a smaller sample is a
+    /// prefix of every larger one.
     fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample> {
         let (distribution, pairing) = (SizeDistribution::leverage(self.members())?, Pairing::Paired);
         let sampler = FixedCounts { distribution, pairing, order: self.order() };
@@ -223,8 +225,8 @@ impl Members<'_> {
         Ok(first)
     }
 
-    /// Estimates the values of the members; if they share the value of the group
-    /// ([`LeastSquaresForm::SumConstrained`]), their deviations from equal shares.
+    /// Estimates the values of the members, or their deviations from equal shares if they share the value of
+    /// the group ([`LeastSquaresForm::SumConstrained`]).
     ///
     /// If `game` caches v(Q_A) and v(Q_A ∪ S_j) of all rows, `of_group` is φ_j.
     pub(super) fn estimate(
@@ -271,7 +273,7 @@ impl Members<'_> {
         };
         let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
         let mut error_distribution = certificate.as_ref().map(ErrorDistribution::of_regression);
-        // With columns of other groups the directions are those of all coefficients, except for deviations.
+        // With columns of other groups, the directions refer to all coefficients, except for deviations.
         if !shares && columns.players() > s {
             error_distribution = error_distribution
                 .map(|distribution| ErrorDistribution { directions: Vec::new(), ..distribution });
@@ -294,13 +296,13 @@ impl Members<'_> {
         Ok(Estimate { values, variances, unseen, diagnostics })
     }
 
-    /// Returns T, as positions of the members in the group.
+    /// Returns T of a row, as positions of its members in the group.
     fn members_of<'c>(&self, rows: &'c Coalitions, row: usize) -> impl Iterator<Item = usize> + 'c {
         let members = self.members();
         rows.row(row).members().take_while(move |&player| player < members)
     }
 
-    /// Returns the coalitions restricted to the members.
+    /// Returns the coalitions restricted to the members of the group.
     fn without_others(&self, rows: &Coalitions) -> Coalitions {
         let mut alone = Coalitions::with_capacity(self.members(), rows.len());
         (0..rows.len()).for_each(|row| alone.push_members(self.members_of(rows, row)));

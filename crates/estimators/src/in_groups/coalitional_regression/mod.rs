@@ -2,9 +2,9 @@
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m, s members in the group S_j; T is a set of fellow members and A one of
-//! other groups, t = |T| and a = |A|, and Q_A is the union of the groups in A. `w^(1)` is the distribution of
-//! A (for Shapley: every size equally likely), `w^(2)` that of T.
+//! `n` players in `m` groups S_1 … S_m, with s members in the group S_j. T is a set of members of S_j and A a
+//! set of other groups, t = |T| and a = |A|; Q_A is the union of the groups in A. `w^(1)` is the distribution
+//! of A (for Shapley: every size equally likely), and `w^(2)` is the distribution of T.
 //!
 //! # Why it is a regression
 //!
@@ -90,11 +90,11 @@ use estimate::regression;
 /// | two-step Shapley | Leverage SHAP for the groups, and for the members of each group alone |
 /// | quotient, for one of the three | [`LeverageShap`](crate::LeverageShap) or [`KernelBanzhaf`](crate::KernelBanzhaf) for the groups |
 ///
-/// Exact, with standard errors of zero, if the budget covers all coalitions: 2^m, and at most
+/// The estimate is exact, with standard errors of zero, if the budget covers all coalitions: 2^m, and at most
 /// `2^(m − 1 + |S_j|)` for each group j. Games with interactions of at most two players are exact as soon as
 /// the coefficients are determined (except for weighted Banzhaf values). With a single group, this is the
-/// regression for the players with the inner semivalue; with n groups of one player, that with the outer
-/// semivalue.
+/// regression for the players with the inner semivalue; with n groups of one player, it is the regression
+/// with the outer semivalue.
 ///
 /// # Error
 ///
@@ -251,13 +251,14 @@ impl Estimator for CoalitionalRegression {
         self.value.clone()
     }
 
-    /// Returns the minimum for the partition of the estimator (`players` is ignored): v(∅), v(N) and one
-    /// evaluation for each unknown of each regression; for two-step values also v(S_j) of each group of
-    /// several members. For Owen values at most half as many orders of the groups as the largest group has
-    /// members, with `2 (m − 1)` evaluations each plus 2 for each group of several members.
+    /// Returns the minimum budget for the partition of the estimator (`players` is ignored): v(∅), v(N) and
+    /// one evaluation for each unknown of each regression; for two-step values also v(S_j) of each group of
+    /// several members. Owen values require at most half as many orders of the groups as the largest group
+    /// has members, with `2 (m − 1)` evaluations each plus 2 for each group of several members.
     ///
-    /// This is the minimum, not a recommendation: below twice that the coefficients are not determined, and
-    /// the minimum-norm solution is returned, which the diagnostics report. Use five times as much.
+    /// This is the minimum, not a recommendation: below twice the minimum, the coefficients are not
+    /// determined, and the minimum-norm solution is returned, which the diagnostics report. Use five times
+    /// the minimum.
     fn minimum_budget(&self, _players: usize) -> usize {
         match self.task() {
             Some(Task::Players(regression)) => regression.minimum_budget(self.partition.players()),

@@ -9,7 +9,7 @@ use rand::Rng;
 pub(super) struct Part {
     /// The number of coefficients to estimate.
     pub(super) unknowns: usize,
-    /// The number of evaluations with which it is exact; an even number, or infinite.
+    /// The number of evaluations with which the estimate is exact; an even number, or infinite.
     pub(super) capacity: f64,
 }
 
@@ -48,8 +48,8 @@ pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
-/// Same as [`split`], but no share shrinks as `total` grows, and none is less than `at_least`, whose sum is
-/// at most `total`.
+/// Same as [`split`], but no part's share shrinks as `total` grows, and each share is at least that in
+/// `at_least`, whose sum is at most `total`.
 ///
 /// The k-th pair of a part with u unknowns, k = 0, 1, …, enters at the level `(k + ½) / u`; ties go to the
 /// first part. So the shares are proportional, rounded with Webster's method. At the [`least`] total a part
@@ -87,7 +87,7 @@ pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) ->
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
-/// Returns the seed of the streams of one part.
+/// Returns the seed for the random streams of one part.
 pub(super) fn seed_of_part(seed: u64, part: u64) -> u64 {
     stream(seed, Purpose::Parts, part).next_u64()
 }

@@ -9,19 +9,19 @@ use crate::regression::leverage_shap::LeverageShap;
 use crate::run::Estimator;
 use crate::support::StandardErrors;
 
-/// Returns the groups of several members.
+/// Returns the indices of the groups with several members.
 fn large_groups(partition: &Partition) -> impl Iterator<Item = usize> {
     (0..partition.len()).filter(|&group| partition.group(group).len() > 1)
 }
 
-/// Returns the regression for the groups, and those for the members of each.
+/// Returns the regression for the groups, and the regressions for the members of each group.
 fn parts(partition: &Partition) -> Vec<Part> {
     let members = large_groups(partition).map(|group| Part::of_players(partition.group(group).len()));
     std::iter::once(Part::of_players(partition.len())).chain(members).collect()
 }
 
-/// Returns the minimum number of evaluations in addition to v(∅) and v(N): for the regressions, and v(S_j) of
-/// the large groups.
+/// Returns the minimum number of evaluations in addition to v(∅) and v(N): those for the regressions, and one
+/// for v(S_j) of each group with several members.
 pub(super) fn min_evaluations(partition: &Partition) -> usize {
     min_evaluations_of(&parts(partition)) + large_groups(partition).count()
 }

@@ -1,7 +1,7 @@
 //! Coalitions that grow element by element, and the contribution of every element.
 
-/// A sequence of coalitions from a first to a last one that adds all elements between them, in order and, if
-/// antithetic, in the reverse order too.
+/// A sequence of coalitions from a first to a last one, which adds the elements between them one by one, in
+/// order and, if antithetic, also in reverse order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     /// The number of elements L.
@@ -15,9 +15,9 @@ impl Chain {
         self.length.saturating_sub(1) * if self.antithetic { 2 } else { 1 }
     }
 
-    /// Calls `push` with each coalition between the empty one and `full`: the first l elements and, if
-    /// antithetic, all others, which are the first L − l elements of the reverse order. `flip` toggles the
-    /// bits of an element.
+    /// Calls `push` with each coalition strictly between the empty coalition and `full`: the first l elements
+    /// and, if antithetic, all other elements, which are the first L − l elements of the reverse order.
+    /// `flip` toggles the bits of an element.
     pub(crate) fn coalitions(
         self,
         full: &[u64],

@@ -1,4 +1,4 @@
-//! Nested permutations whose draws for a budget are among those for every larger one.
+//! Nested permutations in which the draws for a budget are a subset of the draws for every larger budget.
 //!
 //! # Notation
 //!
@@ -25,12 +25,13 @@ use crate::support::product_draws::{Moments, Plan, ProductDraws, ScenarioCoaliti
 const SCENARIOS_AT_ONCE: usize = 256;
 /// Log2 of the maximum number of draws per scenario, limited by the numbering of random streams.
 const DRAW_BITS: u32 = 24;
-/// The stream number for the order of the scenarios, beyond those of permutations of players.
+/// The number of the random stream for the order of the scenarios, larger than the stream numbers for
+/// permutations of players.
 const ORDER_UNIT: u64 = 1 << 47;
 /// The minimum number of degrees of freedom for standard errors, and for variances per scenario.
 const MIN_DEGREES: usize = 4;
 
-/// Values, n × k, with their standard errors and the degrees of freedom of these.
+/// Values, n × k, with their standard errors and the degrees of freedom of the standard errors.
 pub(super) struct GrownEstimate {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
@@ -111,7 +112,7 @@ impl ProductDraws for ScenarioDraws<'_, '_> {
     }
 }
 
-/// Sums over the scenarios so far.
+/// Sums over the scenarios processed so far.
 struct Sums {
     /// The sum of the means of the scenarios.
     means: Vec<f64>,

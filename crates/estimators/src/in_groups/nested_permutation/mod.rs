@@ -1,5 +1,5 @@
-//! Nested permutations: groups join one after the other, and the members of each one after the other, all in
-//! one scenario.
+//! Nested permutations: groups join one after the other, and the members of each group join one after the
+//! other, all in one scenario.
 //!
 //! # Notation
 //!
@@ -80,8 +80,8 @@ use crate::support::product_draws::{
 /// would give 0.77 (0.58) in experiment 2a: with fewer draws the ratio is between these.
 ///
 /// **Budget.** Same as for [`ProductSpace`](crate::ProductSpace): M evaluations of the game allow `(M − 2) B`
-/// evaluations in one of B scenarios in addition to v(∅) and v(N). Exact if enumeration costs no more, except
-/// with [`keep_sampling`](Self::keep_sampling).
+/// evaluations in one of B scenarios in addition to v(∅) and v(N). The result is exact if enumeration costs
+/// no more than the budget, except with [`keep_sampling`](Self::keep_sampling).
 ///
 /// **Standard errors** are `sqrt(Σ_l s_l²/D_l) / L`, where s_l² is the sample variance of a player's Δ over
 /// the D_l draws (pairs if antithetic) of part l. There are none if `D − L < 4`: they require five draws in a
@@ -242,8 +242,8 @@ impl NestedPermutation {
         Ok(estimates.into())
     }
 
-    /// Evaluates `draws` orders; `ends` are known if the game has one scenario. Also returns the degrees of
-    /// freedom of the errors.
+    /// Evaluates `draws` orders; `ends` contains v(∅) and v(N), which are known if the game has one scenario.
+    /// Also returns the degrees of freedom of the errors.
     fn walk(
         &self,
         game: &dyn Game,
@@ -290,7 +290,7 @@ impl NestedPermutation {
             (SolutionConcept::Coalitional(_), Some(partition), _) => {
                 Structure::Groups(partition.clone(), Path::Players)
             }
-            // A single group has nothing to add to its own value.
+            // With a single group, the quotient game adds nothing to the values of the members.
             (SolutionConcept::TwoStepShapley, Some(partition), _) if partition.len() > 1 => {
                 Structure::Groups(partition.clone(), Path::TwoStep)
             }
@@ -315,7 +315,8 @@ impl NestedPermutation {
         Ok(())
     }
 
-    /// Returns the number of scenario evaluations of one draw in a game with these `players` and `scenarios`.
+    /// Returns the number of scenario evaluations per draw, for a game with the given numbers of players and
+    /// scenarios.
     fn rows_per_draw(&self, players: usize, scenarios: usize) -> usize {
         self.structure(players).rows_between(self.antithetic) + if scenarios > 1 { 2 } else { 0 }
     }

@@ -25,7 +25,7 @@ pub(crate) enum Path {
 /// The structure of the orders.
 #[derive(Debug, Clone)]
 pub(crate) enum Structure {
-    /// Groups, and the members of each.
+    /// A partition: an order of the groups, and an order of the members in each group.
     Groups(Partition, Path),
     /// Nested groups, from ∅ to N through all players.
     Levels(Hierarchy),
@@ -60,7 +60,7 @@ impl Structure {
     }
 }
 
-/// Draws of one nested order and one scenario for all players.
+/// The draws, each of which evaluates one nested order in one scenario for all players.
 pub(crate) struct Walk<'a> {
     structure: &'a Structure,
     antithetic: bool,
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
         order.split_at(self.structure.groups())
     }
 
-    /// Computes the contributions of one draw, n × k.
+    /// Computes the contributions of all players in one draw, n × k.
     fn contributions(&self, order: &[usize], values: &[f64], sample: &mut [f64]) {
         let k = self.outputs;
         let (groups, players) = self.split(order);
@@ -185,7 +185,7 @@ impl Order {
 }
 
 impl ProductDraws for Walk<'_> {
-    /// The orders: for each draw the groups, then the players, group after group.
+    /// The orders in a block: for each draw the groups, then the players, group after group.
     type BlockState = Vec<usize>;
 
     fn rows_per_draw(&self, _: usize) -> usize {

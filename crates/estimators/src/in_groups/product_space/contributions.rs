@@ -59,9 +59,9 @@ fn joined<'a>(value: &CoalitionalValue, partition: &'a Partition) -> Result<Join
     Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_distribution(members))?)
 }
 
-/// Returns the number of scenario evaluations of one draw for `player` of a two-step value: `T`, `T ∪ i`,
-/// `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario; for a player alone in its group the two of
-/// Algorithm 2.
+/// Returns the number of scenario evaluations for one draw of `player` for a two-step value: `T`, `T ∪ i`,
+/// `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario. A player alone in its group requires only the two
+/// evaluations of Algorithm 2.
 pub(crate) fn two_step_rows(partition: &Partition, player: usize) -> usize {
     if is_alone(partition, player) { 2 } else { 6 }
 }
@@ -81,7 +81,7 @@ pub(crate) struct Contributions<'a> {
     pub(crate) seed: u64,
 }
 
-/// The number of bits for the block in the number of a stream; the remaining bits are for the player.
+/// The number of bits in a stream number that identify the block; the remaining bits identify the player.
 pub(crate) const BLOCK_BITS: u32 = 28;
 
 impl ProductDraws for Contributions<'_> {
@@ -179,7 +179,7 @@ impl ProductDraws for Contributions<'_> {
     }
 }
 
-/// Appends the coalition of `words`, without and with `player`.
+/// Appends two coalitions: `words` without `player`, and `words` with `player`.
 fn push_joined(asked: &mut ScenarioCoalitions, words: &mut [u64], player: usize) {
     asked.push(words);
     words[player / 64] |= 1 << (player % 64);

@@ -50,9 +50,9 @@ use crate::support::product_draws::{
 ///
 /// For Shapley distributions these are the players (or groups, or members) before i in a random order.
 ///
-/// Unbiased for every value of the game. Players share no evaluations; their estimates are independent and
-/// have no exact sum. [`NestedPermutation`](crate::NestedPermutation) shares all evaluations, for values that
-/// are means over orders.
+/// The estimates are unbiased for every value of the game. Players share no evaluations: their estimates are
+/// independent and do not sum exactly to v(N) − v(∅). [`NestedPermutation`](crate::NestedPermutation) shares
+/// all evaluations, for values that are means over orders.
 ///
 /// **Two-step Shapley values** combine three contributions in one scenario (Algorithm 4):
 ///
@@ -269,7 +269,7 @@ impl ProductSpace {
         structured(&self.value, self.partition(), self.hierarchy.as_ref())
     }
 
-    /// Draws for `players` of `game`, whose players are groups for quotient values.
+    /// Samples contributions of `players` in `game`, whose players are groups for quotient values.
     fn sample(
         &self,
         game: &dyn Game,
@@ -313,7 +313,7 @@ impl ProductSpace {
             let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
             weights.iter().sum::<f64>().powi(2) / squares
         });
-        // The range of the game bounds its scenarios only if there is a single one.
+        // The range of the game bounds the values in its scenarios only if there is a single scenario.
         let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
         let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
         ErrorDistribution {
@@ -322,8 +322,9 @@ impl ProductSpace {
         }
     }
 
-    /// Returns the length of the interval of a draw, in ranges of the game: a marginal contribution and, for
-    /// two-step Shapley values, the difference of two, divided by the size of the group, which is at least 2.
+    /// Returns the length of the interval that contains every draw, in multiples of the game's range: a
+    /// marginal contribution and, for two-step Shapley values, the difference of two, divided by the size of
+    /// the group, which is at least 2.
     fn span(&self) -> f64 {
         let smallest = |partition: &Partition| {
             let sizes = partition.groups().iter().map(Vec::len).filter(|&size| size > 1);

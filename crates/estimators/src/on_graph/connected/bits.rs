@@ -1,4 +1,4 @@
-//! Sets of nodes of a window, and their conversion between numberings of nodes.
+//! Sets of nodes in a window, and their conversion from one numbering of the nodes to another.
 
 use std::fmt::Debug;
 
@@ -45,7 +45,7 @@ pub(crate) struct PositionMap(Vec<Block>);
 struct Block {
     from: usize,
     to: usize,
-    /// At most 64.
+    /// The number of positions in the block, at most 64.
     length: usize,
 }
 

@@ -12,7 +12,8 @@
 //!
 //! # Coefficients
 //!
-//! If b is counted in the neighbourhood, each connected C has one coefficient for player i,
+//! If the size b of the boundary is counted within the neighbourhood, each connected C has one coefficient
+//! for player i,
 //!
 //! ```text
 //! φ_i = Σ_{C ∋ i} M(|C| − 1, b(C)) w(C) − Σ_{C ∌ i, i ∈ B(C)} M(|C|, b(C) − 1) w(C)
@@ -164,7 +165,7 @@ impl<'a> Plan<'a> {
         self.coalitions + 2
     }
 
-    /// Returns the sets of coalitions for the player.
+    /// Returns the list of sets that determine the coalitions of the player.
     fn shape(&self, player: usize) -> &Shape {
         &self.shapes[self.shape_of[player] as usize]
     }
@@ -232,8 +233,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Splits the nodes into ranges whose sets are numerous enough to be shared among threads, but not much
-    /// more.
+    /// Splits the nodes into ranges with enough sets to share among threads, but not many more.
     fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -251,14 +251,15 @@ impl<'a> Plan<'a> {
 
     /// Returns the players with `node` in their neighbourhood, each with its position there.
     fn users(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
-        // Distances are symmetric.
+        // Distances are symmetric: a player's neighbourhood contains `node` if the neighbourhood of `node`
+        // contains the player.
         self.nodes[node].iter().filter_map(move |&player| {
             let player = player as usize;
             self.nodes[player].binary_search(&(node as u32)).ok().map(|place| (player, place))
         })
     }
 
-    /// Returns the sets with the first member `first`.
+    /// Returns the sets with the first member `first`, from the lists of all players that need them.
     fn window<B: Bits>(&self, first: usize) -> Window<B> {
         let mut window = Window::new(self.room(first));
         for (player, place) in self.users(first) {

@@ -14,7 +14,7 @@ use crate::on_graph::moments::Moments;
 /// [`Coefficients::Graph`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Neighbourhood {
-    /// The index of the player.
+    /// The index of the player whose neighbourhood this is.
     pub(crate) root: u32,
     /// The number of nodes in the neighbourhood.
     pub(crate) size: u32,
@@ -66,16 +66,16 @@ impl Neighbourhood {
 /// The sets X that determine the coalitions of a player, sorted by their first members.
 ///
 /// For a coalition T of the neighbourhood, X = T with others absent and X = N_k(i) \ T with others present,
-/// so the coalition of all players is X or N \ X. The empty X is omitted: values are relative to that of its
-/// coalition.
+/// so the coalition of all players is X or N \ X. The empty X is omitted, because values are relative to the
+/// value of its coalition.
 pub(crate) struct Shape {
-    /// The number of words of a set.
+    /// The number of 64-bit words per set.
     width: usize,
     words: Vec<u64>,
     coefficients: Vec<f64>,
-    /// The start index of the sets with each first member, followed by the end index of the last ones.
+    /// The start index of the sets with each first member, followed by the end index of the last sets.
     starts: Vec<usize>,
-    /// The coefficient of the X of all players, which is not among the sets.
+    /// The coefficient of the set X of all players, which is not in the list.
     pub(crate) everyone: f64,
 }
 
@@ -123,7 +123,8 @@ impl Shape {
 struct List {
     inside: Coalition,
     outside: Outside,
-    /// The words of each X, as a set of nodes of the neighbourhood and adjacent nodes.
+    /// The 64-bit words of all sets X, one after the other, over the nodes of the neighbourhood and adjacent
+    /// nodes.
     words: Vec<u64>,
     coefficients: Vec<f64>,
 }
@@ -142,13 +143,14 @@ impl List {
         self.coefficients.push(coefficient);
     }
 
-    /// Appends v(∅) of the neighbourhood, which all coalitions are compared with.
+    /// Appends the coalition of the empty set, with whose value all other coalitions are compared.
     fn push_base(&mut self) {
         let rest = -self.coefficients.iter().sum::<f64>();
         self.push(Coalition::empty(self.inside.view().players()).view(), rest);
     }
 
-    /// Appends each connected coalition once: as the component of the player, or as one that it joins.
+    /// Appends each connected coalition once: as the component that contains the player, or as one that the
+    /// player joins.
     ///
     /// The coefficient is M(|U| − 1, b) with the player, and −M(|U|, b − 1) if the player is one of the b
     /// neighbours, as for Myerson values.
@@ -168,8 +170,8 @@ impl List {
         self.push_base();
     }
 
-    /// Appends coalitions by definition: U minus the components of U \ i. Components occur once per U, since
-    /// these are restricted to the neighbourhood.
+    /// Appends coalitions by definition: the value of U minus the values of the components of U \ i. A
+    /// component occurs once per U, since all U are restricted to the neighbourhood.
     fn by_components(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = moments.get(set.size - 1, set.boundary);
@@ -181,7 +183,7 @@ impl List {
         self.push_base();
     }
 
-    /// Appends coalitions as in equation 6: U minus U \ i, with a coefficient.
+    /// Appends the coalitions in equation 6: the value of U minus the value of U \ i, times a coefficient.
     fn by_marginals(&mut self, graph: &Graph, root: usize, mut weight: impl FnMut(&ConnectedSet<'_>) -> f64) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = weight(&set);
@@ -197,7 +199,7 @@ impl List {
         let sets = || self.words.chunks_exact(old).zip(&self.coefficients);
         let mut everyone = 0.0;
         let mut starts = vec![0; size + 1];
-        // Returns the first member of a set, or `None` for the empty set and for that of all players.
+        // Returns the first member of a set, or `None` for the empty set and for the set of all players.
         let place = |set: &[u64]| {
             let members: usize = set.iter().map(|word| word.count_ones() as usize).sum();
             let first = set.iter().position(|&word| word != 0)?;

@@ -1,4 +1,4 @@
-//! Evaluates coalitions in batches, and adds them to the values of the players that need them.
+//! Evaluates coalitions in batches, and adds their values to the sums of the players that need them.
 
 use apportion_games::{Coalition, Coalitions, Game};
 use apportion_values::Outside;
@@ -12,7 +12,7 @@ use crate::run::Evaluations;
 /// The sums over all coalitions so far, except those waiting to be evaluated.
 pub(crate) struct Sums<'g> {
     pub(crate) evaluations: Evaluations<'g>,
-    /// n × k.
+    /// The players' sums so far, n × k.
     pub(crate) values: Vec<f64>,
     outside: Outside,
     everyone: Coalition,
@@ -36,7 +36,7 @@ impl<'g> Sums<'g> {
         })
     }
 
-    /// Returns the value that gains are relative to: that of the coalition for the empty set.
+    /// Returns the value to which gains are relative: the value of the coalition for the empty set.
     fn compared(&self) -> &[f64] {
         match self.outside {
             Outside::Absent => &self.evaluations.empty,
@@ -44,7 +44,7 @@ impl<'g> Sums<'g> {
         }
     }
 
-    /// Returns the gain of the set of all players, k numbers.
+    /// Returns the gain of the set of all players for each of the k outputs.
     pub(crate) fn gain_of_everyone(&self) -> Vec<f64> {
         let sign = if self.outside == Outside::Present { -1.0 } else { 1.0 };
         self.evaluations.total().iter().map(|total| sign * total).collect()
@@ -65,7 +65,7 @@ impl<'g> Sums<'g> {
         })
     }
 
-    /// Evaluates the waiting coalitions, and adds them to the players.
+    /// Evaluates the waiting coalitions, and adds their values to the sums of the players.
     pub(crate) fn evaluate(&mut self) -> Result<()> {
         let outputs = self.compared().len();
         let mut worths = vec![0.0; self.waiting.len() * outputs];

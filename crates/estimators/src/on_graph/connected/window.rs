@@ -7,11 +7,11 @@ pub(crate) struct Window<B> {
     /// The nodes that may occur in sets, ascending.
     room: Vec<usize>,
     sets: Vec<B>,
-    /// The player that needs each set, and the coefficient.
+    /// The player that needs each set, and the coefficient of the set for this player.
     uses: Vec<(u32, f64)>,
 }
 
-/// The sets without duplicates.
+/// The sets of a window without duplicates.
 pub(crate) struct DistinctSets<B> {
     sets: Vec<B>,
     /// For each set, the end index (exclusive) of its entries in `uses`.
@@ -77,7 +77,8 @@ impl<B: Bits> Window<B> {
 }
 
 impl<B: Bits> DistinctSets<B> {
-    /// Calls `each` with every set, written to `buffer` as words of the graph's nodes, and its uses.
+    /// Calls `each` with every set and its uses. The set is written to `buffer` as 64-bit words, numbered by
+    /// the graph's nodes.
     pub(crate) fn try_for_each<E>(
         &self,
         buffer: &mut [u64],

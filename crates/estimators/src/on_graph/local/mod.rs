@@ -1,4 +1,5 @@
-//! Exact L-Shapley values, and the same for any semivalue: each coalition is evaluated once for all players.
+//! Exact L-Shapley values, and the corresponding values for any semivalue: each coalition is evaluated once
+//! for all players.
 //!
 //! # Notation
 //!
@@ -9,7 +10,7 @@
 //!
 //! # Method
 //!
-//! The definition, sorted by coalitions, is a sum over the pieces of the neighbourhood:
+//! Grouped by coalitions, the definition is a sum over the pieces of the neighbourhood:
 //!
 //! ```text
 //! φ_i = Σ_{P ⊆ N_k(i)} c_i(P) (v_P − v_∅)
@@ -38,7 +39,7 @@ use crate::run::Evaluations;
 /// threads.
 const SEGMENT: usize = 1 << 12;
 
-/// The number of steps to spend on counting once it is known that there are too many.
+/// The number of steps to spend on counting once it is known that there are too many coalitions.
 const STEPS_BEYOND: usize = 1 << 22;
 
 /// Computes the exact values of all players, n × k: for each player the `semivalue` of the game restricted to
@@ -140,7 +141,7 @@ pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Optio
     let beside = beside(nodes, neighbourhoods.len());
     let (mut pieces, mut unbounded) = (0, usize::MAX);
     for node in 0..neighbourhoods.len() {
-        // Below 2^63, like the pieces of all earlier nodes.
+        // The count is below 2^63, like the number of pieces of all earlier nodes.
         pieces += Owner::for_node(neighbourhoods, node).count(&mut unbounded)? as usize;
         if pieces > limit {
             return None;
@@ -159,13 +160,13 @@ fn power(nodes: usize) -> f64 {
     (nodes as f64).exp2().min(f64::MAX)
 }
 
-/// Returns the number of coalitions ∅ and N that are not pieces but always evaluated; N is a piece if the
-/// largest neighbourhood contains all players.
+/// Returns how many of the coalitions ∅ and N, which are always evaluated, are not pieces; N is a piece if
+/// the largest neighbourhood contains all players.
 fn beside(nodes: usize, players: usize) -> usize {
     if nodes == players { 1 } else { 2 }
 }
 
-/// c_i(P) by the sizes of the neighbourhood and the piece.
+/// The coefficients c_i(P), by the sizes of the neighbourhood and the piece.
 struct Weights {
     /// For each occurring size m of neighbourhoods and each size of piece, the weights of players inside and
     /// outside the piece.
@@ -204,10 +205,10 @@ struct Batch {
     words: Vec<u64>,
 }
 
-/// Some pieces of one owner.
+/// Pieces of one owner that are summed as one unit of work.
 struct Segment {
     owner: Arc<Owner>,
-    /// The row of the first piece in the batch.
+    /// The row of this segment's first piece in the batch.
     first: usize,
     masks: Vec<u64>,
     /// The common sets of the pieces, one after the other.
@@ -248,7 +249,7 @@ impl Batch {
         self.coalitions.push_words(&self.words);
     }
 
-    /// Evaluates all pieces, adds them to the players, and clears the batch.
+    /// Evaluates all pieces, adds their values to the sums of the players, and clears the batch.
     fn settle(
         &mut self,
         evaluations: &mut Evaluations<'_>,

@@ -31,14 +31,14 @@ pub(super) struct Owner {
     sizes: Vec<usize>,
     /// The bit of each candidate in masks.
     bits: Vec<u32>,
-    /// The number of words of a set of candidates.
+    /// The number of 64-bit words per set of candidates.
     words: usize,
     /// For each bit, the candidates whose neighbourhood contains the node.
     with: Vec<u64>,
     /// For each bit, the candidates whose neighbourhoods contain the nodes of this and all later bits;
     /// followed by the set of all candidates.
     with_rest: Vec<u64>,
-    /// The candidates before the owner.
+    /// The set of candidates with a smaller index than the owner.
     earlier: Vec<u64>,
 }
 
@@ -112,9 +112,9 @@ impl Owner {
 
     /// Returns the number of non-empty pieces of the owner, or `None` if counting takes more than `steps`.
     ///
-    /// Follows the same branches, but merges identical ones: the rest of a branch only depends on which
-    /// earlier nodes contain the included nodes, and on lines, grids and similar graphs there are few such
-    /// sets. If there are many, branches are followed one by one.
+    /// Counting follows the same branches as visiting, but merges identical ones: the rest of a branch only
+    /// depends on which earlier nodes contain the included nodes, and on lines, grids and similar graphs
+    /// there are few such sets. If there are many, branches are followed one by one.
     pub(super) fn count(&self, steps: &mut usize) -> Option<f64> {
         let is_first = self.earlier.iter().all(|&word| word == 0);
         let mut count = if is_first { -1.0 } else { 0.0 };
@@ -177,7 +177,7 @@ impl Owner {
             .any(|((common, rest), earlier)| common & rest & earlier != 0)
     }
 
-    /// Writes to `next` the set `now` after including the node of `bit`.
+    /// Writes to `next` the common set `now` after including the node of `bit`.
     fn take(&self, bit: usize, now: &[u64], next: &mut [u64]) {
         let with = &self.with[bit * self.words..];
         next.iter_mut().zip(now).zip(with).for_each(|((next, now), with)| *next = now & with);
@@ -198,7 +198,7 @@ impl Owner {
         &self.sizes
     }
 
-    /// Returns the number of words of a common set.
+    /// Returns the number of 64-bit words in a common set.
     pub(super) fn words(&self) -> usize {
         self.words
     }

@@ -22,7 +22,7 @@ pub(super) struct PlayerEstimate {
     pub(super) share: f64,
 }
 
-/// The draws for one player.
+/// The kind of draws for one player.
 pub(super) struct Draws<'a> {
     pub(super) player: usize,
     /// The neighbourhood of the player.
@@ -34,7 +34,8 @@ pub(super) struct Draws<'a> {
     pub(super) seed: u64,
 }
 
-/// The running moments of all players' draws: of contributions, or of means of two.
+/// The running moments of all players' draws, each of which is a contribution or the mean of two
+/// contributions.
 pub(super) struct Contributions {
     /// Coalitions waiting for evaluation: alternately without and with the player.
     batch: Coalitions,
@@ -85,7 +86,7 @@ impl Contributions {
         Ok(())
     }
 
-    /// Evaluates the batch.
+    /// Evaluates the batch, and adds its draws to the moments.
     pub(super) fn settle(&mut self, game: &dyn Game) -> Result<()> {
         let mut values = vec![0.0; self.batch.len() * self.outputs];
         game.values(&self.batch, &mut values)?;
@@ -126,7 +127,7 @@ impl Contributions {
     }
 }
 
-/// Sets the bits of `members`.
+/// Sets the bits of `members` in `words`.
 fn put(words: &mut [u64], members: impl IntoIterator<Item = usize>) {
     members.into_iter().for_each(|member| words[member / 64] |= 1 << (member % 64));
 }

@@ -30,7 +30,7 @@ use crate::support::Draws;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum LocalMethod {
     /// The mean of the player's contributions to coalitions of the neighbourhood, each with its complement if
-    /// the value gives both the same weight. For every semivalue. The default.
+    /// the value gives both the same weight. Supports every semivalue. The default.
     #[default]
     Contributions,
     /// A regression on coalitions of the neighbourhood, drawn without replacement by leverage:
@@ -39,8 +39,8 @@ pub enum LocalMethod {
     Regression,
 }
 
-/// L-Shapley values, and the same for any semivalue, for neighbourhoods too large to enumerate: every
-/// player's value in the game restricted to its neighbourhood is estimated separately.
+/// L-Shapley values, and the corresponding values for any semivalue, for neighbourhoods too large to
+/// enumerate: every player's value in the game restricted to its neighbourhood is estimated separately.
 ///
 /// ```text
 /// contributions:  φ̃_i = (1/r_i) Σ_j ½ (x(S_j) + x(N_k(i) \ i \ S_j)),
@@ -61,10 +61,11 @@ pub enum LocalMethod {
 /// players, or twice by one, is evaluated once, so fewer evaluations than the budget may be used, all of them
 /// distinct. A budget for all coalitions of all neighbourhoods gives [exact](OnGraph) values.
 ///
-/// **Standard errors** are those of each player's own draws, independent of the others; zero for enumerated
-/// players. For contributions they are the errors of the mean of r_i draws (pairs) with the allowance of
-/// [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn; there are no standard errors if
-/// some player has fewer than 4 draws. For regressions they are those of the regression.
+/// **Standard errors** are computed from each player's own draws, independent of the other players; they are
+/// zero for enumerated players. For contributions they are the errors of the mean of r_i draws (pairs) with
+/// the allowance of [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn; there are no
+/// standard errors if some player has fewer than 4 draws. For regressions they are the standard errors of the
+/// regression.
 ///
 /// **Choice of method.** Contributions with their complements are exact for interactions of two players, from
 /// the first draw on, and are not affected by the contributions of the other players in a neighbourhood. The
@@ -182,7 +183,7 @@ impl LocalSampling {
         self.value.semivalue.simplified().without_null_players(nodes)
     }
 
-    /// Returns the estimator of a whole neighbourhood's values, for regressions.
+    /// Returns the estimator for the values of all players in a neighbourhood, for regressions.
     fn regression(&self) -> Box<dyn Estimator> {
         match self.value.semivalue.simplified() {
             Semivalue::Shapley => Box::new(LeverageShap::default().with_draws(self.draws)),
@@ -212,7 +213,8 @@ impl LocalSampling {
         shares
     }
 
-    /// Estimates all values of one player's neighbourhood game, and returns only those of the player.
+    /// Estimates the values of all players in the neighbourhood game of one player, and returns only the
+    /// values of this player.
     fn in_neighbourhood(
         &self,
         game: &Cached<&dyn Game>,
@@ -280,8 +282,8 @@ impl Estimator for LocalSampling {
         self.value.clone().into()
     }
 
-    /// Returns the sum of the minimum per player plus 2, see [`LocalSampling`]. Depends on the graph only,
-    /// not on `players`.
+    /// Returns 2 plus the sum of the minimum budgets of all players, see [`LocalSampling`]. Depends on the
+    /// graph only, not on `players`.
     fn minimum_budget(&self, _players: usize) -> usize {
         let least = 2 + self.shares(0).iter().map(|share| share.evaluations).sum::<usize>();
         count_within(&self.around, least).unwrap_or(least)
@@ -346,8 +348,8 @@ impl Estimator for LocalSampling {
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
-    /// Returns itself for contributions: shares grow with the budget, and draws for a share are among those
-    /// for a larger one. For regressions, the result uses growing draws.
+    /// Returns the same estimator for contributions: shares grow with the budget, and the draws for a share
+    /// are a subset of the draws for a larger share. For regressions, the result uses growing draws.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }

@@ -5,9 +5,9 @@ use apportion_values::MAX_PLAYERS;
 /// The evaluations for one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The number of evaluations.
+    /// The number of evaluations for the player.
     pub(super) evaluations: usize,
-    /// The minimum number of evaluations.
+    /// The minimum number of evaluations for the player.
     least: usize,
     /// The number of coalitions of the neighbourhood, if they can be enumerated.
     all: usize,
@@ -32,8 +32,8 @@ impl Share {
     }
 }
 
-/// Assigns the same multiple of `unit` to every player, within the limits of the share, so that all shares
-/// sum to at most `total`. The first players get one more unit as far as that goes. No share is below its
+/// Assigns the same multiple of `unit` to every player, within the limits of the player's share, so that all
+/// shares sum to at most `total`. Units that remain go to the first players, one each. No share is below its
 /// minimum.
 ///
 /// No share decreases as the total grows.

@@ -46,7 +46,7 @@ pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     (0..sampled.outputs).map(of_output).collect()
 }
 
-/// Returns Σ f_k r_k² w_k of each output, at its strength.
+/// Returns the sum of squared residuals Σ f_k r_k² w_k for each output, at its noise strength.
 pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = strengths(fit, sampled);
     let of_output = |(output, strength): (usize, &f64)| -> f64 {
@@ -55,8 +55,8 @@ pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     strengths.iter().enumerate().map(of_output).collect()
 }
 
-/// Returns whether single players are free or have a prior: with few pairs, the variant with the smaller
-/// residuals when used alone.
+/// Returns whether single players are free or have a prior. With few pairs, the regression on single players
+/// alone is computed both ways, and the variant with the smaller residuals is chosen.
 pub(super) fn linear(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Linear> {
     let columns = wanted.columns(sampled.players);
     let prior = Linear::Prior(3.0 / sampled.players as f64);
@@ -78,7 +78,7 @@ fn can_be_free(pairs: usize, columns: usize) -> bool {
     4 * pairs > 5 * columns + 8
 }
 
-/// Returns Σ d² of an output, to give outputs equal weights.
+/// Returns Σ d² of an output, the unit in which all outputs have equal weights.
 fn unit(sampled: &Sampled, output: usize) -> f64 {
     let sum: f64 = sampled.odd.iter().skip(output).step_by(sampled.outputs).map(|odd| odd * odd).sum();
     if sum > 0.0 { sum } else { 1.0 }
@@ -147,13 +147,15 @@ pub(super) fn families(
     Ok((0..sampled.outputs).map(of_output).collect())
 }
 
-/// Returns whether one list of squares is less than another by more than one paired standard error.
+/// Returns whether the squares in `left` are less in total than those in `right` by more than one paired
+/// standard error.
 pub(super) fn is_clearly_less(left: &[f64], right: &[f64]) -> bool {
     let (sum, error) = difference(left, right);
     sum + error < 0.0
 }
 
-/// Returns the sum of the differences of two lists, and its standard error.
+/// Returns the sum of the differences between corresponding entries of two lists, and the standard error of
+/// this sum.
 fn difference(left: &[f64], right: &[f64]) -> (f64, f64) {
     let count = left.len() as f64;
     let differences: Vec<f64> = left.iter().zip(right).map(|(left, right)| left - right).collect();

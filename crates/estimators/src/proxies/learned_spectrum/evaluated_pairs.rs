@@ -28,23 +28,25 @@ const FIRST: usize = 4;
 /// The minimum number of pairs for evaluating only one coalition of a pair.
 const MIN_PAIRS: usize = 24;
 /// The minimum number of first pairs per free column to estimate the residuals of single players, and the
-/// maximum number used for it.
+/// maximum number of first pairs per free column to use for this estimate.
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 /// The maximum number of free columns for this estimate; beyond that it would take as long as the result.
 const MAX_COLUMNS: usize = 200;
-/// The number of times that the sample is redrawn with room for more pairs.
+/// The number of times that the sample is redrawn to contain more pairs.
 const ROUNDS: usize = 3;
-/// The maximum variance of sums, relative to the residuals of single players for differences.
+/// The maximum variance of the pairs' sums for assuming a constant sum, relative to the residuals of single
+/// players for the pairs' differences.
 const SHARE: f64 = 0.3;
-/// The maximum difference of equal sums, relative to the largest value.
+/// The maximum difference between sums that count as equal, relative to the largest value.
 const ROUNDING: f64 = 1e-9;
 
-/// Pairs, and the values of their coalitions.
+/// Pairs of complementary coalitions, and the values of the coalitions.
 pub(super) struct EvaluatedPairs {
     pub(super) sample: Sample,
-    /// v(S) of each coalition of the sample, rows × outputs.
+    /// The value v(S) of each coalition in the sample, rows × outputs.
     pub(super) values: Vec<f64>,
-    /// Whether only one coalition of most pairs was evaluated, and the other one is derived from their sum.
+    /// Whether only one coalition of most pairs was evaluated, and the value of the other one was derived
+    /// from the sum of the pair.
     pub(super) is_halved: bool,
 }
 
@@ -102,7 +104,7 @@ impl EvaluatedPairs {
         };
         let left = 2 * pairs - first.len();
         let mut sample = more(2 * left)?;
-        // Pairs that are already known make room for others.
+        // Pairs whose values are already known make room for other pairs.
         for _ in 0..ROUNDS {
             let larger = more(sample.coalitions().len() + 2 * (left - news(&sample)))?;
             if news(&larger) > left {

@@ -4,22 +4,22 @@ use super::screens::{MAX_TERMS, ScreenResults};
 use crate::surrogate::prior::{Prior, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The prior on products.
+/// A family of priors on products of players.
 ///
 /// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Products of the screens; triples whose pairs the screens found, with `τ² ∝ Σ √(q_ij q_jl)` over the
-    /// three pairs of pairs and total variance C; 0.1 C for all triples with equal variances, and 0.3 C for
-    /// all quintuples.
+    /// The products of the screens; triples whose pairs the screens found, with `τ² ∝ Σ √(q_ij q_jl)` over
+    /// the three pairs of pairs and total variance C; 0.1 C for all triples with equal variances, and 0.3 C
+    /// for all quintuples.
     Heredity,
     /// All triples with equal variances and total variance C, and 0.3 C for all quintuples.
     Smooth,
-    /// Products of the screens, and 0.1 C for all triples with equal variances.
+    /// The products of the screens, and 0.1 C for all triples with equal variances.
     Trees,
 }
 
-/// The maximum number of players in explicit triples.
+/// The maximum number of distinct players that occur in explicit triples.
 const MAX_PLAYERS_OF_TRIPLES: usize = 32;
 
 impl Family {

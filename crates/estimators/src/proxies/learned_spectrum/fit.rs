@@ -21,9 +21,9 @@ use crate::surrogate::prior::{Prior, Signs};
 /// How the coefficients of single players are estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Linear {
-    /// From the pairs alone.
+    /// Estimated from the pairs alone, without a prior.
     Free,
-    /// With a prior of this variance.
+    /// Estimated with a prior of the given variance.
     Prior(f64),
 }
 
@@ -42,7 +42,7 @@ impl SpectrumTarget<'_> {
     }
 }
 
-/// A regression, solved for every noise strength.
+/// A regression that can be evaluated at every noise strength.
 pub(super) struct Fit {
     is_constrained: bool,
     outputs: usize,
@@ -56,7 +56,7 @@ pub(super) struct Fit {
     ridge: DualRidge,
 }
 
-/// The noise strengths to try, as powers of ten of the mean eigenvalue.
+/// The noise strengths to try, as powers of ten, in units of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 /// The strength, in the same unit, at which the prior has no effect.
 const NO_PRIOR: f64 = 1e9;
@@ -181,7 +181,7 @@ impl Fit {
             || self.linear == Linear::Free && strength >= self.ridge.mean_eigenvalue() * NO_PRIOR
     }
 
-    /// Returns the residual degrees of freedom.
+    /// Returns the residual degrees of freedom at this noise strength.
     pub(super) fn degrees_of_freedom(&self, strength: f64) -> f64 {
         self.ridge.degrees_of_freedom(strength)
     }
@@ -242,7 +242,7 @@ impl Fit {
         estimate
     }
 
-    /// Predicts the odd part for other pairs, pairs × outputs.
+    /// Predicts the odd part of the game for other pairs, pairs × outputs.
     pub(super) fn predict(&self, other: &Sampled, strength: f64) -> Vec<f64> {
         let (signs, means) = (&other.signs, &other.mean_signs);
         let covariances = match self.linear {
@@ -276,7 +276,7 @@ impl Fit {
 }
 
 /// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` are the
-/// covariances of each with d(N), and the variance of d(N), if it is satisfied exactly.
+/// covariances of each pair with d(N), and the variance of d(N), if d(N) is satisfied exactly.
 fn covariances(
     prior: &Prior,
     linear: Linear,

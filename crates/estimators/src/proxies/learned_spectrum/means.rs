@@ -5,7 +5,7 @@
 //! predictions of the trees are subtracted without their value, `ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`,
 //! which has the value zero. So the remainder has the value of the game, however inaccurate the trees are.
 //! Each pair is predicted by trees that have not seen it, so its leave-one-out residual can be compared with
-//! that without trees.
+//! the residual without trees.
 
 use apportion_samplers::Sample;
 use apportion_values::Semivalue;
@@ -35,7 +35,7 @@ pub(super) struct Remainders {
 
 impl Remainders {
     /// Subtracts trees from each output of `sampled`, or returns `None` if trees are not used. `values` are
-    /// those of the coalitions of `sample`; `value` is the semivalue to estimate.
+    /// the game's values for the coalitions of `sample`; `value` is the semivalue to estimate.
     pub(super) fn new(
         sampled: &Sampled,
         sample: &Sample,

@@ -216,8 +216,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`, the contribution of a product of an odd number q of players to
-    /// each of them.
+    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`, the weight with which the coefficient of a product of an odd
+    /// number q of players counts in the value of each of these players.
     fn weight(&self, order: usize) -> f64 {
         match (self.form(), order) {
             (LeastSquaresForm::SumConstrained, _) => 2.0 / order as f64,
@@ -434,7 +434,7 @@ impl Estimator for LearnedSpectrum {
     }
 }
 
-/// Values with error estimates.
+/// The values of all players, with error estimates.
 struct Answer {
     values: Vec<f64>,
     variances: Vec<f64>,
@@ -442,7 +442,7 @@ struct Answer {
     /// The number of pairs minus the number of free columns, at least 1.
     draws_left: f64,
     directions: Vec<f64>,
-    /// The choice for each output.
+    /// The reported choice of a prior for each output.
     chosen: Vec<String>,
 }
 
@@ -502,8 +502,8 @@ impl Answer {
                     best = (of_trees, "deep trees, and single players for their residuals");
                 }
                 let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
-                // With few pairs, any choice may fit by chance; parts of the sample held out from it reveal
-                // that.
+                // With few pairs, any choice may fit by chance; residuals on held-out parts of the sample
+                // reveal this.
                 let of_chance = match (families[output].1, best.0.total(output)) {
                     (Some(unseen), left) if left > 0.0 => (unseen / (MAX_RESIDUAL_RATIO * left)).max(1.0),
                     _ => 1.0,
@@ -565,9 +565,9 @@ const ALONE: &str = "single players only";
 struct ValidatedFit {
     fit: Fit,
     strengths: Vec<f64>,
-    /// f_k r_k² w_k of each pair, for each output.
+    /// The weighted squared residual f_k r_k² w_k of each pair, for each output.
     squares: Vec<Vec<f64>>,
-    /// Whether trees were subtracted.
+    /// Whether predictions of trees were subtracted.
     has_mean: bool,
 }
 
@@ -640,7 +640,7 @@ fn distribution_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let by_pair: Vec<f64> =
         (0..players * pairs).map(|at| shares[(at % players) * pairs + at / players]).collect();
     add_cross_products(&by_pair, &by_pair, (players, players), &mut covariance);
-    // Subtract the products of a pair with itself.
+    // Subtract the product of each pair with itself.
     let trace = sum * sum - squares;
     let of_square = covariance.iter().map(|entry| entry * entry).sum::<f64>() - squares;
     let directions = if trace > 0.0 && of_square > 0.0 { trace / of_square } else { 1.0 };

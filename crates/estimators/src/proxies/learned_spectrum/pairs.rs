@@ -4,9 +4,9 @@
 //! e(S) = (v(S) + v(S̄))/2 = Σ_{|T| even} β_T χ_T(S),    I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T
 //! ```
 //!
-//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, 4 for q = 2 only for Banzhaf's, and others
-//! for the faithful Shapley index. e(N) is known, so the regression has no free part:
-//! `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
+//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index. For the Banzhaf interaction index, only w(2)
+//! = 4 is nonzero; the faithful Shapley index has other weights. e(N) is known, so the regression has no free
+//! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
 //!
 //! # Errors
 //!
@@ -39,8 +39,8 @@ use crate::report::Explanation;
 use crate::surrogate::prior::{Prior, Signs, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The maximum number of pairs of coalitions in the regression; if there are more, every second, third, … is
-/// used.
+/// The maximum number of pairs of coalitions in the regression; if there are more, only every second, third,
+/// … pair is used.
 const MAX_ROWS: usize = 1600;
 /// The number of pairs of players to process at a time, which bounds the memory.
 const BLOCK: usize = 512;
@@ -52,7 +52,7 @@ const OPTIMISM: f64 = 2.5;
 const TWICE: f64 = 2.0;
 /// Residuals below this fraction of the observed values are rounding error.
 const ROUNDING: f64 = 1e-10;
-/// The noise strengths to try, as powers of ten of the mean eigenvalue.
+/// The noise strengths to try, as powers of ten, in units of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 
 /// The indices of all pairs i < j, in order, pairs × outputs, and their variances.
@@ -68,7 +68,8 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Estimates the index with the weight `weight(q)` of a product of q players for each pair in it.
+    /// Estimates the index in which a product of q players counts with `weight(q)` for each pair of its
+    /// players.
     pub(super) fn new(sampled: &Sampled, weight: &dyn Fn(usize) -> f64) -> Result<Self> {
         let step = sampled.len().div_ceil(MAX_ROWS).max(1);
         let some;
@@ -160,8 +161,8 @@ impl Pairs {
         self
     }
 
-    /// Returns the indices of single players, φ_i minus `share` of each of its pairs, followed by those of
-    /// pairs; with errors if those of `values` are known.
+    /// Returns the indices of single players, φ_i minus `share` of the index of each pair that contains i,
+    /// followed by the indices of pairs; with errors if the errors of `values` are known.
     pub(super) fn with_singles(self, values: &Explanation, share: f64) -> Explanation {
         let (outputs, of_sums) = (values.base.len(), self.variances_of_sums.iter());
         let n = values.values.len() / outputs;
@@ -239,7 +240,7 @@ struct EvenRegression {
     prior: Prior,
     ridge: DualRidge,
     strengths: Vec<f64>,
-    /// f_k r_k² w_k of each pair of coalitions, for each output.
+    /// The weighted squared residual f_k r_k² w_k of each pair of coalitions, for each output.
     squares: Vec<Vec<f64>>,
 }
 
@@ -295,7 +296,7 @@ impl EvenRegression {
     }
 
     /// Returns the variance of β_ij in a regression of the residuals on the product of the two players alone.
-    /// Infinite if no pair of coalitions separates them.
+    /// Infinite if no pair of coalitions separates the players.
     fn min_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
         let (mut squares, mut weights) = (0.0, 0.0);
         for (row, (square, weight)) in self.squares[output].iter().zip(&sampled.weights).enumerate() {
@@ -313,7 +314,7 @@ impl EvenRegression {
         self.squares[output].iter().sum::<f64>() / sampled.weights.iter().sum::<f64>()
     }
 
-    /// Returns whether the residuals are rounding error.
+    /// Returns whether the residuals of an output are only rounding error.
     fn has_not_varied(&self, sampled: &Sampled, output: usize) -> bool {
         let outputs = sampled.outputs;
         let own =

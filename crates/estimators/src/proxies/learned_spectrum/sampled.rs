@@ -8,23 +8,23 @@ use crate::run::Evaluations;
 use crate::support::free_shares;
 use crate::surrogate::prior::Signs;
 
-/// k pairs S, S̄ and their values.
+/// The evaluated pairs S, S̄ (k in total) and their values.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
     pub(super) players: usize,
     pub(super) outputs: usize,
     /// The first coalition of each pair.
     pub(super) signs: Signs,
-    /// Its mean sign, `x̄(S) = (2|S| − n)/n`.
+    /// The mean sign of the first coalition of each pair, `x̄(S) = (2|S| − n)/n`.
     pub(super) mean_signs: Vec<f64>,
-    /// Regression weights, with mean 1.
+    /// The regression weights of the pairs, with mean 1.
     pub(super) weights: Vec<f64>,
     /// For each pair, 1 minus its inclusion probability; 1 if one of its two values was derived from the
     /// other.
     pub(super) free: Vec<f64>,
-    /// `d(S) = (v(S) − v(S̄))/2`, k × outputs.
+    /// The odd part of the game, `d(S) = (v(S) − v(S̄))/2`, k × outputs.
     pub(super) odd: Vec<f64>,
-    /// `e(S) = (v(S) + v(S̄))/2`, k × outputs.
+    /// The even part of the game, `e(S) = (v(S) + v(S̄))/2`, k × outputs.
     pub(super) even: Vec<f64>,
     /// `(v(N) − v(∅))/2` for each output.
     pub(super) half_total: Vec<f64>,
@@ -71,7 +71,7 @@ impl Sampled {
         };
         let (half_total, half_sum) = (half(-1.0), half(1.0));
         if let LeastSquaresForm::Centred { .. } = form {
-            // ∅ and N are a pair like all others.
+            // ∅ and N form a pair like any other.
             weights.push((form.ln_weight(n, n) - largest).exp());
             let mut all = Coalitions::new(n);
             all.push_full();
@@ -91,7 +91,7 @@ impl Sampled {
         self.weights.len()
     }
 
-    /// Returns the given pairs.
+    /// Returns a sample that contains only the given pairs.
     pub(super) fn some(&self, pairs: &[usize]) -> Self {
         let of = |numbers: &[f64]| -> Vec<f64> { pairs.iter().map(|&pair| numbers[pair]).collect() };
         let wide = |numbers: &[f64]| -> Vec<f64> {

@@ -15,16 +15,17 @@ const SCREENS: [Boosting; 3] = [
     Boosting { trees: 150, depth: 3, rate: 0.2 },
 ];
 
-/// The minimum number of pairs per free column for subtracting single players first.
+/// The minimum number of pairs per free column for subtracting the regression on single players before
+/// screening.
 const MIN_PAIRS_EACH: usize = 2;
 /// The maximum number of targets to screen.
 const MAX_SCREENED_TARGETS: usize = 4;
 /// The maximum number of products to keep.
 pub(super) const MAX_TERMS: usize = 2500;
 
-/// The maximum of rows × players × trees for one screen, before it gets fewer trees ...
+/// The maximum of rows × players × trees for one screen; a screen that would exceed it gets fewer trees.
 const MAX_WORK: f64 = 2e8;
-/// ... but at least this many.
+/// The minimum number of trees of a screen.
 const MIN_TREES: usize = 40;
 
 /// The results of the screens, averaged over screens and outputs, in units of the variance of each output.
@@ -97,8 +98,8 @@ fn affordable(boosting: Boosting, work: f64) -> Boosting {
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
 }
 
-/// Returns the targets of the screens: each output in its own unit. For more than a few outputs, sums of all
-/// outputs with fixed signs, so that their squared coefficients add up.
+/// Returns the targets of the screens: each output, divided by its standard deviation. For more than a few
+/// outputs, the targets are sums of all outputs with fixed signs, so that their squared coefficients add up.
 fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     let in_units = |output: usize| {
         let values = values(sampled, output);
@@ -125,7 +126,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     (0..MAX_SCREENED_TARGETS).map(sum).collect()
 }
 
-/// Returns v of S and S̄ of each pair, of N and of ∅.
+/// Returns the values of S and S̄ for each pair, and v(N) and v(∅).
 fn values(sampled: &Sampled, output: usize) -> Vec<f64> {
     let outputs = sampled.outputs;
     let pairs = (0..sampled.len()).flat_map(|pair| {

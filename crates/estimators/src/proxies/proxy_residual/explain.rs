@@ -24,7 +24,7 @@ const FAR: f64 = 25.0;
 /// single precision.
 const ROUNDING: f64 = 1e-5;
 
-/// The computation of R from numbers for the sampled coalitions.
+/// A solver that applies the estimator R to numbers for the sampled coalitions.
 enum Solver<'a> {
     Regression { rows: Rows, unknowns: usize, form: LeastSquaresForm },
     Reuse { sample: &'a Sample, value: &'a Semivalue },
@@ -51,15 +51,16 @@ struct Rows {
     times: Option<Vec<u32>>,
 }
 
-/// Numbers for the sampled coalitions and for N, for several outputs; those for ∅ are zero.
+/// The numbers to which R is applied, for the sampled coalitions and for N, for several outputs; the numbers
+/// for ∅ are zero.
 struct Targets {
-    /// rows × k.
+    /// The numbers for the sampled coalitions, rows × k (outputs).
     at_rows: Vec<f64>,
-    /// k numbers.
+    /// The k numbers for N.
     full: Vec<f64>,
 }
 
-/// The result of R.
+/// The result of the estimator R.
 struct ResidualEstimate {
     values: Vec<f64>,
     std_errors: Option<Vec<f64>>,
@@ -142,7 +143,7 @@ impl Rows {
 }
 
 impl Solver<'_> {
-    /// Returns the role of the surrogates.
+    /// Returns the role of the surrogates, given the numbers of rows and unknowns.
     fn part_of_surrogates(&self) -> Part {
         let (rows, unknowns) = match self {
             Self::Regression { rows, unknowns, .. } => (rows.weights.len(), *unknowns),
@@ -155,7 +156,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Applies R to numbers, with standard errors.
+    /// Applies R to `targets`, with standard errors.
     fn answer(&self, errors: StandardErrors, targets: &Targets) -> Result<ResidualEstimate> {
         match self {
             Self::Regression { rows, unknowns, form } => {
@@ -189,8 +190,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Returns the residuals of R's linear model for numbers of one output, multiplied by √w, for each of its
-    /// rows.
+    /// Returns the residuals of R's linear model, fitted to the `numbers` of one output, for each of its
+    /// rows, multiplied by √w.
     fn residuals(&self, numbers: &[f64], full: f64) -> Result<Vec<f64>> {
         let targets = Targets { at_rows: numbers.to_vec(), full: vec![full] };
         match self {
@@ -217,7 +218,8 @@ impl Solver<'_> {
     }
 }
 
-/// Returns the multiple of one set of residuals that explains most of another, from 0 to 1.
+/// Returns the multiple, from 0 to 1, of the surrogate's residuals that explains most of the game's
+/// residuals.
 fn share(of_game: &[f64], of_surrogate: &[f64]) -> f64 {
     let square: f64 = of_surrogate.iter().map(|x| x * x).sum();
     let common: f64 = of_game.iter().zip(of_surrogate).map(|(x, y)| x * y).sum();

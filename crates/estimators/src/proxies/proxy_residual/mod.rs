@@ -53,8 +53,8 @@ const DEPTH: usize = 10;
 /// R estimates the value from a sample, and is exact for additive games with any sample. ĝ has the value
 /// zero, so subtracting it changes nothing. The factor c, between 0 and 1, is estimated from the correlation
 /// of the residuals of both, so that an uninformative surrogate is ignored. With about as many pairs as
-/// unknowns, R amplifies any remainder, and the surrogate is used alone, without standard errors; below three
-/// quarters of that it is not used.
+/// unknowns, R amplifies any remainder, and the surrogate is used alone, without standard errors. With fewer
+/// than three quarters as many, the surrogate is not used.
 ///
 /// # Surrogates
 ///

@@ -18,7 +18,7 @@ pub enum SamplingDistribution {
 }
 
 impl SamplingDistribution {
-    /// Returns the weights of the sizes `0..=n`; those of 0 and n are zero.
+    /// Returns the weights of the sizes `0..=n`; the weights of the sizes 0 and n are zero.
     pub(crate) fn weights(self, distributions: &[Vec<f64>], players: usize) -> Vec<f64> {
         let weight = |size: usize| match self {
             Self::Specific => {

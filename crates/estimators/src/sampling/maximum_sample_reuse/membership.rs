@@ -37,9 +37,9 @@ pub(crate) fn sums(coalitions: &Coalitions, values: impl Iterator<Item = f64>) -
 pub(crate) struct Side<'a> {
     /// The mean of the values on this side, for each player.
     pub(crate) means: &'a [f64],
-    /// A factor for each player.
+    /// A factor for the deviations on this side, for each player.
     pub(crate) factors: &'a [f64],
-    /// A weight for each row.
+    /// A weight for the squared deviations, for each row.
     pub(crate) weights: &'a [f64],
 }
 

@@ -1,5 +1,5 @@
-//! The estimate of one value from a sample: means on both sides of every player, of the game or of the
-//! residuals of a linear model.
+//! The estimate of one semivalue from a sample: for every player, means over the coalitions with and without
+//! the player, of the game or of the residuals of a linear model.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::report::{Diagnostics, ErrorDistribution, Influences};
 use crate::support::{DrawDistribution, StandardErrors, border_left};
 
-/// Whether to subtract a linear model of the game first.
+/// The adjustment of the estimate by a linear model of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Adjustment {
     /// No adjustment.
@@ -22,16 +22,16 @@ pub enum Adjustment {
     Linear,
 }
 
-/// A sample with the weights for one value.
+/// A sample with the weights for one semivalue.
 pub(crate) struct Reuse<'a> {
     pub(crate) sample: &'a Sample,
     pub(crate) weights: SizeWeights,
     pub(crate) outputs: usize,
 }
 
-/// The estimate of one value.
+/// The estimate of one semivalue for all players.
 pub(crate) struct Answer {
-    /// n × k, row-major.
+    /// The values, n × k, row-major.
     pub(crate) values: Vec<f64>,
     pub(crate) std_errors: Option<Vec<f64>>,
     pub(crate) diagnostics: Diagnostics,
@@ -40,8 +40,8 @@ pub(crate) struct Answer {
 /// The maximum number of rows for estimating the error distribution.
 const MAX_JUDGED_ROWS: usize = 512;
 
-/// The contribution of one side of the players to the variances: k × n means, n factors, and a weight for
-/// each row.
+/// The contribution of one side (the coalitions with each player, or without it) to the variances: k × n
+/// means, n factors, and a weight for each row.
 struct Spread<'a> {
     means: &'a [f64],
     factors: &'a [f64],
@@ -52,7 +52,7 @@ struct Spread<'a> {
 const MIN_DRAWS: f64 = 10.0;
 
 impl Reuse<'_> {
-    /// Computes the estimate. `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
+    /// Computes the estimate. `gains` contains v(S) − v(∅) for each row, m × k; `total` is v(N) − v(∅).
     pub(crate) fn answer(
         &self,
         gains: &[f64],
@@ -113,7 +113,7 @@ impl Reuse<'_> {
         self.sample.coalitions()
     }
 
-    /// Looks up `by_size` for each row.
+    /// Returns, for each row, the entry of `by_size` for the row's size.
     fn rows<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
         self.coalitions().sizes().iter().map(|&size| by_size[size as usize])
     }
@@ -124,12 +124,13 @@ impl Reuse<'_> {
         (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
     }
 
-    /// Looks up `by_size` for each row, multiplied by the number of draws of the row.
+    /// Returns, for each row, the entry of `by_size` for the row's size, multiplied by the number of draws of
+    /// the row.
     fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
         self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
     }
 
-    /// Regresses the rows on their members, with an intercept.
+    /// Fits a linear model to `gains`: a regression on the members of the rows, with an intercept.
     fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares> {
         let weights: Vec<f64> = self.weigh(&self.weights.regression).collect();
         let design = Design::new(self.coalitions(), &weights)?.with_intercept();
@@ -300,14 +301,14 @@ fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
     (empty, full)
 }
 
-/// Means on both sides of each player.
+/// Means over the rows with each player, and over the rows without it.
 struct Means {
     /// Means over the rows with the player: k × n, one output after the other.
     holding: Vec<f64>,
-    /// Means over the rows without the player.
+    /// Means over the rows without the player, in the same layout.
     lacking: Vec<f64>,
     /// Sums of the weights of the rows with the player: n.
     held: Vec<f64>,
-    /// Sums of the weights of the rows without the player.
+    /// Sums of the weights of the rows without the player: n.
     lacked: Vec<f64>,
 }

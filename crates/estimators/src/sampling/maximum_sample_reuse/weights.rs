@@ -4,7 +4,7 @@ use apportion_samplers::Sample;
 
 use super::distribution::squared_weight;
 
-/// The weights of coalition sizes for one value.
+/// The weights of coalition sizes for one semivalue.
 pub(crate) struct SizeWeights {
     /// r_in and r_out of each size, up to a common factor; 0 if nothing was drawn.
     pub(super) holding: Vec<f64>,
@@ -22,7 +22,8 @@ pub(crate) struct SizeWeights {
 }
 
 impl SizeWeights {
-    /// Computes the weights; `joined` is P.
+    /// Computes the weights; `joined` is P, the distribution of the size of the coalition that a player
+    /// joins.
     pub(crate) fn new(joined: &[f64], sample: &Sample) -> Self {
         let (players, strata) = (joined.len(), sample.strata());
         let n = players as f64;

@@ -53,10 +53,10 @@ pub enum References {
 /// Δ_i^(t) = the mean over the orders π of draw t of v(players up to i in π) − v(players before i in π)
 /// ```
 ///
-/// A draw is one order, one with its reverse (the default), or all rotations of one in both directions:
-/// [`Orders`]. Unbiased, and `Σφ̃ = v(N) − v(∅)` up to rounding. With v(∅) and v(N) known, T is
-/// `⌊(m − 2) / rows⌋` for draws of n − 1, 2(n − 1) or n(n − 1) rows. The draws for a budget are the first of
-/// those for a larger one.
+/// A draw is one order, one order with its reverse (the default), or all rotations of one order in both
+/// directions: [`Orders`]. The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` up to rounding. With v(∅) and
+/// v(N) known, T is `⌊(m − 2) / rows⌋` for draws of n − 1, 2(n − 1) or n(n − 1) rows. The draws for a budget
+/// are the first draws for every larger budget.
 ///
 /// **Several references.** With [`References::Drawn`], in a game of B scenarios, each draw uses one scenario
 /// b, drawn by its weight, and also evaluates v_b(∅) and v_b(N). Then `m` evaluations allow `(m − 2) B`
@@ -82,10 +82,10 @@ pub enum References {
 /// players they are worse.
 ///
 /// **Standard errors** are `sqrt(σ̂²/T)`, where σ̂² is the running variance of the draws; there are none for
-/// fewer than five draws. A player whose contributions are equal in all draws may have rare others, so one
-/// more draw of the typical size is added. The [`ErrorDistribution`] has `T − 1` degrees of freedom, or fewer
-/// if few draws contribute most of the variance, and the directions of the draws' covariance, estimated with
-/// at most 16 random vectors.
+/// fewer than five draws. A player whose contributions are equal in all draws may have other, rare
+/// contributions, so one more draw of the typical size is added. The [`ErrorDistribution`] has `T − 1`
+/// degrees of freedom, or fewer if few draws contribute most of the variance, and the directions of the
+/// draws' covariance, estimated with at most 16 random vectors.
 ///
 /// **Comparison with [`PermutationShap`](crate::PermutationShap):** with antithetic orders both use the same
 /// orders and return the same estimate up to rounding. That method remembers all coalitions to count the
@@ -210,7 +210,7 @@ impl Estimator for OptimizedMonteCarlo {
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
-    /// Returns itself: draws for a budget are the first of those for a larger one.
+    /// Returns the same estimator: the draws for a budget are the first draws for every larger budget.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(*self)
     }

@@ -37,7 +37,7 @@ pub enum Orders {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub(crate) orders: Orders,
-    /// At least 2.
+    /// The number of players, at least 2.
     pub(crate) players: usize,
 }
 
@@ -73,7 +73,7 @@ impl Pattern {
     }
 
     /// Appends the coalitions of `step` to the batch. `joined` is the coalition of the previous step, and is
-    /// updated to that of this step.
+    /// updated to the coalition of this step.
     pub(crate) fn push(self, order: &[usize], step: usize, joined: &mut Coalition, batch: &mut Coalitions) {
         let (start, at) = (step / (self.players - 1), step % (self.players - 1));
         if at == 0 {
@@ -86,7 +86,8 @@ impl Pattern {
         }
     }
 
-    /// Adds the contributions of the coalitions of `step` to the `sample`; `gains` are their v − v(∅).
+    /// Adds the contributions of the coalitions of `step` to the `sample`; `gains` contains v(S) − v(∅) for
+    /// each of these coalitions.
     pub(crate) fn absorb(self, order: &[usize], step: usize, gains: &[f64], sample: &mut [f64]) {
         let n = self.players;
         match self.orders {

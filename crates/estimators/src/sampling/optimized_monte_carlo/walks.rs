@@ -1,4 +1,4 @@
-//! Evaluation of the orders: coalitions in batches of bounded size, contributions draw by draw.
+//! Evaluates the orders of all draws: coalitions in batches of bounded size, and contributions draw by draw.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(crate) enum Ends {
     InScenarios(Discrete),
 }
 
-/// Draws of all players' contributions.
+/// The draws of all players' contributions along random orders.
 pub(crate) struct Walks<'g> {
     pub(crate) game: &'g dyn Game,
     pub(crate) pattern: Pattern,
@@ -27,14 +27,14 @@ pub(crate) struct Walks<'g> {
     pub(crate) seed: u64,
 }
 
-/// Consecutive steps of one draw in one batch.
+/// Consecutive steps of one draw that are evaluated in one batch.
 struct Piece {
     order: Rc<Vec<usize>>,
     steps: Range<usize>,
 }
 
-/// The maximum number of coalitions to evaluate at once, and of their words, so that memory is bounded for
-/// many players too.
+/// The maximum number of coalitions to evaluate at once, and of their 64-bit words, so that memory is bounded
+/// for many players too.
 const BATCH_ROWS: usize = 1 << 14;
 const BATCH_WORDS: usize = 1 << 18;
 
@@ -50,7 +50,7 @@ impl Walks<'_> {
 
     /// Returns the moments of `draws` samples of n × k numbers, and their error distribution.
     ///
-    /// Samples are added in the order of their numbers, for any number of threads.
+    /// Samples are added in the order of the draws, for any number of threads.
     pub(crate) fn run(&self, draws: usize) -> Result<(RunningMoments, DrawDistribution)> {
         let (players, outputs) = (self.pattern.players, self.game.outputs());
         let mut samples = Samples::new(self.pattern, outputs, &self.ends);
@@ -100,8 +100,8 @@ impl Walks<'_> {
         Ok((samples.moments, samples.distribution))
     }
 
-    /// Evaluates a batch. For the average game in one call, because the game may cache; in scenarios, which
-    /// no game caches, in tasks for several threads.
+    /// Evaluates a batch. The average game is evaluated in one call, because it may cache. Coalitions in
+    /// scenarios, which no game caches, are evaluated in tasks for several threads.
     fn evaluate(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<()> {
         if matches!(self.ends, Ends::Known(..)) {
             return Ok(self.game.values(batch, values)?);
@@ -119,7 +119,7 @@ impl Walks<'_> {
     }
 }
 
-/// Accumulates samples.
+/// The samples accumulated so far.
 struct Samples {
     pattern: Pattern,
     outputs: usize,
@@ -155,7 +155,7 @@ impl Samples {
         }
     }
 
-    /// Processes the values of a piece at the front of `values`, and returns the remaining ones.
+    /// Processes the values of a piece at the front of `values`, and returns the remaining values.
     fn absorb<'v>(&mut self, piece: &Piece, mut values: &'v [f64]) -> &'v [f64] {
         let k = self.outputs;
         if piece.steps.start == 0 {

@@ -44,11 +44,12 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// Strata of at most 64 coalitions, and those of sizes 1 and n−2, are drawn without replacement until they
 /// are exhausted.
 ///
-/// **Allocation.** [`Neyman`](Allocation::Neyman): four equal draws from each stratum, then as many
-/// evaluations for allocated draws as for equal ones, then both doubled, and so on. The draws of a stratum
-/// have two halves, and each is allocated by the variances of the other half. So the estimate and its
-/// variance are unbiased, although the numbers of draws depend on the draws: `μ̃_il` is then the mean of the
-/// means of both halves. Draws for a budget are among those for a larger one.
+/// **Allocation.** With [`Neyman`](Allocation::Neyman), each stratum first gets four equal draws. Then as
+/// many evaluations are spent on allocated draws as on equal ones, then both are doubled, and so on. The
+/// draws of a stratum have two halves, and each is allocated by the variances of the other half. So the
+/// estimate and its variance are unbiased, although the numbers of draws depend on the draws: `μ̃_il` is then
+/// the mean of the means of both halves. The draws for a budget are a subset of the draws for every larger
+/// budget.
 ///
 /// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, or the sum for both halves divided by four if
 /// allocated, with a factor `1 − c/C(n−1, l)` without replacement. There are none if a stratum with several
@@ -110,7 +111,7 @@ setters!(StratifiedMonteCarlo {
 });
 
 impl StratifiedMonteCarlo {
-    /// Creates the estimator of `value` with the defaults.
+    /// Creates the estimator of `value` with default settings.
     pub fn new(value: Semivalue) -> Self {
         Self { value, allocation: Allocation::default(), full_budget: FullBudget::default() }
     }
@@ -168,7 +169,7 @@ impl Estimator for StratifiedMonteCarlo {
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
-    /// Returns itself: draws for a budget are among those for a larger one.
+    /// Returns the same estimator: the draws for a budget are a subset of the draws for every larger budget.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(self.clone())
     }
@@ -293,8 +294,8 @@ impl Part<'_> {
         if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
     }
 
-    /// Adds the mean to a player's values, and its variance to their variances. Returns whether the variance
-    /// is known: for a single draw, only if the stratum contains nothing else.
+    /// Adds the mean to a player's values, and the variance of the mean to the variances of these values.
+    /// Returns whether the variance is known: for a single draw, only if the stratum contains nothing else.
     fn add(&self, values: &mut [f64], variances: &mut [f64], spreads: &mut [f64]) -> bool {
         let count = self.moments.count() as f64;
         values.iter_mut().zip(self.moments.mean()).for_each(|(value, mean)| *value += self.weight * mean);

@@ -30,8 +30,8 @@ pub enum Allocation {
     Neyman,
 }
 
-/// Coalition values that are known before any draw: k numbers each, for a single player and for all other
-/// players.
+/// The coalition values that are known before any draw, k numbers each: of each single player, and of all
+/// players but one.
 pub(crate) struct KnownValues {
     pub(crate) alone: Vec<f64>,
     pub(crate) all_others: Vec<f64>,
@@ -40,15 +40,15 @@ pub(crate) struct KnownValues {
 /// The draws of a stratum on one side.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
-    /// All draws.
+    /// All draws on this side.
     pub(crate) all: RunningMoments,
     /// The draws that are made in any case, independent of other draws.
     equal: RunningMoments,
-    /// The number of the next draw.
+    /// The number of the next draw on this side.
     next: usize,
 }
 
-/// All draws so far.
+/// The sample: all draws so far, from every stratum.
 pub(crate) struct Sample<'a, 'p> {
     game: &'a dyn Game,
     strata: &'a Strata<'p>,
@@ -56,7 +56,7 @@ pub(crate) struct Sample<'a, 'p> {
     /// The two sides of each stratum, stratum by stratum; equal allocation and small strata use the first
     /// only.
     pub(crate) sides: Vec<[Side; 2]>,
-    /// Whether numbers of draws depend on draws.
+    /// Whether the numbers of draws depend on the draws.
     pub(crate) is_adaptive: bool,
     /// The number of evaluations so far.
     pub(crate) count: usize,
@@ -78,7 +78,7 @@ const FIRST_LEVEL: usize = 4;
 const BATCH: usize = 1 << 12;
 
 impl<'a, 'p> Sample<'a, 'p> {
-    /// Draws until `budget` evaluations are spent or all strata are exhausted.
+    /// Draws from the strata until `budget` evaluations are spent or all strata are exhausted.
     pub(crate) fn draw(
         game: &'a dyn Game,
         strata: &'a Strata<'p>,
@@ -266,7 +266,7 @@ impl<'a, 'p> Sample<'a, 'p> {
 /// A queue of strata that starts with the one whose next draw reduces the variance of the estimates most:
 /// `P² σ² / (c (c + 1))` after c draws.
 ///
-/// Taking them one by one gives the exact integer Neyman allocation (Wright, *The equivalence of Neyman
+/// Taking strata one by one gives the exact integer Neyman allocation (Wright, *The equivalence of Neyman
 /// optimum allocation for sampling and equal proportions for apportioning the U.S. House of Representatives*,
 /// 2012), which never decreases for any stratum as the number of draws grows.
 struct Queue(BinaryHeap<Entry>);

@@ -8,13 +8,14 @@ use rand::Rng;
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes {
     pub(crate) players: usize,
-    /// P(l) for the sizes 0..n.
+    /// The weights P(l) of the sizes 0..n.
     pub(crate) distribution: Vec<f64>,
     /// The sizes in 1..=n−2 with positive weight; for sizes 0 and n−1 there is one coalition per player.
     pub(crate) inner: Vec<usize>,
 }
 
-/// Sizes with less weight are ignored: it is below the rounding error of the sum of the others.
+/// The weight below which sizes are ignored: it is smaller than the rounding error of the sum of the other
+/// weights.
 const NO_WEIGHT: f64 = 1e-18;
 
 impl Sizes {
@@ -40,8 +41,8 @@ impl Sizes {
         (2..self.players - 1).contains(&size)
     }
 
-    /// Returns the number of evaluations of a draw with `size` players joined: 2, or fewer if it contains
-    /// coalitions of one player or of all players but one.
+    /// Returns the number of evaluations for a draw in which a player joins `size` others: 2, or fewer if the
+    /// draw contains coalitions of one player or of all players but one.
     pub(crate) fn cost(&self, size: usize) -> usize {
         usize::from(self.is_asked(size)) + usize::from(self.is_asked(size + 1))
     }
@@ -61,8 +62,8 @@ impl Sizes {
 /// Strata with at most this many coalitions are drawn without replacement.
 const SMALL: u128 = 64;
 
-/// The distance in random words between consecutive draws in the stream of a stratum, as a power of two: more
-/// than a draw consumes.
+/// The distance between consecutive draws in the random stream of a stratum, in random words, as a power of
+/// two: more than a draw consumes.
 const DRAW_BITS: u32 = 24;
 
 /// The strata of inner sizes, numbered size by size: stratum `at · n + player` belongs to `player` and
@@ -102,17 +103,17 @@ impl<'p> Strata<'p> {
         stratum % self.sizes.players
     }
 
-    /// Returns the size of the joined coalition.
+    /// Returns the size of the joined coalition in a stratum.
     pub(crate) fn size(&self, stratum: usize) -> usize {
         self.sizes.inner[stratum / self.sizes.players]
     }
 
-    /// Returns P(l).
+    /// Returns the weight P(l) of the size of a stratum.
     pub(crate) fn weight(&self, stratum: usize) -> f64 {
         self.sizes.distribution[self.size(stratum)]
     }
 
-    /// Returns the number of evaluations of a draw.
+    /// Returns the number of evaluations for a draw from a stratum.
     pub(crate) fn cost(&self, stratum: usize) -> usize {
         self.sizes.cost(self.size(stratum))
     }
@@ -122,8 +123,8 @@ impl<'p> Strata<'p> {
         self.populations[stratum / self.sizes.players]
     }
 
-    /// Appends draw number `draw` on `side` of a stratum, the coalition without the player. It is a function
-    /// of these numbers and the seed.
+    /// Appends to `batch` the coalition (without the player) of draw number `draw` on `side` of a stratum.
+    /// The coalition is a function of these numbers and the seed.
     ///
     /// Draws without replacement are the stratum's coalitions in random order, and use one side only.
     pub(crate) fn push(&self, stratum: usize, side: usize, draw: usize, batch: &mut Coalitions) {

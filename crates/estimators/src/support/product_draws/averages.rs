@@ -52,7 +52,7 @@ impl ScenarioCoalitions {
     }
 }
 
-/// The number of draws and their layout.
+/// The number of draws, and their division into units, strata and blocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan<'w> {
     /// The number of units.
@@ -61,7 +61,7 @@ pub(crate) struct Plan<'w> {
     pub(crate) strata: Strata,
     /// The number of draws in a block. Results depend on it, but not on batches and threads.
     pub(crate) block: usize,
-    /// The length of a sample.
+    /// The number of entries in each sample.
     pub(crate) width: usize,
     /// The weights of the draws, if they differ.
     pub(crate) weights: Option<&'w [f64]>,
@@ -120,7 +120,7 @@ struct Samples {
     moments: Moments,
 }
 
-/// Returns the moments of some blocks, given as pairs of unit and block number.
+/// Returns the moments of the samples in some blocks, which are given as pairs of unit and block number.
 fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,

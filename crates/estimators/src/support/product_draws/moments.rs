@@ -7,13 +7,13 @@ use crate::report::Influences;
 /// 1979).
 #[derive(Debug, Clone)]
 pub(crate) struct Moments {
-    /// Σ w, Σ w² and Σ w³.
+    /// The sums Σ w, Σ w² and Σ w³ of powers of the weights.
     weights: [f64; 3],
-    /// Σ w x / Σ w.
+    /// The weighted mean Σ w x / Σ w.
     mean: Vec<f64>,
-    /// Σ w² (x − mean); zero up to rounding if all weights are equal.
+    /// The sums Σ w² (x − mean); zero up to rounding if all weights are equal.
     skew: Vec<f64>,
-    /// Σ w² (x − mean)².
+    /// The sums Σ w² (x − mean)².
     spread: Vec<f64>,
     /// Σ w⁴ (x − mean)⁴, relative to the means of the merged blocks, plus a term between blocks.
     fourths: Vec<f64>,
@@ -70,7 +70,7 @@ impl Moments {
         self.weights.iter_mut().zip(other.weights).for_each(|(sum, other)| *sum += other);
     }
 
-    /// Returns Σ w² (x − centre) and Σ w² (x − centre)².
+    /// Returns Σ w² (x − centre) and Σ w² (x − centre)² for the numbers at index `at` of the vectors.
     fn about(&self, at: usize, centre: f64) -> (f64, f64) {
         let shift = self.mean[at] - centre;
         let skew = self.skew[at] + shift * self.weights[1];

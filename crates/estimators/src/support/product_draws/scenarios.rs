@@ -44,7 +44,7 @@ impl Scenarios {
     }
 }
 
-/// Returns the distribution of a scenario of `game`, by its weights.
+/// Returns the distribution from which a scenario of `game` is drawn, given by the scenarios' weights.
 pub(crate) fn scenario_distribution(game: &dyn Game) -> Result<Discrete> {
     Ok(match game.scenario_weights() {
         Some(weights) => Discrete::new(weights)?,

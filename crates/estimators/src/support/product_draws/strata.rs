@@ -15,12 +15,12 @@ pub struct PlayerEstimates {
     /// whose draws hardly varied, which may have missed a swing of the typical size among the requested
     /// players.
     pub std_errors: Option<Vec<f64>>,
-    /// The number of evaluations of a coalition in one scenario.
+    /// The number of evaluations, each of a coalition in one scenario.
     pub scenario_evaluations: usize,
 }
 
-/// `draws` draws in `count` strata: ⌊draws / count⌋ in each and one more in the first ones, numbered stratum
-/// by stratum.
+/// A division of `draws` draws into `count` strata: each stratum has ⌊draws / count⌋ draws, and the first
+/// ones have one more. Draws are numbered stratum by stratum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Strata {
     pub(crate) count: usize,
@@ -51,11 +51,12 @@ impl Strata {
     }
 }
 
-/// Accumulates the mean over strata of the means of their samples. Samples arrive stratum by stratum.
+/// An accumulator for the mean, over all strata, of the means of their samples. Samples arrive stratum by
+/// stratum.
 #[derive(Debug, Clone)]
 pub(crate) struct Stratified {
     strata: Strata,
-    /// Sums over the completed strata: of their means, and of the variances of these.
+    /// Sums over the completed strata: of their means, and of the variances of these means.
     means: Vec<f64>,
     variances: Vec<f64>,
     /// The influences of the samples in the completed strata.
@@ -150,14 +151,14 @@ impl Finished {
     }
 }
 
-/// Values, with error estimates from their draws.
+/// The values, with error estimates from their draws.
 pub(crate) struct Estimates {
     pub(crate) values: Vec<f64>,
     /// Standard errors from the spread of the draws.
     pub(crate) std_errors: Option<Vec<f64>>,
     /// How far one more draw could move each value.
     pub(crate) one_draw: Vec<f64>,
-    /// The number of evaluations of a coalition in one scenario.
+    /// The number of evaluations, each of a coalition in one scenario.
     pub(crate) scenario_evaluations: usize,
 }
 
