@@ -1,4 +1,4 @@
-//! SHA-256 of files, numbers and strings, as `sha256:` and hexadecimal digits.
+//! SHA-256 digests of files, numbers and strings, formatted as `sha256:` and hexadecimal digits.
 
 use std::fs::File;
 use std::io::{self, Read};

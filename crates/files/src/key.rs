@@ -8,19 +8,19 @@ use std::collections::BTreeMap;
 /// Files, models and tables are represented by their [digests](crate::digest), options by text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Key {
-    /// The model: a digest of its definition, or of its predictions if only these are known.
+    /// A digest of the model's definition, or of its predictions if only these are known.
     pub model: String,
-    /// The rows that are explained.
+    /// A digest of the rows that are explained.
     pub rows: String,
-    /// The background, with its weights.
+    /// A digest of the background and its weights.
     pub background: String,
-    /// The name of the value: `shapley`.
+    /// The name of the value, such as `shapley`.
     pub value: String,
     /// The groups of features.
     pub groups: String,
     /// The graph of features.
     pub graph: String,
-    /// The name of the game: `marginal`.
+    /// The name of the game, such as `marginal`.
     pub game: String,
     /// The explained output of the model.
     pub output: String,
