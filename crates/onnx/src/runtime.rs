@@ -42,7 +42,7 @@ pub(crate) enum Refusal {
     Shape(Vec<usize>),
 }
 
-/// A refusal and the row of the request that caused it.
+/// A refusal, and the index in the request of the row that caused it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) row: usize,
@@ -59,7 +59,7 @@ impl Runtime {
         self.shape[1..].iter().product()
     }
 
-    /// Returns the outputs of any number of rows.
+    /// Computes the outputs for any number of rows, batch by batch.
     fn rows(&self, rows: &[f64], options: &RunOptions) -> Result<Vec<f32>, Failure> {
         let (batch, features) = (self.batch(), self.features());
         let mut outputs = Vec::new();
@@ -111,7 +111,7 @@ impl Runtime {
     }
 }
 
-/// Runs code that may panic on invalid graphs.
+/// Runs code that may panic on invalid graphs, and converts a panic to an error message.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run))
         .map_err(|_| "the runtime panicked, as the graph is not valid".to_owned())

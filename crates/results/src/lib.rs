@@ -1,5 +1,5 @@
-//! Attributions of rows, independent of how they were computed and how they are displayed: in memory, and as
-//! files. The crate writes several formats, and reads JSON.
+//! Attributions for rows, in memory and as files, independent of how they were computed and how they are
+//! displayed. The crate writes several formats, and reads JSON.
 //!
 //! ```
 //! use apportion_results::{Batch, Heading, interval_factor};

@@ -29,7 +29,7 @@ pub trait Writer: Send {
     fn end(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Formats rows on all threads, and writes the results in order.
+/// Formats rows in parallel on all threads, and writes the results in order.
 pub(crate) fn in_words(
     rows: usize,
     out: &mut dyn Write,

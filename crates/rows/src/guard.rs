@@ -1,8 +1,8 @@
-//! Turns panics of third-party decoders into errors.
+//! Conversion of panics in third-party decoders to errors.
 //!
 //! The decoders of Parquet and Zstandard check most of a file, but panic for some corrupt files. The checks
-//! of this crate keep them from allocating memory out of proportion, which would abort. A panic only leaves
-//! their own state inconsistent, which is discarded.
+//! of this crate keep them from allocating memory out of proportion, which would abort. A panic leaves only
+//! the decoder's own state inconsistent, which is discarded.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -32,7 +32,7 @@ pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Runs `decode`. A panic becomes an error for a corrupt file.
+/// Runs `decode`. If it panics, returns the error for a corrupt file.
 pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decode));

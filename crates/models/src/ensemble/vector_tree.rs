@@ -17,7 +17,7 @@ pub(crate) struct Split {
 /// root first.
 #[derive(Default)]
 pub(crate) struct VectorTree {
-    /// Everything except the leaves and outputs.
+    /// All parts of the tree except the values of leaves and the outputs.
     parts: TreeParts,
     /// For each leaf, the index of its first value.
     starts: Vec<Option<usize>>,
@@ -62,7 +62,8 @@ impl VectorTree {
         self.parts.cover = Some(cover);
     }
 
-    /// Appends this tree, number `tree` of the file, once for each output that its leaves add to.
+    /// Appends this tree, which has the index `tree` in the file, to an ensemble, once for each output that
+    /// its leaves add to.
     pub(crate) fn push_to(
         mut self,
         ensemble: &mut Ensemble,

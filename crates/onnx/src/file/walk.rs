@@ -1,4 +1,4 @@
-//! Checks the fields of a message and of the messages within it, as far as the parser reads them.
+//! Checks the fields of a message and of its nested messages, as far as the parser reads them.
 
 /// Maximum nesting depth of messages. Most other protobuf readers have the same limit.
 const DEPTH: usize = 100;
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
         Ok(Some((tag >> 3, self.take(length)?)))
     }
 
-    /// Reads integers up to the end.
+    /// Reads integers up to the end of these bytes, and discards them.
     fn integers(mut self) -> Result<(), &'static str> {
         while !self.rest.is_empty() {
             self.integer()?;

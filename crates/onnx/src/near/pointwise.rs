@@ -33,7 +33,7 @@ impl Pointwise {
         !matches!(self, Self::Affine { scale, shift } if scale.len().max(shift.len()) > 1)
     }
 
-    /// Returns the same function with a number for each of the lanes of a cell.
+    /// Returns the same function with one number for each lane of a cell, including the padding.
     pub(super) fn widened(self, shape: Shape) -> Self {
         let widen = |numbers: Vec<f32>, filling: f32| {
             let mut wide = if numbers.len() == 1 { numbers.repeat(shape.channels) } else { numbers };

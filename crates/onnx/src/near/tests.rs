@@ -124,7 +124,7 @@ fn definition(layer: &Layer, input: Shape, values: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Returns the outputs computed by definition, and the largest intermediate value.
+/// Computes all layers by their definition. Returns the outputs, and the largest intermediate value.
 fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     let mut values: Vec<f64> = row.iter().map(|&value| f64::from(value)).collect();
     let (mut shape, mut largest) = (input, 0.0_f64);

@@ -65,7 +65,7 @@ impl Cells {
             Self::Counts(cells) => write!(out, "{}", cells[line])?,
             Self::Texts(cells) => {
                 let text = shown::cell_of_text(cells[line].as_deref().unwrap_or_default());
-                // The text contains no line breaks, because they are escaped.
+                // The text contains no line breaks, because it is escaped.
                 match text.contains(['"', ',']) {
                     true => write!(out, "\"{}\"", text.replace('"', "\"\""))?,
                     false => out.extend(text.bytes()),

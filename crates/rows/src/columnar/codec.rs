@@ -17,7 +17,8 @@ pub(crate) enum Codec {
     /// One block without a frame.
     Lz4Block,
     Lz4Frame,
-    /// Blocks with their lengths, as written by Hadoop; some writers use this name for the formats above.
+    /// LZ4 blocks with their lengths, as written by Hadoop. Some writers use the name of this codec for the
+    /// two other LZ4 formats.
     Lz4Hadoop,
 }
 
@@ -29,7 +30,7 @@ impl Codec {
         let unpacked = match self {
             Self::Plain => Some(packed.to_vec()),
             Self::Snappy => {
-                // Snappy stores the size, too.
+                // Snappy data also contain the decompressed size.
                 if snap::raw::decompress_len(packed).map_err(|_| damaged())? != size {
                     return Err(damaged());
                 }

@@ -1,4 +1,4 @@
-//! Reads FlatBuffers, to the extent that Arrow messages require.
+//! A reader of FlatBuffers, to the extent that Arrow messages require.
 //!
 //! A table begins with the offset back to its vtable, which contains the offset of each field in the table,
 //! or 0 for the default value. Vectors and strings begin with their length. Source: FlatBuffers, "Internals".

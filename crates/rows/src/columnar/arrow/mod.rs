@@ -1,9 +1,9 @@
-//! Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file (Feather, version
-//! 2).
+//! Reading of Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file
+//! (Feather, version 2).
 //!
-//! This module does not use the crate `arrow-ipc`: it depends on the crates for arrays and kernels, which
-//! take longer to build than the rest of this crate, and it allocates memory for declared lengths without
-//! checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
+//! This module does not use the crate `arrow-ipc`, because `arrow-ipc` depends on the crates for arrays and
+//! kernels, which take longer to build than the rest of this crate, and allocates memory for declared lengths
+//! without checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
 
 mod batch;
 mod builder;
@@ -32,7 +32,7 @@ pub(crate) use schema::DURATIONS;
 use schema::{Field, Kind};
 pub use write::{ArrowColumn, ArrowKind, ArrowWriter};
 
-/// Reads a file by the footer, batch by batch.
+/// Reads a file batch by batch, with the positions of the batches in the footer.
 pub(crate) fn read_file(
     file: Content,
     options: &RowOptions<'_>,
@@ -100,7 +100,7 @@ fn read_messages(
     table.lanes.finish()
 }
 
-/// Returns the columns of durations in a table described by a message; `None` if the message is not a schema.
+/// Returns the names of the duration columns in a schema message; `None` if the message is not a schema.
 pub(crate) fn durations(description: &[u8]) -> Option<Vec<String>> {
     let message = Message::read(&mut &description[..]).ok()??;
     let root = message.root().ok()?;
@@ -169,7 +169,7 @@ fn exactly(bytes: &mut dyn BufRead, length: u64) -> Result<Vec<u8>> {
     Ok(read)
 }
 
-/// The state of reading a table.
+/// The state while reading a table.
 struct Columns<'w> {
     fields: Vec<Field>,
     lanes: Lanes<'w>,
@@ -290,7 +290,7 @@ impl<'w> Columns<'w> {
         let Self { fields, lanes, dictionaries } = self;
         let spans = batch.spans(fields)?;
         lanes.begin(batch.rows, allowance)?;
-        // A column of type null has no buffers that could confirm the number of rows, so read it last.
+        // Columns of type null have no buffers that could confirm the number of rows, so read them last.
         let (of_nothing, others): (Vec<_>, Vec<_>) =
             lanes.columns().iter().copied().enumerate().partition(|&(_, column)| {
                 fields[column].kind == Kind::Null && fields[column].dictionary.is_none()

@@ -1,4 +1,4 @@
-//! Parquet: row groups whose columns are divided into pages.
+//! Reading of Parquet: row groups whose columns are divided into pages.
 
 mod durations;
 mod footer;
@@ -75,8 +75,8 @@ fn read_groups(
     lanes.finish()
 }
 
-/// Returns the index of the schema leaf for each lane. Fails if a column is nested, or its values are not
-/// numbers or strings.
+/// Returns for each lane the index of its leaf in the schema. Fails if a column is nested, or if its values
+/// are not numbers or strings.
 fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     let schema = contents.file_metadata().schema_descr();
     let roots = schema.root_schema().get_fields();
@@ -109,7 +109,7 @@ enum Kind {
     /// Unsigned integers, stored in the bits of signed ones.
     Unsigned,
     Plain,
-    /// In units of 10^−scale.
+    /// Decimals with this scale, stored as integers in units of 10^−scale.
     Decimal(i32),
     Half,
     Moment(Unit),
@@ -299,7 +299,8 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-/// Extracts an error of this crate that passed through a decoder; other errors are those of the decoder.
+/// Extracts an error of this crate that passed through a decoder. Any other error is reported as an error of
+/// the decoder.
 fn of_parquet(error: ParquetError) -> RowsError {
     match error {
         ParquetError::External(inner) => match inner.downcast() {

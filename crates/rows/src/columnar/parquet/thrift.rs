@@ -1,4 +1,4 @@
-//! Thrift's compact protocol, to the extent required to check a Parquet file before decoding it.
+//! Parsing of Thrift's compact protocol, to the extent required to check a Parquet file before decoding it.
 //!
 //! A struct is a list of fields with their numbers and types. Source: Apache Thrift, "Thrift Compact
 //! protocol".
@@ -152,7 +152,8 @@ impl Walk<'_> {
         Some(Some((number, head & 15)))
     }
 
-    /// Reads a value of a type. The type of a boolean field is its value; booleans in lists take a byte.
+    /// Reads a value of the type `kind`. The value of a boolean field is part of its type, whereas booleans
+    /// in lists take one byte.
     fn value(&mut self, kind: u8, is_in_list: bool) -> Option<()> {
         match kind {
             1 | 2 if is_in_list => {
@@ -255,7 +256,7 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    /// The path and the value.
+    /// The path of a field, and its value.
     type FieldValue = (Vec<i16>, i64);
 
     fn field_values(bytes: &[u8]) -> Option<(usize, Vec<FieldValue>)> {

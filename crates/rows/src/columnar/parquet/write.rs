@@ -1,4 +1,4 @@
-//! Writes Parquet files row group by row group.
+//! Writing of Parquet files, row group by row group.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -35,9 +35,10 @@ pub enum ParquetKind {
     Text,
 }
 
-/// Writes a Parquet file row group by row group. Memory use does not grow with their number.
+/// A writer of Parquet files, row group by row group. Memory use does not grow with the number of row groups.
 ///
-/// Values are not compressed: those of results hardly compress, and compression takes longer than the disk.
+/// Values are not compressed, because attributions hardly compress, and compressing them takes longer than
+/// writing them to disk.
 ///
 /// ```
 /// use apportion_rows::{ParquetColumn, ParquetKind, ParquetWriter};
