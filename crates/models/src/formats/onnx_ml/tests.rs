@@ -335,7 +335,7 @@ fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
     read(&alone("TreeEnsembleClassifier", attributes)).unwrap()
 }
 
-/// The expected values are those of a widely used runtime for these files.
+/// Compares with the values that a widely used runtime returns for these files.
 #[test]
 fn weights_for_one_class_of_two_are_one_margin() {
     let rows = [0.0, 0.0, 2.0, 0.0];

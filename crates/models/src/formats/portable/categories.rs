@@ -42,7 +42,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categ
     Ok(words)
 }
 
-/// Returns the first category that equals an earlier one.
+/// Returns the first category in a list that equals an earlier category.
 fn first_twice(list: &[Category]) -> Option<String> {
     let (mut texts, mut numbers) = (HashSet::new(), HashSet::new());
     list.iter().find_map(|category| match category {

@@ -11,7 +11,7 @@ pub(super) struct Outputs {
     targets: usize,
     /// Largest number of classes of a target.
     classes: usize,
-    /// Number of targets and number of classes of a leaf.
+    /// Number of targets and number of classes for which a leaf has values.
     leaf: [usize; 2],
 }
 

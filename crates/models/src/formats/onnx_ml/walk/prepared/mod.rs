@@ -32,7 +32,7 @@ use super::super::decision::Decision;
 use super::super::graph::Element;
 use super::stop::Stop;
 
-/// A column of a tensor.
+/// A column of a tensor, as a function of one column of the table.
 #[derive(Debug, Clone)]
 pub(in super::super) enum Prepared {
     Chain(Chain),
@@ -59,7 +59,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the type of its values.
+    /// Returns the type of the column's values.
     pub(super) fn element(&self) -> Element {
         match self {
             Self::Chain(chain) => chain.element,
@@ -77,7 +77,7 @@ impl Prepared {
         })
     }
 
-    /// Applies a function to each of its values, whose number must be small.
+    /// Applies a function to each value of this column, which must have only a few values.
     pub(super) fn map_values(&self, of: impl Fn(f64) -> f64) -> Result<Self, Stop> {
         match self {
             Self::Chain(_) => Err(Stop::because("it maps each number of a column separately")),

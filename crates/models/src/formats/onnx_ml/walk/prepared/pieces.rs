@@ -13,9 +13,10 @@ use crate::formats::onnx_ml::walk::stop::Stop;
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Pieces {
     feature: u32,
-    /// First and last grid position, and the value. Intervals cover −∞ to ∞ without gaps.
+    /// For each interval, its first and last grid position, and the value. Intervals cover −∞ to ∞ without
+    /// gaps.
     parts: Rc<[(i64, i64, f64)]>,
-    /// The value for a missing value; NaN if the graph does not define it.
+    /// The value of this function for a missing value; NaN if the graph does not define it.
     missing: f64,
     pub(super) element: Element,
 }
@@ -85,7 +86,7 @@ impl Pieces {
         self.feature
     }
 
-    /// Returns the value for a missing value.
+    /// Returns the value of this function for a missing value.
     pub(in super::super) fn missing(&self) -> f64 {
         self.missing
     }

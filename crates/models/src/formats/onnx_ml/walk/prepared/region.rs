@@ -22,7 +22,7 @@ impl Intervals {
         Self(joined)
     }
 
-    /// Returns the intervals between these.
+    /// Returns the intervals of all positions that are not in these intervals.
     fn complement(&self, grid: Grid) -> Self {
         let (first, last) = grid.ends();
         let starts = std::iter::once(first).chain(self.0.iter().map(|interval| interval.1 + 1));
@@ -136,7 +136,7 @@ mod tests {
                 for x in
                     [number, f64::from((number as f32).next_up()), f64::from((number as f32).next_down())]
                 {
-                    // Zero is in an interval that contains either of its signs.
+                    // Zero is in an interval that contains −0 or 0.
                     let within =
                         |x: f64| pairs.iter().any(|&(low, high)| (low..=high).contains(&grid.place(x)));
                     if x != 0.0 || within(0.0) == within(-0.0) {

@@ -51,7 +51,7 @@ impl Operation {
 }
 
 impl Step {
-    /// Returns the value for a number or NaN.
+    /// Returns the result of this step for a number or NaN.
     pub(super) fn value(self, x: f64) -> f64 {
         match self {
             Self::Single => f64::from(x as f32),
@@ -68,7 +68,7 @@ impl Step {
         }
     }
 
-    /// Returns whether larger numbers have smaller values.
+    /// Returns whether the results of this step decrease as numbers increase.
     pub(super) fn is_decreasing(self) -> bool {
         match self {
             Self::Arithmetic { operation: Operation::SubtractFrom, .. } => true,
