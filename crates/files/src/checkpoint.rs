@@ -49,11 +49,11 @@ struct Head {
     version: String,
 }
 
-/// The checkpoint of a run, with the rows stored by an earlier process and those that this one adds.
+/// The checkpoint of a run, with the rows that an earlier process stored and the rows that this process adds.
 ///
-/// Rows are counted from 0 among those that are explained. All methods may be called from any thread. The
-/// file is complete at any time. On Unix, it is locked for the lifetime of this value: other runs, in this
-/// process or another, cannot use it.
+/// Rows are counted from 0 among the explained rows. All methods may be called from any thread. The file is
+/// complete at any time. On Unix, it is locked for the lifetime of this value: other runs, in this process or
+/// another, cannot use it.
 pub struct CheckpointFile {
     destination: Option<Destination>,
     /// Minimum time between two writes of the file. If writing is slow, the time is longer.

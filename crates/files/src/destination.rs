@@ -76,7 +76,7 @@ impl Destination {
     }
 
     /// Returns the destination with this path, which must not be one of the `inputs`. Error messages prefix
-    /// the path with `what`, unless that is empty.
+    /// the path with `what`, unless `what` is empty.
     ///
     /// # Errors
     ///

@@ -40,8 +40,8 @@ pub fn number_of_text(text: &str) -> f64 {
     f64::from_bits(first)
 }
 
-/// Returns the names and digests of the files that occur as words in a command, except those that it writes
-/// to. Other files that a program reads cannot be determined from its command.
+/// Returns the names and digests of the files that occur as words in a command, except files to which the
+/// command writes. Other files that a program reads cannot be determined from its command.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;

@@ -45,7 +45,7 @@ pub enum FileError {
     NoDirectory {
         /// The option and the path, as given.
         what: String,
-        /// The directory.
+        /// The directory that does not exist.
         directory: PathBuf,
     },
     /// The file is not writable, or the path is not a valid file name.
@@ -86,7 +86,7 @@ pub enum FileError {
     Corrupt {
         /// The option and the path, as given.
         what: String,
-        /// The problem found.
+        /// What is wrong with the file.
         problem: String,
     },
     /// The checkpoint has a different version.
@@ -121,7 +121,7 @@ pub enum FileError {
         /// The value of this part in this run.
         actual: String,
     },
-    /// The model's predictions differ from those when the checkpoint was written.
+    /// The model's predictions differ from the predictions in the checkpoint.
     #[error(
         "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
          now {actual}; restore the model, or delete the file to restart"
@@ -129,11 +129,11 @@ pub enum FileError {
     OtherModel {
         /// The option and the path, as given.
         what: String,
-        /// The row, counted from 0 among those that are explained.
+        /// The row, counted from 0 among the explained rows.
         row: usize,
         /// The prediction in the checkpoint.
         stored: f64,
-        /// The prediction now.
+        /// The prediction of the current model.
         actual: f64,
     },
     /// The checkpoint is in use by another run.

@@ -104,11 +104,11 @@ pub enum ModelError {
          supported release"
     )]
     Version {
-        /// The library.
+        /// The library that saved the model.
         format: &'static str,
         /// The version in the file.
         actual: String,
-        /// The supported versions.
+        /// The versions whose files are supported.
         known: &'static str,
     },
     /// The model is valid, but of an unsupported kind.
@@ -124,7 +124,7 @@ pub enum ModelError {
     Tree {
         /// Index of the tree, from 0.
         tree: usize,
-        /// The problem.
+        /// What is wrong with the tree.
         problem: String,
     },
     /// The file declares more features than allowed.

@@ -21,7 +21,7 @@ pub enum OnnxError {
     /// The content is not an ONNX file, or is truncated.
     #[error("invalid ONNX file: {problem}; expected a network saved as ONNX")]
     NotOnnx {
-        /// The problem found.
+        /// What is wrong with the content.
         problem: String,
     },
     /// The gzip stream is corrupt, truncated, or expands to far more than a network of its size can.
@@ -56,7 +56,7 @@ pub enum OnnxError {
         /// The names of the inputs.
         names: Vec<String>,
     },
-    /// The network has no output, or several, and none was chosen.
+    /// The network has no output, or it has several and the options do not choose one.
     #[error(
         "expected a network with a single output, got {} ({}); choose one with NetworkOptions::output \
          (--model-output NAME)",
@@ -81,7 +81,7 @@ pub enum OnnxError {
         what: String,
         /// The type in the file, by its ONNX name.
         actual: String,
-        /// The supported types.
+        /// The supported element types.
         expected: &'static str,
     },
     /// The input has no shape, or has no dimensions after the batch.
@@ -113,7 +113,7 @@ pub enum OnnxError {
     RowShape {
         /// The name of the input.
         input: String,
-        /// The requested shape.
+        /// The requested shape of a row.
         actual: Vec<usize>,
         /// The shape in the file, with the batch first.
         expected: String,
@@ -164,7 +164,7 @@ pub enum OnnxError {
         row: usize,
         /// Index of the value's column.
         column: usize,
-        /// The value.
+        /// The value that is not an integer.
         value: f64,
     },
     /// The network failed on a row, for example because of a token id outside the vocabulary.
@@ -182,7 +182,7 @@ pub enum OnnxError {
         row: usize,
         /// Index of the output.
         output: usize,
-        /// The prediction.
+        /// The value of the prediction.
         value: f64,
     },
     /// The system cannot start a thread to run the network.

@@ -66,7 +66,7 @@ fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     Some(node)
 }
 
-/// Returns the operator of a node, prefixed with its domain unless that is the standard one.
+/// Returns the operator of a node, prefixed with its domain unless this is the standard domain.
 fn operator(node: &NodeProto) -> String {
     let operator = node.op_type.clone().unwrap_or_default();
     match node.domain.as_deref() {

@@ -16,7 +16,7 @@ const LONGEST_LINE: u64 = 1 << 24;
 pub(crate) struct Answer {
     /// The outputs, rows × outputs in row-major order. They may be NaN or infinite.
     pub(crate) values: Vec<f64>,
-    /// Number of rows.
+    /// Number of rows in the answer.
     pub(crate) rows: usize,
     /// The names of the outputs, if the program wrote any.
     pub(crate) names: Option<Vec<String>>,
@@ -107,7 +107,7 @@ impl<R: Read> Lines<R> {
         Ok(End::Closed)
     }
 
-    /// Reads the next line; returns `false` if there is no complete one.
+    /// Reads the next line. Returns `false` if there is no complete line.
     fn next(&mut self) -> Result<bool, End> {
         self.line.clear();
         // A killed process may leave an incomplete line. Read errors are treated as the end of the output as

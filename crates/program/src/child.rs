@@ -90,8 +90,8 @@ impl Child {
         })
     }
 
-    /// Requests the outputs of rows in batches of `batch_rows`, sending the next batch while one is being
-    /// answered. Passes each answer to `receive`, with the index of its first row.
+    /// Requests the outputs for rows in batches of `batch_rows`, sending the next batch while the current
+    /// batch is being answered. Passes each answer to `receive`, with the index of its first row.
     ///
     /// After an error, the process must not be used again.
     pub(crate) fn request(
@@ -230,7 +230,7 @@ impl Child {
         }
     }
 
-    /// Kills the process.
+    /// Kills the process and all processes that it started.
     pub(crate) fn kill(mut self) {
         self.process.kill();
     }

@@ -17,9 +17,9 @@ pub enum ProgramError {
     /// The shell could not be started.
     #[error("cannot start {command:?}: {source}")]
     Start {
-        /// The command.
+        /// The shell command.
         command: String,
-        /// The I/O error.
+        /// The I/O error when starting the shell.
         source: std::io::Error,
     },
     /// The process ended before it had answered.
@@ -57,7 +57,7 @@ pub enum ProgramError {
     /// The process is running, but has closed its input or output.
     #[error("the program closed its standard {stream} before it answered {batch}; {said}")]
     Closed {
-        /// "input" or "output".
+        /// The closed stream, "input" or "output".
         stream: &'static str,
         /// The batch that the process did not answer.
         batch: Batch,
@@ -82,7 +82,7 @@ pub enum ProgramError {
         if *at_least { " or more" } else { "" }
     )]
     RowCount {
-        /// The batch.
+        /// The batch that was answered.
         batch: Batch,
         /// Number of rows of the answer.
         actual: usize,
@@ -97,7 +97,7 @@ pub enum ProgramError {
          it answers"
     )]
     Unasked {
-        /// The batch.
+        /// The batch that was answered.
         batch: Batch,
     },
     /// A line of the output does not consist of numbers.
@@ -124,10 +124,10 @@ pub enum ProgramError {
         /// Number of numbers in each of the rows before it.
         expected: usize,
     },
-    /// The number of outputs differs from that of the first answer, or from the number of output names.
+    /// The number of outputs differs from the number in the first answer, or from the number of output names.
     #[error("the program returned {actual} outputs per row for {batch}; expected {expected}, {by}")]
     Outputs {
-        /// The batch.
+        /// The batch that was answered.
         batch: Batch,
         /// Number of outputs per row of the answer.
         actual: usize,
@@ -139,7 +139,7 @@ pub enum ProgramError {
     /// The output is not an Arrow stream with columns of numbers.
     #[error("the program's output cannot be read as an Arrow stream of numbers: {problem}")]
     NotArrow {
-        /// The problem found.
+        /// What is wrong with the output.
         problem: String,
     },
     /// An output is infinite or NaN.

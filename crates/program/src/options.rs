@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
-    /// Lines of text.
+    /// Lines of text, as input and as output.
     ///
     /// The program first reads one line with the names of the columns, separated by commas. (As in any CSV,
     /// names and categories that contain commas or quotes are quoted.) For every batch, it then reads a line

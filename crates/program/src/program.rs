@@ -23,9 +23,9 @@ const TRIAL_ROWS: usize = 8;
 /// A command that reads rows and writes outputs, as described in [`Format`](crate::Format); a [`Model`].
 ///
 /// The shell (`sh -c`; on Windows `cmd /C`) runs it once, and again if it dies or takes too long
-/// ([`ProgramOptions::restarts`]). Its standard error is forwarded to that of this process. When this value
-/// is dropped, the standard input of the program ends. If it has not ended two seconds later, it is killed
-/// with all processes that it started.
+/// ([`ProgramOptions::restarts`]). The program's standard error is forwarded to the standard error of this
+/// process. When this value is dropped, the standard input of the program ends. If it has not ended two
+/// seconds later, it is killed with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
 /// of processes, or on restarts. They are bitwise identical if the outputs of the program are, regardless of
@@ -71,8 +71,8 @@ impl Program {
     /// # Errors
     ///
     /// [`ProgramError::Options`] (also if there are no rows), [`ProgramError::Start`],
-    /// [`ProgramError::NotAFunction`], and those of [`predictions`](Self::predictions). The command is not
-    /// restarted during the test.
+    /// [`ProgramError::NotAFunction`], and the errors of [`predictions`](Self::predictions). The command is
+    /// not restarted during the test.
     pub fn start(
         command: &str,
         columns: &[Column],
@@ -174,7 +174,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`ProgramError::NotAFunction`], and those of [`predictions`](Self::predictions).
+    /// [`ProgramError::NotAFunction`], and the errors of [`predictions`](Self::predictions).
     pub fn finish(&self) -> Result<(), ProgramError> {
         let witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
         witnesses.iter().try_for_each(|witness| self.compare(witness, true))
@@ -220,7 +220,7 @@ impl Program {
         Ok(())
     }
 
-    /// Predicts a row alone, and compares its outputs with the earlier ones.
+    /// Predicts a row alone, and compares the outputs with the earlier outputs for this row.
     fn compare(&self, witness: &Witness, at_end: bool) -> Result<(), ProgramError> {
         let row = Rows::try_new(&witness.row, self.requests.columns())?;
         let mut alone = vec![0.0; self.outputs];

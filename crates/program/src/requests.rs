@@ -267,7 +267,8 @@ mod tests {
         }
     }
 
-    /// A column of strings if `true`; otherwise a column of numbers that spells one of them as "1.50".
+    /// A column for tests: a column of strings if `true`, otherwise a column of numbers, one of which is
+    /// written as "1.50".
     #[derive(Debug)]
     struct Cells(bool);
 

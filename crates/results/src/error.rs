@@ -38,7 +38,7 @@ pub enum ResultsError {
     Medium {
         /// The kind of medium: text or image.
         medium: &'static str,
-        /// The problem.
+        /// Why the text or image does not match.
         why: String,
     },
 }

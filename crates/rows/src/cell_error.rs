@@ -34,7 +34,7 @@ pub enum CellError {
         word: String,
         /// The most similar category, if there is a similar one.
         nearest: Option<String>,
-        /// All categories.
+        /// All categories of the feature.
         categories: Vec<String>,
     },
     /// A cell contains text although the first cells of the column are numbers. This is an error for programs

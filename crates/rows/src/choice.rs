@@ -18,7 +18,7 @@ const DEFAULT_TARGET: &str = "target";
 /// The columns of a table.
 #[derive(Debug, Clone, Copy)]
 pub enum Header<'a> {
-    /// Column names.
+    /// The names of the columns.
     Names(&'a [String]),
     /// For each column, its name, followed by other names under which the model's library may store it.
     Spellings(&'a [Vec<String>]),
@@ -163,7 +163,7 @@ fn position(given: &str, header: &[&str]) -> Option<usize> {
     named.or_else(|| given.parse().ok().filter(|&index: &usize| index < header.len()))
 }
 
-/// Rejects duplicate names.
+/// Returns an error if two columns have the same name.
 fn check_names(header: &[&str]) -> Result<(), ChoiceError> {
     let mut first = HashMap::new();
     for (column, &name) in header.iter().enumerate() {

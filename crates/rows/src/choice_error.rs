@@ -41,7 +41,7 @@ pub enum ChoiceError {
     UnknownColumn {
         /// The use of the column.
         used_as: ColumnUse,
-        /// The name specified.
+        /// The name that the user specified.
         name: String,
         /// The name of the most similar column, if there is a similar one.
         nearest: Option<String>,
@@ -52,7 +52,7 @@ pub enum ChoiceError {
     InvalidIndex {
         /// The use of the column.
         used_as: ColumnUse,
-        /// The index specified.
+        /// The index that the user specified.
         index: String,
         /// The number of columns.
         columns: usize,

@@ -59,7 +59,7 @@ pub enum RowsError {
     Separator {
         /// The beginning of the first line.
         header: String,
-        /// The possible delimiters.
+        /// The delimiters that the first lines may have.
         candidates: String,
     },
     /// The features cannot be chosen among the columns.

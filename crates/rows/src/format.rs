@@ -16,7 +16,7 @@ pub(crate) enum Packing {
     Zstd,
 }
 
-/// A file format.
+/// A supported file format, without compression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Csv,

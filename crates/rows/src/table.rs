@@ -39,7 +39,7 @@ impl Table {
         self.len() == 0
     }
 
-    /// Returns a row.
+    /// Returns the values of a row.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }

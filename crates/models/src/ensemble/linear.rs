@@ -6,7 +6,7 @@ use super::Ensemble;
 /// its plain value instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearLeaf {
-    /// The intercept.
+    /// The intercept of the linear model.
     pub constant: f64,
     /// Pairs of a feature and its coefficient. Each feature occurs once.
     pub terms: Box<[(u32, f64)]>,

@@ -7,7 +7,7 @@ use crate::error::ModelError;
 #[derive(Clone, Default)]
 pub(crate) struct Split {
     pub(crate) feature: i64,
-    /// The threshold, if the split compares.
+    /// The threshold, if the split compares a number with a threshold.
     pub(crate) threshold: f64,
     pub(crate) default_left: bool,
     pub(crate) rule: Option<Rule>,

@@ -1,4 +1,4 @@
-//! Tests with messages written byte by byte: valid ones, and ones that are corrupt in a single place.
+//! Tests with messages written byte by byte: valid messages, and messages that are corrupt in a single place.
 
 #![allow(clippy::unwrap_used)]
 

@@ -101,8 +101,8 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Takes one field from the front. Returns its number and content if it has a length, and `None` if it is
-    /// a number.
+    /// Takes one field from the front. Returns the number and the content of a field with a length, and
+    /// `None` for a field whose value is a number.
     fn field(&mut self) -> Result<Option<(u64, Self)>, &'static str> {
         let tag = self.integer()?;
         let length = match tag & 7 {

@@ -222,8 +222,8 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale, shift })
     }
 
-    /// Returns the numbers of a tensor that is broadcast over the last value, if it has one number for all or
-    /// one for each channel.
+    /// Returns the numbers of a tensor that is broadcast over the last value, if the tensor has one number
+    /// for all channels or one for each channel.
     fn by_channel(&self, shape: &[usize], numbers: Vec<f32>) -> Option<Vec<f32>> {
         if shape.len() > self.shape.len() + 1 {
             return None;
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         if numbers.len() == 1 {
             return Some(numbers);
         }
-        // Dimensions are counted from the last one, as in broadcasting.
+        // Dimensions are counted from the last dimension, as in broadcasting.
         let others_are_one =
             shape.iter().rev().enumerate().all(|(i, &size)| i + 1 == self.shape.len() || size == 1);
         (others_are_one && self.shape[0] == self.plane.channels && numbers.len() == self.plane.channels)

@@ -41,7 +41,7 @@ impl Shape {
         element % self.cells() * self.lanes() + element / self.cells()
     }
 
-    /// Returns the range of some cells of one row in memory.
+    /// Returns the range in memory of the cells in these columns of a row of the grid.
     #[inline(always)]
     pub(super) fn range(self, row: usize, columns: &Range<usize>) -> Range<usize> {
         let (first, lanes) = (row * self.width, self.lanes());

@@ -6,7 +6,7 @@ use super::plane::{Changed, Shape};
 /// A function that is applied to every value of a plane.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pointwise {
-    /// `scale · x + shift`, with one number for all channels or one for each.
+    /// `scale · x + shift`, with one scale and shift for all channels or one for each channel.
     Affine { scale: Vec<f32>, shift: Vec<f32> },
     /// The value clipped to two bounds, such as `max(x, 0)`.
     Clip { low: f32, high: f32 },

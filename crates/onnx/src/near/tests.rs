@@ -137,7 +137,8 @@ fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     (values, largest)
 }
 
-/// Returns the features to change: no feature, one, those on the border, some, or all.
+/// Returns the features to change: no feature, one feature, the features on the border, some features, or
+/// all.
 fn some_features(input: Shape, kind: usize, uniform: &mut Uniform) -> Vec<usize> {
     let all = 0..input.elements();
     let border = |feature: &usize| {

@@ -1,4 +1,4 @@
-//! Numbers in results: a number or lists of numbers, with `null` for missing ones.
+//! Numbers in results: a number or (nested) lists of numbers, with `null` for missing numbers.
 
 use std::fmt;
 

@@ -15,7 +15,7 @@ use crate::batch::Batch;
 use crate::kinds::Results;
 use crate::writer::{Writer, in_words};
 
-/// A writer of one object.
+/// A writer of results as one JSON object.
 pub(crate) struct Document<'a, W> {
     results: &'a dyn Results,
     begun: bool,
@@ -64,7 +64,7 @@ impl<W: Write + Send> Writer for Document<'_, W> {
     }
 }
 
-/// A writer of JSON lines.
+/// A writer of results as JSON lines.
 pub(crate) struct Lines<'a, W> {
     results: &'a dyn Results,
     begun: bool,

@@ -115,7 +115,7 @@ impl Results for Indices {
         to_json(out, &object)
     }
 
-    /// Returns the columns, for one line per row, coalition and output.
+    /// Returns the columns. A table has one line per row, coalition and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));

@@ -63,11 +63,11 @@ pub struct Column {
 /// The type of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// A `float64`.
+    /// Floating-point numbers (`float64`).
     Number,
-    /// A non-negative integer.
+    /// Non-negative integers.
     Count,
-    /// A string.
+    /// Strings.
     Text,
 }
 
@@ -91,11 +91,11 @@ impl Column {
 /// The cells of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// Numbers, with NaN for missing ones.
+    /// Numbers, with NaN for missing numbers.
     Numbers(Vec<f64>),
     /// Counts, which are never missing.
     Counts(Vec<u64>),
-    /// Strings, with `None` for missing ones.
+    /// Strings, with `None` for missing strings.
     Texts(Vec<Option<String>>),
 }
 

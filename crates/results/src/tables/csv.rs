@@ -9,7 +9,7 @@ use crate::kinds::{Cells, Results};
 use crate::shown;
 use crate::writer::{Writer, in_words};
 
-/// A writer of CSV.
+/// A writer of results as CSV.
 pub(crate) struct Table<'a, W> {
     results: &'a dyn Results,
     out: W,
@@ -76,7 +76,7 @@ impl Cells {
     }
 }
 
-/// Writes a line.
+/// Writes one line of CSV.
 fn record<'c, W: Write>(
     table: &mut ::csv::Writer<W>,
     cells: impl IntoIterator<Item = Cow<'c, str>>,

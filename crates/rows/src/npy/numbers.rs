@@ -2,7 +2,7 @@
 
 use crate::exact::exact;
 
-/// A numeric type.
+/// A numeric type of NumPy.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     /// The number of bytes per number.

@@ -229,7 +229,7 @@ impl Splits {
 pub(super) struct Grove {
     /// Trees whose splits depend on one feature each.
     alone: Ensemble,
-    /// All other trees.
+    /// Trees with splits that depend on several features.
     joint: Ensemble,
     outputs: usize,
 }

@@ -6,7 +6,8 @@ use crate::ensemble::{Categories, Category, UnknownCategory};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Reads the member `categories`. Returns one element per feature, up to the last that has categories.
+/// Reads the member `categories`. Returns one element per feature, up to the last feature that has
+/// categories.
 pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categories>>, ModelError> {
     let Some(field) = root.find("categories")? else { return Ok(Vec::new()) };
     let mut words: Vec<Option<Categories>> = Vec::new();

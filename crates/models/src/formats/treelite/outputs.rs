@@ -1,4 +1,4 @@
-//! The outputs of a model, and those that each tree adds to.
+//! The outputs of a model, and the outputs that each tree adds to.
 
 use crate::error::ModelError;
 use crate::formats::document::Field;

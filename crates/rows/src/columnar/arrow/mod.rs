@@ -176,7 +176,7 @@ struct Columns<'w> {
     dictionaries: HashMap<i64, Vec<Value>>,
 }
 
-/// A dictionary entry.
+/// The value of a dictionary entry.
 enum Value {
     Missing,
     Float(f64),

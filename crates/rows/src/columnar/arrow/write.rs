@@ -26,7 +26,7 @@ pub enum ArrowKind {
     Int64,
     /// Booleans.
     Boolean,
-    /// Texts.
+    /// Strings.
     Text,
     /// Lists of this many 64-bit floating-point numbers each.
     Float64List(u16),

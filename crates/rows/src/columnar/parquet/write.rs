@@ -19,7 +19,7 @@ pub enum ParquetColumn {
     Float64(Vec<f64>),
     /// 64-bit integers.
     Int64(Vec<i64>),
-    /// Texts. `None` is a missing cell.
+    /// Strings. `None` is a missing cell.
     Text(Vec<Option<String>>),
 }
 
@@ -31,7 +31,7 @@ pub enum ParquetKind {
     Float64,
     /// 64-bit integers.
     Int64,
-    /// Texts.
+    /// Strings.
     Text,
 }
 

@@ -177,7 +177,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Decodes 32-bit integers.
+/// Decodes consecutive 32-bit integers.
 pub(super) fn ints(bytes: &[u8]) -> Vec<i32> {
     bytes.chunks_exact(4).map(|bytes| i32::from_le_bytes(chunk(bytes))).collect()
 }

@@ -145,7 +145,7 @@ fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, Model
     }
 }
 
-/// Reads the features.
+/// Reads the features from the table of trees.
 fn features(table: Table<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     let mut add = |feature: Table<'_>, kind, [index, column, name]: [usize; 3]| {

@@ -160,8 +160,8 @@ fn numbers_of(column: &Column) -> Vec<f64> {
     }
 }
 
-/// Applies a function elementwise. Inputs with one column are broadcast to the columns of the others, and
-/// columns with a single number to all leaves.
+/// Applies a function elementwise. Inputs with one column are broadcast to the number of columns of the other
+/// inputs, and columns with a single number are broadcast to all leaves.
 fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, Stop> {
     let columns = inputs.iter().map(Vec::len).max().unwrap_or(0);
     let leaves = inputs.iter().flatten().map(Vec::len).max().unwrap_or(0);
@@ -182,7 +182,8 @@ fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, S
     Ok(made)
 }
 
-/// Returns for each leaf the index of the largest column, and the first one if there are ties.
+/// Returns for each leaf the index of the column with the largest number, the first such column in case of
+/// ties.
 fn places_of_largest(columns: &Numbers) -> Vec<f64> {
     let leaves = columns.iter().map(Vec::len).max().unwrap_or(0);
     let largest = |leaf: usize| {

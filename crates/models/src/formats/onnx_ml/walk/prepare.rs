@@ -463,7 +463,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Selects one of two values by a condition. All must be functions of the same column.
+    /// Evaluates `Where`, which selects one of two values by a condition. The condition and both values must
+    /// be functions of the same column.
     fn choice(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         if node.input.len() != 3 {
             return Err(Stop::Other);

@@ -304,7 +304,7 @@ impl Walk<'_> {
         Ok(Columns(sums))
     }
 
-    /// Concatenates columns.
+    /// Evaluates a concatenation of columns.
     fn beside(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Scores, Stop> {
         let mut parts = Vec::with_capacity(node.input.len());
         let mut terms = 0usize;

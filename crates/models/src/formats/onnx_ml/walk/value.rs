@@ -78,7 +78,7 @@ impl Scores {
         }
     }
 
-    /// Applies a link, unless one was applied already.
+    /// Applies a link. Fails if a link was already applied.
     pub(super) fn behind(&self, link: Link) -> Result<Self, Stop> {
         Ok(Self::linked(self.columns()?.clone(), Some(link)))
     }

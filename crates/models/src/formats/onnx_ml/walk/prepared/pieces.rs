@@ -48,7 +48,7 @@ impl Pieces {
     }
 
     /// Applies a function to the values of several columns, which must be functions of the same column of the
-    /// table. The result is missing if one of them is.
+    /// table. The result is missing if one of the values is missing.
     pub(in super::super) fn combined(
         columns: &[Self],
         of: impl Fn(&[f64]) -> f64,

@@ -50,7 +50,7 @@ pub(in super::super::super) enum Region {
     From(f64),
     /// The values that the rule sends left.
     Inside(Rule),
-    /// All other values.
+    /// The values that the rule sends right.
     Outside(Rule),
 }
 

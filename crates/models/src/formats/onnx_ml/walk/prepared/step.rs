@@ -5,15 +5,15 @@ use crate::formats::onnx_ml::graph::Element;
 /// An operation on each number of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) enum Step {
-    /// Rounds to `f32`.
+    /// Rounding to `f32`.
     Single,
-    /// Rounds toward zero.
+    /// Rounding toward zero.
     Whole,
-    /// Combines with a constant, in the arithmetic of the given type.
+    /// An operation with a constant, in the arithmetic of the given type.
     Arithmetic { operation: Operation, constant: f64, element: Element },
-    /// Clips to an interval.
+    /// Clipping to an interval.
     Clip { lowest: f64, highest: f64 },
-    /// Replaces missing values.
+    /// Replacement of missing values with this number.
     Fill(f64),
 }
 
