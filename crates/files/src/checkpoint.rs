@@ -156,7 +156,7 @@ impl CheckpointFile {
         self.before.begun.get(&row).cloned()
     }
 
-    /// If the file is due to be written, or `is_last` is set, stores the state of a row and writes the file.
+    /// Stores the state of a row and writes the file, if the file is due to be written or `is_last` is set.
     /// Returns `Break` if the file cannot be written.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };

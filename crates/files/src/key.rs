@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Everything that the results of a run depend on. A checkpoint resumes only with the same key, whichever
 /// program wrote it.
 ///
-/// Files, models and tables are represented by their [digests](crate::digest), options by text.
+/// Files, models and tables are represented by their [digests](crate::digest), and options by text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Key {
     /// A digest of the model's definition, or of its predictions if only these are known.

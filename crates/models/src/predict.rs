@@ -124,7 +124,7 @@ impl Ensemble {
         }
     }
 
-    /// Adds the leaves of all trees except joint ones.
+    /// Adds the leaves of all trees except joint trees.
     fn add_trees(&self, rounded: &[f64], out: &mut [f64]) {
         let leaves = if rounded.iter().any(|value| value.is_nan()) {
             lane_leaves::<true>

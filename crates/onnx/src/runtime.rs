@@ -7,8 +7,8 @@
 //! keep many cores busy.)
 //!
 //! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for one row
-//! differ from those for many rows, and round differently. With a fixed size, the prediction of a row is
-//! bitwise identical regardless of the other rows of its batch.
+//! differ from the kernels for many rows, and round differently. With a fixed size, the prediction of a row
+//! is bitwise identical regardless of the other rows of its batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

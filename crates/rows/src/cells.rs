@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | equals a sentinel | missing | missing |
 //! | a text | the code of that category; otherwise missing, if it is a usual marker of missing values; otherwise the code of the number or boolean that it parses as; otherwise unknown | the number that it parses as; missing; `True` is 1 and `False` 0; otherwise an error |
-//! | a number | the code of that category; otherwise that of its text; otherwise unknown | the number |
+//! | a number | the code of that category; otherwise the code of its text; otherwise unknown | the number |
 //! | a boolean | the code of its text as Python writes it; otherwise of 1 or 0; otherwise unknown | 1 or 0 |
 //!
 //! A matrix without column names contains codes, which [`Feature::code`] reads.

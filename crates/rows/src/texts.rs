@@ -130,8 +130,8 @@ impl Survey {
         };
         self.has_numbers = true;
         if !self.is_text && self.spellings.len() < MAX_SPELLINGS {
-            // If a number occurs with two spellings, the column may contain codes, of which the two spellings
-            // are different ones.
+            // If a number occurs with two spellings, the column may contain codes, and the two spellings may
+            // be different codes.
             let spelling = self.spellings.entry(number.to_bits()).or_insert_with(|| text.to_owned());
             self.is_text = spelling != text;
         }

@@ -40,7 +40,7 @@ impl<R: BufRead> Frames<R> {
         Ok(false)
     }
 
-    /// Compares the stored checksum of the frame with that of its content.
+    /// Compares the stored checksum of the frame with the checksum of its content.
     fn end(&mut self) -> io::Result<()> {
         self.is_inside = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {

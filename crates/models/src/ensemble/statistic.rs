@@ -175,7 +175,7 @@ fn joined(hash: u64, part: u64) -> u64 {
     MULTIPLIER.wrapping_mul(hash.wrapping_add(MULTIPLIER.wrapping_mul(part)))
 }
 
-/// Sign-extends the hash of a category, as CatBoost does to combine it.
+/// Returns the hash of a category, sign-extended to 64 bits, as CatBoost does before combining hashes.
 fn signed(hash: u32) -> u64 {
     i64::from(hash as i32) as u64
 }

@@ -12,7 +12,7 @@
 //!   over rows with an additional column for each [`Statistic`] of several features.
 //!
 //! Nodes of a tree are in breadth-first order with adjacent siblings: the root is node 0, the index of a
-//! child is higher than that of its parent, and the right child follows the left child.
+//! child is higher than the index of its parent, and the right child follows the left child.
 //!
 //! | method | returns |
 //! |---|---|

@@ -50,7 +50,7 @@ impl VectorTree {
     }
 
     /// Sets the cover of all nodes from the cover of the leaves, which are given in order. The cover of a
-    /// split is the sum of the covers of its children, which come after it.
+    /// split is the sum of the covers of its children, which have higher indices than the split.
     pub(crate) fn set_covers_of_leaves(&mut self, of_leaves: &[f64]) {
         let (left, right) = (&self.parts.left, &self.parts.right);
         let mut next = of_leaves.iter().copied();

@@ -56,7 +56,8 @@ mod tests {
     use super::*;
     use crate::near::window::Window;
 
-    /// A convolution of 5 × 5 and one of 3 × 3, each followed by pooling of 2 × 2, and a dense layer.
+    /// Returns a convolution of 5 × 5 and a convolution of 3 × 3, each followed by pooling of 2 × 2, and a
+    /// dense layer.
     fn layers(side: usize, inputs: usize, [first, second]: [usize; 2]) -> Vec<Layer> {
         let mut layers = Vec::new();
         let mut grid = [side, side];

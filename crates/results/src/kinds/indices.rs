@@ -23,7 +23,7 @@ pub struct Indices {
     pub has_ids: bool,
     /// Whether rows have standard errors.
     pub has_errors: bool,
-    /// Number of coalitions to write per row, those with the largest absolute indices; `None` for all.
+    /// Number of coalitions to write per row, sorted by absolute index in descending order; `None` for all.
     pub top: Option<usize>,
 }
 

@@ -36,7 +36,7 @@ pub struct Values {
     pub has_errors: bool,
     /// Whether rows have certificates. This holds for runs with a tolerance.
     pub has_certificates: bool,
-    /// Number of players to write per row, those with the largest absolute values; `None` for all.
+    /// Number of players to write per row, sorted by absolute value in descending order; `None` for all.
     pub top: Option<usize>,
 }
 

@@ -66,8 +66,8 @@ fn up_to_32(text: &[u8]) -> u64 {
 
 fn up_to_64(text: &[u8]) -> u64 {
     let length = text.len();
-    // Computes half of the state: `start` and `end` depend on its outer words, and `words` are the inner
-    // ones.
+    // Computes half of the state. `start` and `end` depend on its outer words, and `words` are its inner
+    // words.
     let half = |start: u64, end: u64, words: [u64; 2]| {
         let mut a = start;
         let b = a.wrapping_add(end).rotate_right(52);

@@ -30,7 +30,7 @@ pub(super) fn read(
     of_columns(&Field::root(lists), &columns)
 }
 
-/// Like [`read`], for columns whose description is already parsed.
+/// Returns the categories of each feature like [`read`], for columns whose description is already parsed.
 pub(super) fn of_columns(
     lists: &Field<'_>,
     columns: &[Column],

@@ -8,8 +8,8 @@ use crate::formats::document::Field;
 /// linear leaf. A missing value adds nothing and does not affect the terms of other features. All trees form
 /// one round.
 ///
-/// `weights` contains the coefficients of the first feature for all outputs, then those of the next feature,
-/// and so on, with the intercepts last.
+/// `weights` contains the coefficients of the first feature for all outputs, then the coefficients of the
+/// next feature, and so on, with the intercepts last.
 pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemble, ModelError> {
     let (features, outputs) = (parts.features, parts.base_margins.len());
     let field = model.get("weights")?;

@@ -324,7 +324,7 @@ mod tests {
     use super::builder::{Fields, Value as Put};
     use super::*;
 
-    /// A column of type null, which has no buffers.
+    /// Returns the description of a column of type null, which has no buffers.
     fn of_nothing() -> Fields {
         vec![(0, Put::Text("a".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(1)), (3, Put::Table(vec![]))]
     }
@@ -334,7 +334,8 @@ mod tests {
         vec![(0, Put::Text("b".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(3)), (3, Put::Table(double))]
     }
 
-    /// A batch that declares a number of rows for each column but has an empty body.
+    /// Returns the description of a batch that declares a number of rows for each column but has an empty
+    /// body.
     fn batch(rows: i64, columns: usize, buffers: usize) -> Fields {
         vec![
             (0, Put::Long(rows)),

@@ -42,7 +42,7 @@ pub(super) enum Kind {
     Text {
         offset: usize,
     },
-    /// Strings, with short ones stored inline.
+    /// Strings, of which short strings are stored inline.
     TextView,
     /// Dates or times, as counts of days or of fractions of a second. Dates with 8 bytes are counted in
     /// milliseconds.

@@ -156,7 +156,8 @@ impl ArrowColumn {
         self.rows == 0
     }
 
-    /// Returns the length and the number of missing cells of the column, followed by those of its child.
+    /// Returns the length and the number of missing cells of the column, followed by both numbers for its
+    /// child, if any.
     fn nodes(&self) -> Vec<i64> {
         let (rows, missing) = (self.rows as i64, self.missing as i64);
         match self.kind {

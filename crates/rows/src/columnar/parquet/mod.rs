@@ -106,7 +106,7 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Integer,
-    /// Unsigned integers, stored in the bits of signed ones.
+    /// Unsigned integers, stored in the bits of signed integers.
     Unsigned,
     Plain,
     /// Decimals with this scale, stored as integers in units of 10^−scale.
@@ -147,7 +147,7 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
         ) => Ok(Kind::Unsigned),
         (ConvertedType::DATE, _) => Ok(Kind::Moment(Unit::Days)),
         (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("times of day"),
-        // Converted types, which are older than logical ones, are in UTC.
+        // Timestamps with converted types, which are older than logical types, are in UTC.
         (ConvertedType::TIMESTAMP_MILLIS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 3, is_utc: true })),
         (ConvertedType::TIMESTAMP_MICROS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 6, is_utc: true })),
         // The time zone of INT96 depends on the writer.

@@ -131,7 +131,7 @@ impl Pages {
         }
     }
 
-    /// Ensures that the next `bytes` bytes are in memory, or all remaining ones.
+    /// Ensures that the next `bytes` bytes, or all remaining bytes if there are fewer, are in memory.
     fn look_at(&mut self, bytes: usize) -> Result<()> {
         if self.window.len() < bytes && (self.window.len() as u64) < self.chunk.end - self.chunk.start {
             let end = self.chunk.start.saturating_add(bytes.max(WINDOW) as u64).min(self.chunk.end);
@@ -219,7 +219,7 @@ impl Pages {
         }
     }
 
-    /// Returns the number of values of a page, and subtracts it from the remaining ones.
+    /// Returns the number of values in a page, and subtracts it from the number of remaining values.
     fn count(&mut self, head: Head) -> Result<u32> {
         let values = small(head.values)?;
         self.values = self.values.checked_sub(u64::from(values)).ok_or_else(damaged)?;

@@ -232,7 +232,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Reads a variable-length integer: seven bits per byte, the lowest first.
+    /// Reads a variable-length integer: seven bits per byte, the lowest bits first.
     fn unsigned(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {

@@ -96,7 +96,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     ///
-    /// Errors of the writer, and columns that do not match those of the file.
+    /// Errors of the writer, and an error if columns do not match the columns of the file.
     pub fn write(&mut self, columns: &[ParquetColumn]) -> io::Result<()> {
         self.group(columns).map_err(of_parquet)
     }

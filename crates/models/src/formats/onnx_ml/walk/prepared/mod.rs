@@ -8,8 +8,7 @@
 //!
 //! So a test on such a column is a test on the column of the table. Arithmetic is rounded as in the runtime,
 //! and the threshold of a chain is found by bisection over all numbers that the column may contain. So the
-//! test on the table's column holds for exactly those rows for which the test on the preprocessed column
-//! holds.
+//! test on the table's column holds for exactly the same rows as the test on the preprocessed column.
 
 mod cases;
 mod chain;

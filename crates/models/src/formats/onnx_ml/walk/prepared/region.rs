@@ -8,7 +8,8 @@ use crate::ensemble::{Rule, at_most};
 pub(super) struct Intervals(Vec<(i64, i64)>);
 
 impl Intervals {
-    /// Sorts intervals that do not overlap, removes empty ones, and merges adjacent ones.
+    /// Creates intervals from a list without overlaps: sorts the list, removes empty intervals, and merges
+    /// adjacent intervals.
     pub(super) fn new(mut intervals: Vec<(i64, i64)>) -> Self {
         intervals.retain(|&(first, last)| first <= last);
         intervals.sort_unstable();
@@ -41,7 +42,7 @@ impl Intervals {
     }
 }
 
-/// The values of a column, except missing ones, for which a test holds.
+/// The values of a column, except missing values, for which a test holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super::super) enum Region {
     /// x < t
