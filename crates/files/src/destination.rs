@@ -16,7 +16,7 @@ use crate::error::FileError;
 /// Temporary files are named with this prefix, letters and digits, and [`END`].
 const BEGINNING: &str = ".apportion-";
 const END: &str = ".part";
-/// Number of letters and digits in the name of a temporary file.
+/// Number of random letters and digits in the name of a temporary file.
 const LETTERS: usize = 12;
 /// Maximum number of attempts to create a temporary file, if other runs delete it as a left-over.
 const ATTEMPTS: usize = 100;

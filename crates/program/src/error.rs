@@ -119,9 +119,9 @@ pub enum ProgramError {
     LineWidth {
         /// The line number, counted from 1.
         line: usize,
-        /// Number of numbers in the line.
+        /// Number of values in the line.
         actual: usize,
-        /// Number of numbers in each of the rows before it.
+        /// Number of values in each row before this line.
         expected: usize,
     },
     /// The number of outputs differs from the number in the first answer, or from the number of output names.

@@ -93,7 +93,7 @@ impl ProgramOptions {
         self
     }
 
-    /// Sets how many times a batch is sent again, to a new process, after a process died or took too long.
+    /// Sets how many times a batch is sent again to a new process after a process died or took too long.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self

@@ -36,8 +36,8 @@ pub(crate) fn were_ended() -> bool {
     ENDED.load(Ordering::SeqCst)
 }
 
-/// A process with all processes that it started. On Unix, no process of its process group outlives this
-/// value, whichever way it ends.
+/// A process with all processes that it started. On Unix, no process of the process group outlives this
+/// value.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,

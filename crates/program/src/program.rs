@@ -28,8 +28,8 @@ const TRIAL_ROWS: usize = 8;
 /// seconds later, it is killed with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
-/// of processes, or on restarts. They are bitwise identical if the outputs of the program are, regardless of
-/// the other rows in a batch.
+/// of processes, or on restarts. Attributions are bitwise identical if the program returns bitwise identical
+/// outputs for a row, regardless of the other rows in a batch.
 ///
 /// Memory is needed for two batches of rows per process, and for their answers.
 pub struct Program {

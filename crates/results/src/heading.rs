@@ -1,4 +1,4 @@
-//! The part of results that applies to all rows.
+//! The heading of results, which applies to all rows.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

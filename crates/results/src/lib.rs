@@ -42,7 +42,7 @@
 //! | [`ResultsError`], [`ReadError`] | errors |
 //!
 //! Features: `tables` adds CSV and NumPy arrays, `columnar` adds Parquet and Arrow. This crate does not
-//! depend on the crates of games, values, models or figures; they produce or use its types.
+//! depend on the crates for games, values, models or figures, which produce or use its types.
 
 mod batch;
 mod error;

@@ -47,7 +47,8 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
 /// A panic of the receiver of rows.
 struct ReceiverPanic(Box<dyn std::any::Any + Send>);
 
-/// Runs code other than a decoder's inside [`guarded`]: its panics are reported and remain panics.
+/// Runs code inside [`guarded`] that does not belong to a decoder. Its panics are reported, and remain
+/// panics.
 pub(crate) fn unguarded<T>(receive: impl FnOnce() -> T) -> T {
     let was_guarded = IS_GUARDED.replace(false);
     let result = catch_unwind(AssertUnwindSafe(receive));

@@ -67,7 +67,7 @@ struct Phase {
 }
 
 impl Convolution {
-    /// Creates a convolution from weights of shape outputs × inputs × rows × columns, the order of the file.
+    /// Creates a convolution from weights of shape outputs × inputs × rows × columns, as in the file.
     pub(super) fn new(input: Shape, output: Shape, window: Window, weights: &[f32]) -> Self {
         let lanes = output.lanes();
         let [height, width] = window.size;

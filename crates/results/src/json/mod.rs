@@ -1,4 +1,4 @@
-//! Results in JSON, as written by the command line.
+//! Results in JSON, as written by the command `apportion`.
 
 mod certificate;
 mod medium;

@@ -23,7 +23,8 @@ pub struct Indices {
     pub has_ids: bool,
     /// Whether rows have standard errors.
     pub has_errors: bool,
-    /// Number of coalitions to write per row, sorted by absolute index in descending order; `None` for all.
+    /// Maximum number of coalitions to write per row: the coalitions with the largest absolute indices.
+    /// `None` writes all coalitions.
     pub top: Option<usize>,
 }
 

@@ -36,7 +36,8 @@ pub struct Values {
     pub has_errors: bool,
     /// Whether rows have certificates. This holds for runs with a tolerance.
     pub has_certificates: bool,
-    /// Number of players to write per row, sorted by absolute value in descending order; `None` for all.
+    /// Maximum number of players to write per row: the players with the largest absolute values. `None`
+    /// writes all players.
     pub top: Option<usize>,
 }
 

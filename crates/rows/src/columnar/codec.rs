@@ -50,7 +50,8 @@ impl Codec {
     }
 }
 
-/// Reads all of `reader`, but at most one byte more than `size`.
+/// Reads all bytes of `reader`, but at most `size` + 1, which is enough to detect content that is too long.
+/// Returns `None` if reading fails.
 fn whole(reader: impl Read, size: usize) -> Option<Vec<u8>> {
     let mut unpacked = Vec::new();
     reader.take(size as u64 + 1).read_to_end(&mut unpacked).ok()?;

@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
                 Err(error) => return Err(RowsError::row(format!("row {row}: {error}"))),
             }
             let start = std::mem::replace(&mut end, reader.position().byte() as usize);
-            // An open quote extends to the end of the piece, so only the last row can have one.
+            // An open quote extends to the end of the piece, so only the last row can contain an open quote.
             if end == bytes.len() {
                 check_quotes(&bytes[start..], self.separator, lines_before + line_feeds(&bytes[..start]))?;
             }

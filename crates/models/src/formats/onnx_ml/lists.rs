@@ -288,7 +288,7 @@ fn children(nodes: &Nodes<'_>, tree: &[(i64, i64, usize)]) -> Result<Vec<Option<
         .collect()
 }
 
-/// Returns the only node that is not a child of another.
+/// Returns the root, which is the only node that is not a child of another node.
 fn root(ways: &[Option<[usize; 2]>]) -> Result<usize, String> {
     let mut child = vec![false; ways.len()];
     ways.iter().flatten().flatten().for_each(|&node| child[node] = true);

@@ -94,8 +94,8 @@ impl Excerpt<'_> {
         (0..length).try_for_each(|_| self.structure())
     }
 
-    /// Writes the header of a field: its type, and its number, as a difference from the previous one if
-    /// possible.
+    /// Writes the header of a field: its type, and its number, if possible as a difference from the number of
+    /// the previous field.
     fn head(&mut self, last: i16, number: i16, kind: u8) {
         match number.checked_sub(last).and_then(|step| u8::try_from(step).ok()) {
             Some(step @ 1..=15) => self.kept.push(step << 4 | kind),

@@ -39,7 +39,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     trees.model(frame, scale)
 }
 
-/// Reads the features, which are listed by kind.
+/// Reads the features, which the document lists by kind.
 fn features(field: &Field<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     for list_name in ["float_features", "categorical_features", "text_features", "embedding_features"] {

@@ -13,7 +13,7 @@ use crate::formats::onnx_ml::walk::stop::Stop;
 /// Maximum number of steps. Finding a threshold takes about a hundred evaluations of all steps.
 const MAX_STEPS: usize = 64;
 
-/// A column of the table after some steps.
+/// A column of the table to which some steps have been applied.
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Chain {
     feature: u32,
