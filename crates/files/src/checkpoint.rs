@@ -1,5 +1,5 @@
-//! Checkpoints: files with the finished rows of a run and the state of the others, so that another process
-//! can resume it.
+//! Checkpoints: files that contain the finished rows of a run and the state of its unfinished rows, so that
+//! another process can resume the run.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -25,62 +25,62 @@ pub const BEGINNING: &[u8] = br#"{"apportion_checkpoint":"#;
 /// Version of the file format.
 const FORMAT: u32 = 3;
 
-/// The parts of a [`Key`], by name.
+/// The parts of a run's [`Key`], by name.
 type Request = BTreeMap<String, String>;
 
-/// The contents of the file.
+/// The contents of a checkpoint file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     apportion_checkpoint: u32,
     version: String,
     request: Request,
-    /// Finished rows, by their index among the selected ones.
+    /// Explanations of the finished rows, by index among the explained rows.
     finished: BTreeMap<usize, Explanation>,
     /// States of the unfinished rows.
     begun: BTreeMap<usize, Checkpoint>,
-    /// SHA-256 of the other fields.
+    /// SHA-256 of all other fields.
     digest: String,
 }
 
-/// The fields that every version of the file has.
+/// The fields that every version of the file format has.
 #[derive(Deserialize)]
 struct Head {
     apportion_checkpoint: u32,
     version: String,
 }
 
-/// The checkpoint of a run, with the rows stored by an earlier process and those that this one adds.
+/// The checkpoint of a run, with the rows that an earlier process stored and the rows that this process adds.
 ///
-/// Rows are counted from 0 among those that are explained. All methods may be called from any thread. The
-/// file is complete at any time. On Unix, it is locked for the lifetime of this value: other runs, in this
-/// process or another, cannot use it.
+/// Rows are counted from 0 among the explained rows. All methods may be called from any thread. The file is
+/// complete at any time. On Unix, it is locked for the lifetime of this value: other runs, in this process or
+/// another, cannot use it.
 pub struct CheckpointFile {
     destination: Option<Destination>,
-    /// Minimum time between two writes of the file; longer if writing is slow.
+    /// Minimum time between two writes of the file. If writing is slow, the time is longer.
     every: Duration,
     before: Stored,
     now: Mutex<PendingContents>,
 }
 
-/// The next contents of the file.
+/// The state behind the lock: the contents to write next, and information about the last write.
 struct PendingContents {
     stored: Stored,
     written: Instant,
     /// Duration of the last write.
     took: Duration,
     failed: Option<FileError>,
-    /// The last version of the file. It is locked while it is open.
+    /// The file as last written. It is locked while it is open.
     held: Option<File>,
     /// Whether the file did not exist when this run began. Another run may have created it since.
     is_new: bool,
 }
 
 impl CheckpointFile {
-    /// Opens the checkpoint of the run with this key. It contains the rows of the file `resume`, if any, and
-    /// is written to `destination`. The file is written once immediately, so that an invalid path is reported
-    /// before any work, and then at most once per `every`.
+    /// Opens the checkpoint of the run with this key. It starts with the rows of the checkpoint `resume`, if
+    /// any, and is written to `destination`. The file is written once immediately, so that an invalid path is
+    /// reported before any work, and then at most once per `every`.
     ///
-    /// Messages refer to `resume` as `what`.
+    /// Error messages use `what` as the name of the file `resume`.
     ///
     /// # Errors
     ///
@@ -123,8 +123,8 @@ impl CheckpointFile {
         Ok(Self { destination: destination.cloned(), every, before, now: Mutex::new(now) })
     }
 
-    /// Checks a destination before any work, with the same errors as [`open`](Self::open). Returns the file,
-    /// locked, if it exists.
+    /// Checks before any work whether a checkpoint can be written to a destination. Returns the locked file
+    /// if it exists.
     ///
     /// # Errors
     ///
@@ -156,8 +156,8 @@ impl CheckpointFile {
         self.before.begun.get(&row).cloned()
     }
 
-    /// Stores the state of a row if the file is due to be written, or if `is_last`. Breaks if the file cannot
-    /// be written.
+    /// Stores the state of a row and writes the file, if the file is due to be written or `is_last` is set.
+    /// Returns `Break` if the file cannot be written.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
         let mut now = self.now();
@@ -213,7 +213,8 @@ impl CheckpointFile {
 }
 
 impl PendingContents {
-    /// Returns whether the file is due to be written. Writing takes at most a twentieth of the time.
+    /// Returns whether the file is due to be written: so rarely that writing takes at most a twentieth of the
+    /// run time.
     fn is_due(&self, every: Duration) -> bool {
         self.written.elapsed() >= every.max(20 * self.took)
     }
@@ -284,14 +285,15 @@ fn lock(path: &Path, what: &str) -> Result<Option<File>, FileError> {
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(FileError::InUse { what: what.to_owned() });
         }
-        // Another run may have replaced it in between.
+        // Another run may have replaced the file in the meantime.
         if is_still(path, &file) {
             return Ok(Some(file));
         }
     }
 }
 
-/// The numbers of rows that would be lost with a checkpoint of any version.
+/// The number of finished and unfinished rows in a checkpoint of any version, which would be lost if it were
+/// overwritten.
 #[derive(Deserialize)]
 struct RowCounts {
     finished: BTreeMap<usize, IgnoredAny>,
@@ -379,7 +381,8 @@ fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError>
     if stored.digest_of_the_rest()? != stored.digest {
         return Err(corrupt("it was changed after it was written".to_owned()));
     }
-    // Compare the parts that users change most often first, since other differences may follow from these.
+    // First compare the parts that users change most often, since differences in other parts may follow from
+    // these.
     let first = ["model", "rows", "background"].into_iter();
     for part in first.chain(request.keys().chain(stored.request.keys()).map(String::as_str)) {
         let of = |request: &Request| request.get(part).map_or("nothing", String::as_str).to_owned();

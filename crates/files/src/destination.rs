@@ -1,8 +1,8 @@
 //! Destinations of results: standard output, or a file that is written atomically.
 //!
-//! A file is written to a temporary file in the same directory, synced to disk, and renamed. Until then, the
-//! previous file remains. The temporary file is locked during the lifetime of its process, so that the next
-//! run can detect and delete the temporary files of killed runs.
+//! A file is written to a temporary file in the same directory, synced to disk, and renamed. Until then, an
+//! existing file at this path is unchanged. The temporary file is locked during the lifetime of its process,
+//! so that the next run can detect and delete the temporary files of killed runs.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -16,7 +16,7 @@ use crate::error::FileError;
 /// Temporary files are named with this prefix, letters and digits, and [`END`].
 const BEGINNING: &str = ".apportion-";
 const END: &str = ".part";
-/// Number of letters and digits in the name of a temporary file.
+/// Number of random letters and digits in the name of a temporary file.
 const LETTERS: usize = 12;
 /// Maximum number of attempts to create a temporary file, if other runs delete it as a left-over.
 const ATTEMPTS: usize = 100;
@@ -31,13 +31,13 @@ pub enum Destination {
     Standard,
     /// A file, which is written under a temporary name in `directory` and renamed when it is complete.
     File {
-        /// Its path, with links resolved.
+        /// The path of the file, with links resolved.
         path: PathBuf,
-        /// Its directory.
+        /// The directory of the file.
         directory: PathBuf,
-        /// Its name in messages: an option and the path as given, or the path alone.
+        /// The name of the file in messages: an option and the path as given, or the path alone.
         what: String,
-        /// Its path as given.
+        /// The path as given.
         given: PathBuf,
     },
     /// A descriptor, a pipe or a device, which is written to instead of replaced.
@@ -76,7 +76,7 @@ impl Destination {
     }
 
     /// Returns the destination with this path, which must not be one of the `inputs`. Error messages prefix
-    /// the path with `what`, unless that is empty.
+    /// the path with `what`, unless `what` is empty.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Destination {
         descriptor(path).is_some()
     }
 
-    /// Returns whether both are the same file.
+    /// Returns whether both destinations are the same file.
     pub fn is_file_of(&self, other: &Self) -> bool {
         let directory_of =
             |directory: &Path| fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
@@ -159,7 +159,8 @@ impl Destination {
         }
     }
 
-    /// Returns the file that is replaced, with its path as given; `None` if there is none.
+    /// Returns the path, as given, of an existing file that will be replaced; `None` if no file will be
+    /// replaced.
     pub fn replaces(&self) -> Option<&Path> {
         match self {
             Self::File { path, given, .. } => path.exists().then_some(given),
@@ -172,7 +173,7 @@ impl Destination {
         matches!(self, Self::File { path: own, .. } if is_same(own, path))
     }
 
-    /// Opens the destination for writing. A file does not change before [`Sink::finish`].
+    /// Opens the destination for writing. An existing file does not change before [`Sink::finish`].
     ///
     /// # Errors
     ///
@@ -201,7 +202,8 @@ impl Destination {
         Ok(Sink { out: BufWriter::with_capacity(BUFFER, out) })
     }
 
-    /// Writes the output of `write`. If that fails, a file is not changed.
+    /// Opens the destination, calls `write`, and completes the file. If `write` fails, an existing file is
+    /// not changed.
     ///
     /// # Errors
     ///
@@ -215,7 +217,7 @@ impl Destination {
         Ok(sink.finish()?)
     }
 
-    /// Returns the name in messages about writing.
+    /// Returns the name of the destination for messages about writing.
     fn name(&self) -> String {
         match self {
             Self::Standard => "to standard output".to_owned(),
@@ -223,7 +225,8 @@ impl Destination {
         }
     }
 
-    /// Returns the name in messages about the request: the option, and the path as given.
+    /// Returns the name of the destination for messages about invalid options: the option, and the path as
+    /// given.
     pub(crate) fn what(&self) -> String {
         match self {
             Self::File { what, .. } => what.clone(),
@@ -232,19 +235,20 @@ impl Destination {
     }
 }
 
-/// A destination that is open for writing. If it is dropped before [`Self::finish`], a file is not changed.
+/// A destination that is open for writing. If it is dropped before [`Self::finish`], an existing file is not
+/// changed.
 #[derive(Debug)]
 pub struct Sink {
     out: BufWriter<NamedOutput>,
 }
 
 impl Sink {
-    /// Completes writing. A file then appears under its path, with the mode and the owner of the file that it
-    /// replaces.
+    /// Completes writing. The file then appears under its path, with the mode and the owner of the file that
+    /// it replaces.
     ///
     /// # Errors
     ///
-    /// [`FileError::Write`]; then a file is not changed.
+    /// [`FileError::Write`]. In this case, an existing file is not changed.
     pub fn finish(self) -> Result<(), FileError> {
         self.finish_as(false).map(drop)
     }
@@ -341,7 +345,7 @@ impl Temporary {
     }
 }
 
-/// An error with the name of the destination.
+/// An I/O error, with the name of the destination.
 #[derive(Debug)]
 struct Failed {
     name: String,
@@ -373,7 +377,7 @@ impl std::error::Error for Failed {
     }
 }
 
-/// The error of a standard output that was closed by its reader, such as `head`.
+/// The error for a standard output that was closed by its reader, such as `head`.
 #[derive(Debug)]
 struct ReaderIsGone;
 
@@ -417,7 +421,7 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let _ = is_private;
     for _ in 0..ATTEMPTS {
         let file = builder.tempfile_in(directory).map_err(without_temporary_name)?;
-        // Before it was locked, another run may have deleted it as a left-over. On file systems without
+        // Before the file was locked, another run may have deleted it as a left-over. On file systems without
         // locks, left-overs are not deleted either.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_still(file.path(), file.as_file()) {
@@ -529,7 +533,8 @@ fn metadata_of_input(input: &Path) -> io::Result<Metadata> {
     fs::metadata(input)
 }
 
-/// Returns whether both belong to the same file, if the system provides this information.
+/// Returns whether both metadata belong to the same file; `None` if the system does not provide this
+/// information.
 #[cfg(unix)]
 fn are_one(metadata: &Metadata, other: &Metadata) -> Option<bool> {
     use std::os::unix::fs::MetadataExt;

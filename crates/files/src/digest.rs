@@ -1,4 +1,4 @@
-//! SHA-256 of files, numbers and strings, as `sha256:` and hexadecimal digits.
+//! SHA-256 digests of files, numbers and strings, formatted as `sha256:` and hexadecimal digits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -40,8 +40,8 @@ pub fn number_of_text(text: &str) -> f64 {
     f64::from_bits(first)
 }
 
-/// Returns the names and digests of the files that occur as words in a command, except those that it writes
-/// to. Other files that a program reads cannot be determined from its command.
+/// Returns the names and digests of the files that occur as words in a command, except files to which the
+/// command writes. Other files that a program reads cannot be determined from its command.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;

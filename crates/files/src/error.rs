@@ -45,7 +45,7 @@ pub enum FileError {
     NoDirectory {
         /// The option and the path, as given.
         what: String,
-        /// The directory.
+        /// The directory that does not exist.
         directory: PathBuf,
     },
     /// The file is not writable, or the path is not a valid file name.
@@ -68,7 +68,7 @@ pub enum FileError {
     /// The content could not be formatted.
     #[error("cannot format {what}: {source}")]
     Format {
-        /// The content.
+        /// The kind of content.
         what: &'static str,
         /// The error of the formatter.
         source: serde_json::Error,
@@ -86,7 +86,7 @@ pub enum FileError {
     Corrupt {
         /// The option and the path, as given.
         what: String,
-        /// The problem found.
+        /// What is wrong with the file.
         problem: String,
     },
     /// The checkpoint has a different version.
@@ -97,13 +97,13 @@ pub enum FileError {
     Version {
         /// The option and the path, as given.
         what: String,
-        /// The version that wrote it.
+        /// The version of this crate that wrote the checkpoint.
         version: String,
-        /// The format of the file.
+        /// The version of the file format in the checkpoint.
         format: u32,
-        /// This version.
+        /// The version of this crate.
         own_version: &'static str,
-        /// The format of this version.
+        /// The file format that this version writes.
         own_format: u32,
     },
     /// The checkpoint belongs to a different run.
@@ -116,12 +116,12 @@ pub enum FileError {
         what: String,
         /// The name of the part that differs.
         part: String,
-        /// The part in the checkpoint.
+        /// The value of this part in the checkpoint.
         stored: String,
-        /// The part of this run.
+        /// The value of this part in this run.
         actual: String,
     },
-    /// The model's predictions differ from those when the checkpoint was written.
+    /// The model's predictions differ from the predictions in the checkpoint.
     #[error(
         "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
          now {actual}; restore the model, or delete the file to restart"
@@ -129,11 +129,11 @@ pub enum FileError {
     OtherModel {
         /// The option and the path, as given.
         what: String,
-        /// The row, counted from 0 among those that are explained.
+        /// The row, counted from 0 among the explained rows.
         row: usize,
         /// The prediction in the checkpoint.
         stored: f64,
-        /// The prediction now.
+        /// The prediction of the current model.
         actual: f64,
     },
     /// The checkpoint is in use by another run.
@@ -153,18 +153,18 @@ pub enum FileError {
     EarlierRun {
         /// The option and the path, as given.
         what: String,
-        /// Its numbers of rows, in parentheses; empty if it cannot be read.
+        /// The numbers of rows in the checkpoint, in parentheses; empty if it cannot be read.
         rows: String,
     },
 }
 
 impl FileError {
-    /// Returns whether the request is invalid, regardless of the contents of files.
+    /// Returns whether the user's request is invalid, regardless of the contents of files.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::StandardOutput { .. })
     }
 
-    /// Returns whether an input file is invalid, as opposed to the request.
+    /// Returns whether an input file is invalid, as opposed to the user's request.
     pub fn is_data(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Version { .. })
     }
@@ -185,10 +185,10 @@ impl FileError {
     }
 }
 
-/// The number of an I/O error, used for errors without a number.
+/// The system's error number for an I/O error, used for errors without a number.
 const EIO: i32 = 5;
 
-/// Returns the number of the system error that caused an error with the file's name in its message.
+/// Returns the error number of the system error that `error` wraps together with the name of the file.
 fn os_error_of(error: &io::Error) -> Option<i32> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 /// Everything that the results of a run depend on. A checkpoint resumes only with the same key, whichever
 /// program wrote it.
 ///
-/// Files, models and tables are represented by their [digests](crate::digest), options by text.
+/// Files, models and tables are represented by their [digests](crate::digest), and options by text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Key {
-    /// The model: a digest of its definition, or of its predictions if only these are known.
+    /// A digest of the model's definition, or of its predictions if only these are known.
     pub model: String,
-    /// The rows that are explained.
+    /// A digest of the rows that are explained.
     pub rows: String,
-    /// The background, with its weights.
+    /// A digest of the background and its weights.
     pub background: String,
-    /// The name of the value: `shapley`.
+    /// The name of the value, such as `shapley`.
     pub value: String,
     /// The groups of features.
     pub groups: String,
     /// The graph of features.
     pub graph: String,
-    /// The name of the game: `marginal`.
+    /// The name of the game, such as `marginal`.
     pub game: String,
     /// The explained output of the model.
     pub output: String,

@@ -32,7 +32,7 @@ pub use destination::{Destination, Sink, is_closed_pipe};
 pub use error::FileError;
 pub use key::Key;
 
-/// Runs the examples of the README as doctests.
+/// The README, whose examples run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

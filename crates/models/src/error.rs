@@ -32,7 +32,7 @@ pub enum ModelError {
         "the loss is not defined for target {target} of a model with the {link} link; expected {expected}"
     )]
     NoLoss {
-        /// The given target.
+        /// The target passed.
         target: f64,
         /// The kind of outputs of the model.
         link: &'static str,
@@ -70,11 +70,11 @@ pub enum ModelError {
     /// The bytes start like an ONNX file, but are invalid or truncated.
     #[error("invalid ONNX file: {problem}")]
     Onnx {
-        /// The unsupported or invalid content.
+        /// A description of the unsupported or invalid content.
         problem: String,
     },
-    /// A valid ONNX file of another kind of model, for example a neural network. A runtime may support its
-    /// operators.
+    /// The file is a valid ONNX file of another kind of model, for example a neural network. A runtime may
+    /// support its operators.
     #[error(
         "this ONNX file contains neither a tree ensemble nor a linear model; its operators are {operators}"
     )]
@@ -93,7 +93,7 @@ pub enum ModelError {
     /// The text does not follow the syntax of its format.
     #[error("invalid model file: line {line}: {problem}")]
     Line {
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
         /// The value found and the value expected.
         problem: String,
@@ -104,27 +104,27 @@ pub enum ModelError {
          supported release"
     )]
     Version {
-        /// The library.
+        /// The library that saved the model.
         format: &'static str,
         /// The version in the file.
         actual: String,
-        /// The supported versions.
+        /// The versions whose files are supported.
         known: &'static str,
     },
-    /// A valid model of an unsupported kind.
+    /// The model is valid, but of an unsupported kind.
     #[error("{what} is not supported; {help}")]
     Unsupported {
-        /// The unsupported or invalid content.
+        /// A description of the unsupported or invalid content.
         what: String,
-        /// The alternative to use.
+        /// What to do instead.
         help: &'static str,
     },
     /// The tree is not a valid binary tree, or contains invalid numbers.
     #[error("invalid model file: tree {tree}: {problem}")]
     Tree {
-        /// The tree, from 0.
+        /// Index of the tree, from 0.
         tree: usize,
-        /// The problem.
+        /// What is wrong with the tree.
         problem: String,
     },
     /// The file declares more features than allowed.
@@ -159,7 +159,7 @@ pub enum ModelError {
         /// The number of rounds in the file.
         count: usize,
     },
-    /// The mean of an empty list of models.
+    /// The list of models to average is empty.
     #[error("the list of models is empty; expected at least one model")]
     EmptyMean,
     /// The models differ in their inputs or outputs, so the mean of their margins is not the margin of one
@@ -169,7 +169,7 @@ pub enum ModelError {
          the models one by one and average their attributions"
     )]
     Mean {
-        /// The model, from 0.
+        /// Index of the model in the list, from 0.
         member: usize,
         /// The properties of this model.
         found: String,
@@ -183,25 +183,25 @@ pub enum ModelError {
          weights, or use a background"
     )]
     Cover {
-        /// The tree, from 0.
+        /// Index of the tree, from 0.
         tree: usize,
         /// The node, as numbered in the file.
         node: usize,
         /// The problem with the cover of this node.
         problem: String,
     },
-    /// Leaves are linear models of the row, for which cover alone does not define the path-dependent game.
+    /// Leaves are linear models. For these, cover alone does not define the path-dependent game.
     #[error(
         "the path-dependent game is not supported for linear leaves: tree {tree}, node {node}: the file \
          does not store the expectation over absent features; use a background"
     )]
     LinearLeaves {
-        /// The tree, from 0.
+        /// Index of the tree, from 0.
         tree: usize,
         /// The node, as numbered in the file.
         node: usize,
     },
-    /// Splits depend on several features at once, for which cover alone does not define the path-dependent
+    /// Splits depend on several features at once. For these, cover alone does not define the path-dependent
     /// game.
     #[error(
         "the path-dependent game is not supported for splits on several features at once, such as \
@@ -221,8 +221,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Replaces the index of the tree with that in the file, since one tree of a file may become several
-    /// trees of the ensemble.
+    /// Replaces the index of the tree in the error with its index in the file, since one tree of a file may
+    /// become several trees of the ensemble.
     pub(crate) fn in_tree(self, tree: usize) -> Self {
         match self {
             Self::Tree { problem, .. } => Self::Tree { tree, problem },

@@ -34,8 +34,8 @@ impl Ensemble {
     ///   to the best one are used ([`Rounds::Best`](crate::Rounds::Best)).
     /// - LightGBM 2.3 to 4.x as text (`save_model`), including linear trees. The margin of a random forest is
     ///   the mean over its trees, which is what the library predicts. The library's raw score is their sum.
-    /// - JSON dumps of both libraries (`dump_model`). [`notes`](Self::notes) list what a dump of XGBoost
-    ///   lacks.
+    /// - JSON dumps of XGBoost and LightGBM (`dump_model`). The [`notes`](Self::notes) list what a dump of
+    ///   XGBoost lacks.
     /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and
     ///   other trees, categories as text ([`Categories`](crate::Categories)), one-hot splits, and splits on
     ///   statistics of categories and their combinations (CTR). For several targets, JSON files lack some of
@@ -62,8 +62,8 @@ impl Ensemble {
     /// of different lengths, invalid trees (with a cycle, a child out of range, or no leaf), invalid numbers,
     /// leaves that could add up to more than 1e300, and gzip streams that expand to more than 100 times their
     /// size (and 256 MiB). An ONNX file of another kind of model, such as a neural network, is a
-    /// [`ModelError::OtherOnnx`]. One with trees that is not a sum of trees is a [`ModelError::Unsupported`],
-    /// which names the operator.
+    /// [`ModelError::OtherOnnx`]. An ONNX file with trees whose scores are not a sum of trees is a
+    /// [`ModelError::Unsupported`], which names the operator.
     ///
     /// # Errors
     ///

@@ -52,7 +52,7 @@ impl<'a> LinkedEnsemble<'a> {
         }
     }
 
-    /// Returns the function from margins to outputs.
+    /// Returns the link, which is the function from margins to outputs.
     pub fn link(&self) -> Link {
         self.link
     }

@@ -15,11 +15,11 @@ const BLOCK: usize = 64;
 const LANE_DEPTH: usize = 16;
 
 impl Ensemble {
-    /// Checks that rows fit the model: their number of columns is the number of features, no value is missing
-    /// that the model [does not accept as missing](Self::refuses_missing), and no value that is multiplied by
-    /// a coefficient of a linear model or leaf is infinite after rounding to the [width](Self::width) of the
-    /// ensemble. Splits accept infinite values, since they only compare. `what` is the word for a row in
-    /// error messages.
+    /// Checks that rows fit the model: each row has one value per feature, no value is missing that the model
+    /// [does not accept as missing](Self::refuses_missing), and no value that is multiplied by a coefficient
+    /// of a linear model or leaf is infinite after rounding to the [width](Self::width) of the ensemble.
+    /// Splits accept infinite values, since they only compare. `what` is the word for a row in error
+    /// messages.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Ensemble {
     ///
     /// [`GameError::Width`] if the number of columns differs from the number of features,
     /// [`GameError::InfiniteInput`] if a linear model has to multiply an infinite value,
-    /// [`GameError::MissingInput`] if a value is missing that the model requires.
+    /// [`GameError::MissingInput`] if a required value is missing.
     pub fn margins(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
         let mut margins = vec![0.0; rows.len() * self.output_count()];
         self.write_margins(rows, &mut margins)?;
@@ -124,7 +124,7 @@ impl Ensemble {
         }
     }
 
-    /// Adds the leaves of all trees except joint ones.
+    /// Adds the leaves of all trees except joint trees.
     fn add_trees(&self, rounded: &[f64], out: &mut [f64]) {
         let leaves = if rounded.iter().any(|value| value.is_nan()) {
             lane_leaves::<true>

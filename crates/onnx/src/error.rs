@@ -2,7 +2,7 @@
 
 use apportion_games::{BoxError, GameError};
 
-/// The reason why networks reject infinite values.
+/// The part of an error message that explains why networks reject infinite values.
 pub(crate) const COMPUTES: &str = "a network computes with it in 32 bits; pass a finite number below 3.4e38 \
                                    in absolute value, as in training";
 
@@ -21,7 +21,7 @@ pub enum OnnxError {
     /// The content is not an ONNX file, or is truncated.
     #[error("invalid ONNX file: {problem}; expected a network saved as ONNX")]
     NotOnnx {
-        /// The problem found.
+        /// What is wrong with the content.
         problem: String,
     },
     /// The gzip stream is corrupt, truncated, or expands to far more than a network of its size can.
@@ -30,7 +30,7 @@ pub enum OnnxError {
         /// The error of the decompression.
         source: std::io::Error,
     },
-    /// The runtime does not support an operator, or not in this form.
+    /// The runtime does not support an operator, or does not support it with these attributes or inputs.
     #[error("node {node} has the unsupported operator {operator}: {problem}; save the network without it")]
     Operator {
         /// The operator, prefixed with its domain unless that is the standard one: `Gemm`,
@@ -56,7 +56,7 @@ pub enum OnnxError {
         /// The names of the inputs.
         names: Vec<String>,
     },
-    /// The network has no output, or several, and none was chosen.
+    /// The network has no output, or it has several and the options do not choose one.
     #[error(
         "expected a network with a single output, got {} ({}); choose one with NetworkOptions::output \
          (--model-output NAME)",
@@ -81,16 +81,16 @@ pub enum OnnxError {
         what: String,
         /// The type in the file, by its ONNX name.
         actual: String,
-        /// The supported types.
+        /// The supported element types.
         expected: &'static str,
     },
-    /// The input has no shape, or a rank without dimensions for rows.
+    /// The input has no shape, or has no dimensions after the batch.
     #[error(
         "input {input} has {actual}, expected [batch, features] or [batch, ...] with fixed sizes; save the \
          network with such a shape"
     )]
     Rank {
-        /// The input.
+        /// The name of the input.
         input: String,
         /// The shape of the input, formatted for the message.
         actual: String,
@@ -101,7 +101,7 @@ pub enum OnnxError {
          vary: set the shape of a row with NetworkOptions::row_shape"
     )]
     DynamicDimension {
-        /// The input.
+        /// The name of the input.
         input: String,
         /// Index of the dimension; 0 is the batch.
         axis: usize,
@@ -111,9 +111,9 @@ pub enum OnnxError {
     /// The requested shape of rows contradicts the file.
     #[error("invalid row shape {actual:?}; input {input} expects {expected}")]
     RowShape {
-        /// The input.
+        /// The name of the input.
         input: String,
-        /// The requested shape.
+        /// The requested shape of a row.
         actual: Vec<usize>,
         /// The shape in the file, with the batch first.
         expected: String,
@@ -124,7 +124,7 @@ pub enum OnnxError {
          the batch, and the others must be the same for all rows"
     )]
     OutputShape {
-        /// The output.
+        /// The name of the output.
         output: String,
         /// The actual shape of the output.
         actual: Vec<usize>,
@@ -137,10 +137,10 @@ pub enum OnnxError {
          independently"
     )]
     RowsMixed {
-        /// The output.
+        /// The name of the output.
         output: String,
     },
-    /// The trial run with zeros when loading the network failed.
+    /// The trial run on zeros, when the network was loaded, failed.
     #[error("the network was loaded, but fails on a batch of zeros: {problem}")]
     Trial {
         /// The error of the runtime.
@@ -152,25 +152,25 @@ pub enum OnnxError {
          first"
     )]
     Missing {
-        /// Index of the row among the rows passed.
+        /// Index of the row among the rows passed to the network.
         row: usize,
-        /// The column of the value.
+        /// Index of the value's column.
         column: usize,
     },
     /// A value is not a 32-bit integer, although the input takes integers such as token ids.
     #[error("row {row} has the value {value} in column {column}, but the input expects 32-bit integers")]
     NotWhole {
-        /// Index of the row among the rows passed.
+        /// Index of the row among the rows passed to the network.
         row: usize,
-        /// The column of the value.
+        /// Index of the value's column.
         column: usize,
-        /// The value.
+        /// The value that is not an integer.
         value: f64,
     },
     /// The network failed on a row, for example because of a token id outside the vocabulary.
     #[error("the network failed on row {row}: {problem}")]
     Run {
-        /// Index of the row among the rows passed.
+        /// Index of the row among the rows passed to the network.
         row: usize,
         /// The error of the runtime.
         problem: String,
@@ -178,11 +178,11 @@ pub enum OnnxError {
     /// A prediction is infinite or NaN.
     #[error("output {output} of row {row} is {value}; predictions must be finite")]
     NotFinite {
-        /// Index of the row among the rows passed.
+        /// Index of the row among the rows passed to the network.
         row: usize,
         /// Index of the output.
         output: usize,
-        /// The prediction.
+        /// The value of the prediction.
         value: f64,
     },
     /// The system cannot start a thread to run the network.
@@ -194,7 +194,7 @@ pub enum OnnxError {
 }
 
 impl OnnxError {
-    /// Boxes the error for a game, which expects its own errors without a wrapper.
+    /// Boxes the error for a game. An error of the game itself is boxed without this wrapper.
     pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Game(error) => error.into(),

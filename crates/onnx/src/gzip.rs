@@ -9,7 +9,7 @@ use crate::OnnxError;
 
 const MAGIC: &[u8] = &[0x1f, 0x8b];
 /// Maximum ratio of decompressed to compressed size. Weights never compress to a hundredth of their size, but
-/// small networks may; so at least [`MIN_LIMIT`] bytes are allowed.
+/// files of small networks may, so at least [`MIN_LIMIT`] bytes are allowed.
 const MAX_RATIO: usize = 100;
 const MIN_LIMIT: usize = 1 << 28;
 

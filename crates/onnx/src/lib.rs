@@ -10,9 +10,9 @@
 //!
 //! The file must have one input, of floating-point numbers or integers. Its first dimension is the batch (of
 //! variable or fixed size), and its other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`,
-//! token ids `[N, 48]`. Weights must be stored inside the file. The supported operators are those of the
-//! pure-Rust runtime [rten]. If the chosen output needs any other operator, such as tree ensembles
-//! (`ai.onnx.ml`), reading the file fails with an error that names it.
+//! token ids `[N, 48]`. Weights must be stored inside the file. The operators of the pure-Rust runtime [rten]
+//! are supported. If the chosen output needs any other operator, such as tree ensembles (`ai.onnx.ml`),
+//! reading the file fails with an error that names it.
 //!
 //! Rows are row-major `f64` with one column per element of a row of the input; predictions are rows ×
 //! outputs. Missing values are not supported.
@@ -77,7 +77,7 @@ pub use error::OnnxError;
 pub use network::Network;
 pub use options::NetworkOptions;
 
-/// Runs the example of the README as a doctest.
+/// The README, whose example runs as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

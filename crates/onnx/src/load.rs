@@ -43,8 +43,8 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
     })
 }
 
-/// Finds the node whose operator the runtime does not support. A node without a name is named by its number
-/// and output.
+/// Finds the node whose operator the runtime does not support. If the node has no name, returns it with its
+/// number and first output as the name.
 ///
 /// The runtime reports only the name of the node, and in many files nodes have no names. So the file is
 /// loaded again, with each node named by its number.
@@ -66,7 +66,7 @@ fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     Some(node)
 }
 
-/// Returns the operator of a node, prefixed with its domain unless that is the standard one.
+/// Returns the operator of a node, prefixed with its domain unless this is the standard domain.
 fn operator(node: &NodeProto) -> String {
     let operator = node.op_type.clone().unwrap_or_default();
     match node.domain.as_deref() {

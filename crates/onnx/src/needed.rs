@@ -21,10 +21,11 @@ pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     has_others || has_scalers
 }
 
-/// Removes all other outputs, and the nodes that only they need. A file with a single output is not changed.
+/// Removes all outputs except `output`, and the nodes that only these outputs need. A file with a single
+/// output is not changed.
 fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     let holds_graphs = |node: &NodeProto| node.attribute.iter().any(|attribute| attribute.g.is_some());
-    // A graph inside of a node may refer to any value by its name.
+    // A graph inside a node may refer to any value of this graph by name.
     if graph.output.len() < 2 || graph.node.iter().any(holds_graphs) {
         return false;
     }

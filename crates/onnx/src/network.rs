@@ -10,20 +10,21 @@ use crate::near::{Chain, NearRow};
 use crate::runtime::{Failure, Refusal, Runtime, Worker};
 use crate::signature::{Element, Signature};
 
-/// Number of cells of a batch if the file does not fix its rows. Larger batches make single rows more
-/// expensive, since each costs a batch.
+/// Number of cells in a batch if the file does not fix the number of rows. Larger batches make predicting a
+/// single row more expensive, since it costs as much as a whole batch.
 const BATCH_CELLS: usize = 1 << 12;
 /// Maximum number of rows of a batch: larger batches hardly reduce the time per row.
 const BATCH_ROWS: usize = 256;
-/// Minimum duration of a call that justifies waking two threads, which takes about 50 µs if cores are asleep.
+/// Minimum duration of a call that is worth waking two threads for, which takes about 50 µs if cores are
+/// asleep.
 const CALL: Duration = Duration::from_micros(500);
 /// Number of cells that are sent to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
-/// Maximum number of cells of a batch, one GiB of f64. A file that declares more is probably corrupt.
+/// Maximum number of cells in a batch: 1 GiB of `f64`. A file that declares more is probably corrupt.
 const MAX_CELLS: usize = 1 << 27;
 
-/// Maximum difference between the predictions of a reference row by the runtime and by propagated changes,
-/// relative to its largest output. Rounding errors are far smaller.
+/// Maximum difference between the predictions of the runtime and of change propagation for a reference row,
+/// relative to the row's largest output. Rounding errors are far smaller.
 const AGREEMENT: f64 = 1e-3;
 
 /// A neural network read from an ONNX file, as a [`Model`].
@@ -106,7 +107,7 @@ impl Network {
         }
         if batch > 1 {
             rows[(batch - 1) * self.features..].fill(1.0);
-            // The network may reject a row of ones, which is not a problem of the network.
+            // It is not an error if the network rejects a row of ones.
             if let Ok(mixed) = worker.evaluate(&rows) {
                 let first = &zeros[..outputs];
                 let largest = first.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
@@ -119,8 +120,8 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Returns a number of rows whose prediction takes [`CALL`] or slightly longer, so that the cost of
-    /// sending them to a runtime thread and back is small in comparison.
+    /// Returns how many rows the network predicts in [`CALL`] or slightly longer, so that the cost of sending
+    /// them to a runtime thread and back is small in comparison.
     ///
     /// Times calls with increasingly many batches, because a single small batch takes less time than the
     /// communication.
@@ -183,8 +184,8 @@ impl Network {
     }
 
     /// Returns the number of token ids that the input takes, counted from 0: the number of rows of the
-    /// embedding in which its integers are looked up. `None` if the network processes its input in another
-    /// way first.
+    /// embedding in which its integers are looked up. Returns `None` if the network does not look up its
+    /// input directly in an embedding.
     pub fn vocabulary_size(&self) -> Option<usize> {
         self.vocabulary_size
     }
@@ -250,7 +251,7 @@ impl Network {
         }
     }
 
-    /// Returns the error for the invalid value at `index`.
+    /// Returns the error for the invalid value at position `index` among the values of all rows.
     fn refuse(&self, value: f64, index: usize) -> OnnxError {
         let (row, column) = (index / self.features, index % self.features);
         if value.is_nan() {
@@ -268,7 +269,8 @@ impl Network {
         }
     }
 
-    /// Converts a failure of the runtime to an error; `first` is the index of the first row of the request.
+    /// Converts a failure of the runtime to an error. `first` is the index of the request's first row among
+    /// the rows passed.
     fn error(&self, failure: Failure, first: usize) -> OnnxError {
         match failure.refusal {
             Refusal::Failed(problem) => OnnxError::Run { row: first + failure.row, problem },
@@ -295,7 +297,7 @@ impl Network {
     }
 }
 
-/// Returns the shape of a batch of rows. If the file does not fix the batch, it is a power of two, so that
+/// Returns the shape of a batch. If the file does not fix the number of rows, it is a power of two, so that
 /// the chunks of a game are whole batches.
 fn batch_shape(batch: Option<usize>, row_shape: &[usize]) -> Result<Vec<usize>, OnnxError> {
     let cells = |first: usize| row_shape.iter().try_fold(first, |product, &size| product.checked_mul(size));

@@ -7,8 +7,8 @@
 //! keep many cores busy.)
 //!
 //! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for one row
-//! differ from those for many rows, and round differently. With a fixed size, the prediction of a row is
-//! bitwise identical regardless of the other rows of its batch.
+//! differ from the kernels for many rows, and round differently. With a fixed size, the prediction of a row
+//! is bitwise identical regardless of the other rows of its batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) enum Refusal {
     Shape(Vec<usize>),
 }
 
-/// A refusal and the row of the request that caused it.
+/// A refusal, and the index in the request of the row that caused it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) row: usize,
@@ -59,7 +59,7 @@ impl Runtime {
         self.shape[1..].iter().product()
     }
 
-    /// Returns the outputs of any number of rows.
+    /// Computes the outputs for any number of rows, batch by batch.
     fn rows(&self, rows: &[f64], options: &RunOptions) -> Result<Vec<f32>, Failure> {
         let (batch, features) = (self.batch(), self.features());
         let mut outputs = Vec::new();
@@ -111,7 +111,7 @@ impl Runtime {
     }
 }
 
-/// Runs code that may panic on invalid graphs.
+/// Runs code that may panic on invalid graphs, and converts a panic to an error message.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run))
         .map_err(|_| "the runtime panicked, as the graph is not valid".to_owned())

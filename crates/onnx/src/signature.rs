@@ -4,7 +4,7 @@ use rten_onnx::onnx::{DataType, Dimension, GraphProto, ModelProto, ValueInfoProt
 
 use crate::error::OnnxError;
 
-/// The type of numbers of an input.
+/// The type of the numbers in an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     /// Floating-point numbers, rounded to 32 bits.

@@ -1,4 +1,4 @@
-//! Parsing of a program's output: an answer to each batch.
+//! Parsing of a program's output: one answer for each batch of rows.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::ChildStdout;
@@ -8,15 +8,15 @@ use crate::error::ProgramError;
 use crate::options::Format;
 use crate::process::shown;
 
-/// Maximum length of a line in bytes, which no valid row exceeds.
+/// Maximum length in bytes of a line of the output. No valid line is longer.
 const LONGEST_LINE: u64 = 1 << 24;
 
-/// The outputs of the rows of a batch.
+/// A program's answer to a batch: the outputs for its rows.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answer {
-    /// Rows × outputs, row-major; NaN and infinite values are kept.
+    /// The outputs, rows × outputs in row-major order. They may be NaN or infinite.
     pub(crate) values: Vec<f64>,
-    /// Number of rows.
+    /// Number of rows in the answer.
     pub(crate) rows: usize,
     /// The names of the outputs, if the program wrote any.
     pub(crate) names: Option<Vec<String>>,
@@ -35,8 +35,8 @@ pub(crate) enum End {
     TooMany,
 }
 
-/// Reads answers of at most `most` rows each and passes them to `receive` until that returns `false`. `came`
-/// counts the rows of the answer that is being read.
+/// Reads answers of at most `most` rows each and passes them to `receive` until it returns `false`. `came`
+/// counts the rows read so far of the current answer.
 pub(crate) fn read(
     format: Format,
     output: ChildStdout,
@@ -52,13 +52,13 @@ pub(crate) fn read(
     end.unwrap_or_else(|end| end)
 }
 
-/// Reader of answers from lines of text.
+/// A reader of answers from lines of text.
 struct Lines<R> {
     output: BufReader<R>,
     line: Vec<u8>,
     /// Number of lines read.
     read: usize,
-    /// Number of outputs of a row, known after the first row.
+    /// Number of outputs per row, known after the first row.
     width: Option<usize>,
 }
 
@@ -107,7 +107,7 @@ impl<R: Read> Lines<R> {
         Ok(End::Closed)
     }
 
-    /// Reads the next line; returns `false` if there is no complete one.
+    /// Reads the next line. Returns `false` if there is no complete line.
     fn next(&mut self) -> Result<bool, End> {
         self.line.clear();
         // A killed process may leave an incomplete line. Read errors are treated as the end of the output as
@@ -127,13 +127,14 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Returns whether a line of several numbers may be a single number with a decimal comma. It may not if all
-/// of them have decimal points.
+/// Returns whether a line of several numbers may be a single number with a decimal comma. This is not the
+/// case if every number has a decimal point.
 fn may_be_decimal_comma(line: &[u8]) -> bool {
     line.contains(&b',') && line.split(|&byte| byte == b',').any(|cell| !cell.contains(&b'.'))
 }
 
-/// Appends the numbers of a line, separated by commas or spaces. Returns `false` if one of them is invalid.
+/// Parses the numbers of a line, separated by commas or spaces, and appends them to `values`. Returns `false`
+/// if a number is invalid.
 fn numbers(line: &[u8], values: &mut Vec<f64>) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let mut put = |cell: &str| cell.trim().parse().map(|value| values.push(value)).is_ok();
@@ -146,7 +147,7 @@ fn numbers(line: &[u8], values: &mut Vec<f64>) -> bool {
 
 #[cfg(feature = "arrow")]
 mod arrow {
-    //! Reader of answers from an Arrow stream.
+    //! Parsing of answers from an Arrow stream.
 
     use std::cell::Cell;
     use std::error::Error;
@@ -196,8 +197,8 @@ mod arrow {
         }
         let ended = Rc::new(Cell::new(false));
         let output = EndRecorder { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
-        // All columns are outputs, including one whose name would make it the target elsewhere. The size is
-        // not limited, because answers are not stored.
+        // All columns are outputs, including one with the default name of the target. The decompressed size
+        // is not limited, because answers are not stored.
         let wanted = RowOptions { target: Some(""), unpacked_limit: Some(u64::MAX), ..RowOptions::default() };
         let source = Source::stream("the answers", output);
         let read = source.each_block(&wanted, |block| {
@@ -211,7 +212,8 @@ mod arrow {
         });
         match read {
             Err(StopReason::Unreadable(error)) if !ended.get() => {
-                // Skip the name of the source, which is in the message already.
+                // Use the inner error: the outer one adds the name of the source, which the message already
+                // contains.
                 let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 Err(End::Fault(ProgramError::NotArrow { problem: shown(&problem) }))
             }

@@ -1,4 +1,4 @@
-//! A process that answers batches.
+//! A running process of a program, which answers batches of rows.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -25,18 +25,19 @@ const WAITING: usize = 8;
 /// A running process, with one thread that writes to it and one that reads from it, so that neither side
 /// blocks the other.
 pub(crate) struct Child {
-    /// The batches to write. Dropping it ends the standard input of the process. It must be dropped before
-    /// `process`, whose drop waits for the process to end; so it is declared first.
+    /// The batches to write. Dropping this sender closes the standard input of the process. This must happen
+    /// before `process` is dropped, which waits for the process to end; so this field is declared first.
     batches: Sender<Vec<u8>>,
     events: Receiver<Event>,
     process: Process,
     answers: VecDeque<Answer>,
-    /// The end of the output, until it is reported. Answers received before it are returned first.
+    /// The reason why the output ended, until it is reported. Answers received before the end are returned
+    /// first.
     end: Option<End>,
     /// Number of rows received so far of the current answer.
     came: Arc<AtomicUsize>,
-    /// Number of batches sent, written to the pipe (after which the process may have read them), and
-    /// answered.
+    /// Numbers of batches that were sent to the writer thread, that were written to the pipe (from which the
+    /// process may have read them), and that were answered.
     sent: usize,
     written: usize,
     answered: usize,
@@ -53,7 +54,7 @@ enum Event {
 }
 
 impl Child {
-    /// Starts the command; its failures are reported with the first batch.
+    /// Starts the command. If the command itself fails, the first batch reports the error.
     pub(crate) fn start(
         command: &str,
         requests: &Requests,
@@ -89,8 +90,8 @@ impl Child {
         })
     }
 
-    /// Requests the outputs of rows in batches of `batch_rows`, sending the next batch while one is being
-    /// answered. Passes each answer to `receive`, with the index of its first row.
+    /// Requests the outputs for rows in batches of `batch_rows`, sending the next batch while the current
+    /// batch is being answered. Passes each answer to `receive`, with the index of its first row.
     ///
     /// After an error, the process must not be used again.
     pub(crate) fn request(
@@ -135,13 +136,13 @@ impl Child {
         Err(self.error(end, batch, 0))
     }
 
-    /// Returns the next answer, to a batch of `wanted` rows.
+    /// Waits for the next answer, which must have `wanted` rows, and returns it.
     fn answer(&mut self, wanted: usize) -> Result<Answer, ProgramError> {
         let batch = Batch(self.answered + 1);
         let mut deadline = Instant::now() + self.timeout;
         let mut is_read = true;
         loop {
-            // Accept an answer only if its batch was read.
+            // Accept an answer only if its batch was written before.
             if self.written > self.answered
                 && let Some(answer) = self.answers.pop_front()
             {
@@ -160,7 +161,7 @@ impl Child {
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Written) => self.written += 1,
                 Ok(Event::NotRead) => {
-                    // The process may be about to end, or may have answered before it stopped reading.
+                    // The process may be about to exit, or may have answered before it stopped reading.
                     is_read = false;
                     deadline = deadline.min(Instant::now() + GRACE);
                 }
@@ -182,7 +183,8 @@ impl Child {
         }
     }
 
-    /// Converts the end of the output to an error, if an answer of `expected` rows to `batch` was expected.
+    /// Converts the end of the output to an error. The process should have answered `batch` with `expected`
+    /// rows.
     fn error(&mut self, end: End, batch: Batch, expected: usize) -> ProgramError {
         match end {
             End::Fault(error) => error,
@@ -194,7 +196,7 @@ impl Child {
         }
     }
 
-    /// Returns the error for a process that has closed a stream.
+    /// Returns the error for a process that closed its input or output instead of answering `batch`.
     fn ended(&mut self, stream: &'static str, batch: Batch) -> ProgramError {
         match self.process.status_within(GRACE) {
             Some(status) => ProgramError::Ended {
@@ -228,7 +230,7 @@ impl Child {
         }
     }
 
-    /// Kills the process.
+    /// Kills the process and all processes that it started.
     pub(crate) fn kill(mut self) {
         self.process.kill();
     }
@@ -243,7 +245,7 @@ fn hint(status: ExitStatus) -> &'static str {
     }
 }
 
-/// Writes the head and all batches, until the channel is closed.
+/// Writes the head, then each batch as it arrives, until the channel is closed.
 fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events: &SyncSender<Event>) {
     let mut is_read = input.write_all(head).is_ok();
     for batch in batches {
@@ -260,7 +262,7 @@ fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events
 mod tests {
     use super::*;
 
-    /// Returns a silent process with the given events in its queue.
+    /// Returns a process that writes nothing, with the given events in its queue.
     fn child_of(events: Vec<Event>) -> Child {
         let (process, _) = Process::start("sleep 1000").unwrap();
         let (batches, to_write) = mpsc::channel();

@@ -1,26 +1,26 @@
-//! Columns of the rows that a program reads.
+//! The columns of a program's input.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A mapping from the numbers of a column to strings, which becomes known only while rows are read.
+/// A mapping from the numbers of a column to strings that becomes known only while rows are read.
 pub trait Texts: Debug + Send + Sync {
     /// Returns whether all numbers of the column are codes for strings.
     fn is_text(&self) -> bool;
 
-    /// Calls `with` with the string for a number. Returns `false` if there is none and it is written as a
-    /// number.
+    /// Calls `with` with the string for a number. Returns `false` if the number has no string, so that it is
+    /// written as a number.
     fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool;
 }
 
-/// A column of the rows: its name, and the categories that its numbers encode, if any.
+/// A column of a program's input: its name, and the categories that its numbers encode, if any.
 #[derive(Debug, Clone)]
 pub struct Column {
     name: String,
     categories: Vec<String>,
     texts: Option<Arc<dyn Texts>>,
-    /// Whether its cells are strings. Determined when the column is created, because the type of a column in
-    /// a stream is fixed.
+    /// Whether the cells are strings. This is determined when the column is created, because the type of a
+    /// column cannot change within a stream.
     is_text: bool,
 }
 
@@ -32,24 +32,24 @@ impl Column {
 
     /// Creates a categorical column: the program reads `categories[i]` for the number `i`.
     ///
-    /// Without categories, it is a column of numbers.
+    /// If `categories` is empty, this is a column of numbers.
     pub fn with_categories(name: impl Into<String>, categories: Vec<String>) -> Self {
         let is_text = !categories.is_empty();
         Self { name: name.into(), categories, texts: None, is_text }
     }
 
-    /// Creates a column whose cells are converted with `texts`.
+    /// Creates a column whose numbers are converted to strings with `texts`.
     pub fn with_texts(name: impl Into<String>, texts: Arc<dyn Texts>) -> Self {
         let is_text = texts.is_text();
         Self { name: name.into(), categories: Vec::new(), texts: Some(texts), is_text }
     }
 
-    /// Returns whether the program reads strings, so that every number must encode one.
+    /// Returns whether the cells are strings, so that every number must encode a string.
     pub(crate) fn is_text(&self) -> bool {
         self.is_text
     }
 
-    /// Calls `with` with the string for a number. Returns `false` if there is none.
+    /// Calls `with` with the string for a number. Returns `false` if the number has no string.
     pub(crate) fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool {
         match &self.texts {
             Some(texts) => texts.with_text(number, with),
@@ -57,7 +57,7 @@ impl Column {
         }
     }
 
-    /// Returns the name.
+    /// Returns the name of the column.
     pub fn name(&self) -> &str {
         &self.name
     }

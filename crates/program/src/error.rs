@@ -17,21 +17,21 @@ pub enum ProgramError {
     /// The shell could not be started.
     #[error("cannot start {command:?}: {source}")]
     Start {
-        /// The command.
+        /// The shell command.
         command: String,
-        /// The I/O error.
+        /// The I/O error when starting the shell.
         source: std::io::Error,
     },
     /// The process ended before it had answered.
     #[error("the program exited ({status}) before it answered {batch}{hint}; {said}")]
     Ended {
-        /// Its exit status, or the signal that ended it.
+        /// The exit status of the process, or the signal that ended it.
         status: String,
-        /// The batch that it did not answer.
+        /// The batch that the process did not answer.
         batch: Batch,
-        /// The usual meaning of this status; may be empty.
+        /// The usual meaning of this exit status; may be empty.
         hint: &'static str,
-        /// The last lines of its standard error.
+        /// The last lines that the process wrote to standard error.
         said: String,
     },
     /// The process exceeded the time-out and was killed.
@@ -41,27 +41,27 @@ pub enum ProgramError {
         limit.as_secs_f64()
     )]
     Hung {
-        /// The batch that it did not answer.
+        /// The batch that the process did not answer.
         batch: Batch,
         /// The time-out for a batch.
         limit: Duration,
-        /// Number of rows of the answer that arrived.
+        /// Number of rows received of the answer.
         rows: usize,
         /// Number of rows of the batch.
         expected: usize,
-        /// A hint at the cause; may be empty.
+        /// A hint about the cause; may be empty.
         hint: &'static str,
-        /// The last lines of its standard error.
+        /// The last lines that the process wrote to standard error.
         said: String,
     },
     /// The process is running, but has closed its input or output.
     #[error("the program closed its standard {stream} before it answered {batch}; {said}")]
     Closed {
-        /// "input" or "output".
+        /// The closed stream, "input" or "output".
         stream: &'static str,
-        /// The batch that it did not answer.
+        /// The batch that the process did not answer.
         batch: Batch,
-        /// The last lines of its standard error.
+        /// The last lines that the process wrote to standard error.
         said: String,
     },
     /// The process still failed after the maximum number of restarts.
@@ -69,7 +69,7 @@ pub enum ProgramError {
     Again {
         /// Number of restarts.
         restarts: usize,
-        /// The error of the last process.
+        /// The error of the last restarted process.
         last: Box<ProgramError>,
     },
     /// All programs were ended ([`end_all`](crate::end_all)).
@@ -82,25 +82,25 @@ pub enum ProgramError {
         if *at_least { " or more" } else { "" }
     )]
     RowCount {
-        /// The batch.
+        /// The batch that was answered.
         batch: Batch,
         /// Number of rows of the answer.
         actual: usize,
-        /// Whether there may be more rows.
+        /// Whether the answer may have more rows than `actual`.
         at_least: bool,
         /// Number of rows of the batch.
         expected: usize,
     },
-    /// The program answered before a batch was sent, or before it had read all its rows.
+    /// The program answered before a batch was sent, or before it had read all rows of the batch.
     #[error(
         "the program answered {batch} before it had read the rows; it must read all rows of a batch before \
          it answers"
     )]
     Unasked {
-        /// The batch.
+        /// The batch that was answered.
         batch: Batch,
     },
-    /// A line does not consist of numbers.
+    /// A line of the output does not consist of numbers.
     #[error(
         "line {line} of the program's output is {text:?}, expected comma-separated numbers; write anything \
          else to standard error"
@@ -121,35 +121,35 @@ pub enum ProgramError {
         line: usize,
         /// Number of values in the line.
         actual: usize,
-        /// Number of values in the rows before it.
+        /// Number of values in each row before this line.
         expected: usize,
     },
-    /// The number of outputs differs from that of the first answer, or from the number of output names.
+    /// The number of outputs differs from the number in the first answer, or from the number of output names.
     #[error("the program returned {actual} outputs per row for {batch}; expected {expected}, {by}")]
     Outputs {
-        /// The batch.
+        /// The batch that was answered.
         batch: Batch,
         /// Number of outputs per row of the answer.
         actual: usize,
         /// Expected number of outputs per row.
         expected: usize,
-        /// The source of the expected number: "as in the first answer", "one per declared output name".
+        /// Why this number is expected: "as in the first answer", "one per declared output name".
         by: &'static str,
     },
     /// The output is not an Arrow stream with columns of numbers.
     #[error("the program's output cannot be read as an Arrow stream of numbers: {problem}")]
     NotArrow {
-        /// The problem found.
+        /// What is wrong with the output.
         problem: String,
     },
     /// An output is infinite or NaN.
     #[error("output {output} of row {row} is {value}; predictions must be finite")]
     NotFinite {
-        /// Index of the row among the rows passed.
+        /// Index of the row among the rows passed to the program.
         row: usize,
         /// Index of the output.
         output: usize,
-        /// The output.
+        /// The value of the output.
         value: f64,
     },
     /// The outputs of a row differ between two batches.
@@ -167,11 +167,11 @@ pub enum ProgramError {
         output: usize,
         /// The output in the earlier batch.
         first: f64,
-        /// Number of rows of that batch.
+        /// Number of rows of the batch with this output.
         first_rows: usize,
         /// The output in the later batch.
         second: f64,
-        /// Number of rows of that batch.
+        /// Number of rows of the batch with this output.
         second_rows: usize,
         /// Whether the later batch was the check at the end of a run.
         at_end: bool,
@@ -182,11 +182,11 @@ pub enum ProgramError {
          numbered from 0"
     )]
     NoCategory {
-        /// Index of the row among the rows passed.
+        /// Index of the row among the rows passed to the program.
         row: usize,
         /// The name of the column.
         column: String,
-        /// The number.
+        /// The number in the cell.
         value: f64,
         /// Number of categories of the column.
         categories: usize,
@@ -223,12 +223,13 @@ impl ProgramError {
         Self::Options { problem: problem.into() }
     }
 
-    /// Returns whether a new process may succeed: this one has failed, but its earlier answers were valid.
+    /// Returns whether a new process may succeed, because the process failed rather than returning an invalid
+    /// answer.
     pub(crate) fn is_of_process(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::Hung { .. } | Self::Closed { .. })
     }
 
-    /// Boxes the error for a game, which expects its own errors without a wrapper.
+    /// Boxes the error for a game. An error of the game itself is boxed without this wrapper.
     pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Game(error) => error.into(),

@@ -5,11 +5,11 @@ use std::time::Duration;
 /// The format of a program's input and output.
 ///
 /// Input and output are UTF-8 text or Arrow, and stay open between batches. The program must answer every
-/// batch, and must end when its standard input ends.
+/// batch, and must exit at the end of its standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
-    /// Lines of text.
+    /// Lines of text, as input and as output.
     ///
     /// The program first reads one line with the names of the columns, separated by commas. (As in any CSV,
     /// names and categories that contain commas or quotes are quoted.) For every batch, it then reads a line
@@ -46,7 +46,7 @@ pub enum Format {
 ///
 /// | option | default | description |
 /// |---|---|---|
-/// | [`format`](Self::format) | [`Format::Csv`] | the format of its input and output |
+/// | [`format`](Self::format) | [`Format::Csv`] | the format of the program's input and output |
 /// | [`batch_rows`](Self::batch_rows) | 4096 | maximum number of rows of a batch |
 /// | [`timeout`](Self::timeout) | 10 minutes | maximum time for a batch; for the first one, including the start |
 /// | [`restarts`](Self::restarts) | 1 | maximum number of new processes to which a failed batch is sent again |
@@ -93,14 +93,14 @@ impl ProgramOptions {
         self
     }
 
-    /// Sets how many times a batch is sent again, to a new process, after a process died or took too long.
+    /// Sets how many times a batch is sent again to a new process after a process died or took too long.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Sets the number of processes that run at the same time, at least 1. Each serves one thread at a time.
-    /// All except the first are started on demand.
+    /// Sets the number of processes that run at the same time, at least 1. Each process serves one thread at
+    /// a time. All processes except the first are started on demand.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::child::Child;
 
-/// A pool of running processes, with slots for more.
+/// A pool of running processes, with slots for processes that are not started yet.
 pub(crate) struct Pool {
     state: Mutex<State>,
     returned: Condvar,
@@ -12,17 +12,17 @@ pub(crate) struct Pool {
 
 struct State {
     idle: Vec<Child>,
-    /// Number of slots without a process that are not in use.
+    /// Number of free slots without a process.
     free: usize,
 }
 
 impl Pool {
-    /// Creates a pool with a running process and slots for `more`.
+    /// Creates a pool with one running process, and slots for `more` processes.
     pub(crate) fn new(child: Child, more: usize) -> Self {
         Self { state: Mutex::new(State { idle: vec![child], free: more }), returned: Condvar::new() }
     }
 
-    /// Waits for a slot, with a running process or for a new one.
+    /// Waits for a free slot, which may contain a running process.
     pub(crate) fn acquire(&self) -> Worker<'_> {
         let mut state = self.state();
         loop {
@@ -42,7 +42,7 @@ impl Pool {
     }
 }
 
-/// A slot in use by one thread. Dropping it returns the slot to the pool, with the process in it.
+/// A slot in use by one thread. Dropping it returns the slot, with the process in it, to the pool.
 pub(crate) struct Worker<'p> {
     pool: &'p Pool,
     pub(crate) child: Option<Child>,

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Time that a process has to end by itself after the end of its standard input or output.
+/// Time that a process has to exit after its standard input or output was closed, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// Number of bytes of standard error that are kept.
+/// Number of bytes of a process's standard error that are kept.
 const KEPT: usize = 4096;
 /// Maximum number of lines of standard error in a message.
 const STDERR_TAIL_LINES: usize = 3;
@@ -21,9 +21,9 @@ static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// Whether [`end_all`] was called.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Kills all running programs of this process, with all processes that they started, and prevents new ones.
-/// It is meant for interrupt handlers, since interrupts do not reach the programs themselves. Callers that
-/// wait for an answer receive [`ProgramError::Stopped`](crate::ProgramError::Stopped).
+/// Kills all programs that this process runs, with all processes that they started, and prevents new ones. It
+/// is meant for interrupt handlers, since interrupts do not reach the programs themselves. Callers that wait
+/// for an answer receive [`ProgramError::Stopped`](crate::ProgramError::Stopped).
 pub fn end_all() {
     // Set the flag first: otherwise a process started concurrently would not be killed.
     ENDED.store(true, Ordering::SeqCst);
@@ -36,13 +36,13 @@ pub(crate) fn were_ended() -> bool {
     ENDED.load(Ordering::SeqCst)
 }
 
-/// A process with all processes that it started. On Unix, no process of its process group outlives this
-/// value, whichever way it ends.
+/// A process with all processes that it started. On Unix, no process of the process group outlives this
+/// value.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     status: Option<ExitStatus>,
-    /// The last bytes that it wrote to standard error.
+    /// The last bytes that the process wrote to standard error.
     errors: Arc<Mutex<Vec<u8>>>,
     listener: Option<JoinHandle<()>>,
 }
@@ -83,8 +83,8 @@ impl Process {
         let mut pause = Duration::from_micros(200);
         loop {
             if self.status.is_none() && has_ended(&mut self.child) {
-                // Kill the background processes that it started. This must happen before `wait`, after which
-                // the system may reuse its ID, which is also the ID of its group.
+                // Kill the background processes that the process started. This must happen before `wait`,
+                // after which the system may reuse its ID, which is also the ID of its group.
                 kill_with_all(self.child.id());
                 self.status = self.child.wait().ok();
                 self.forget();
@@ -97,7 +97,7 @@ impl Process {
         }
     }
 
-    /// Kills the process and all that it started.
+    /// Kills the process and all processes that it started.
     pub(crate) fn kill(&mut self) {
         if self.status_within(Duration::ZERO).is_none() {
             kill_all(&mut self.child);
@@ -127,7 +127,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Lets the process end by itself, since its standard input has ended.
+    /// Waits for the process to exit after the end of its standard input, and kills it if it does not.
     fn drop(&mut self) {
         if self.status_within(GRACE).is_none() {
             self.kill();
@@ -140,8 +140,8 @@ fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
 
     let mut shell = Command::new("sh");
-    // In a separate process group, all that the shell starts can be killed, and keyboard interrupts do not
-    // reach it.
+    // Start a separate process group, so that all processes that the shell starts can be killed, and keyboard
+    // interrupts do not reach them.
     shell.arg("-c").arg(command).process_group(0);
     shell
 }
@@ -172,15 +172,16 @@ fn has_ended(child: &mut Child) -> bool {
     matches!(child.try_wait(), Ok(Some(_)))
 }
 
-/// Kills a process and all that it started.
+/// Kills a process and all processes that it started.
 fn kill_all(child: &mut Child) {
     kill_with_all(child.id());
-    // In case that failed. Ignore errors: the process may have ended by itself in the meantime.
+    // Kill the process itself as well, in case killing its group failed. Ignore errors: the process may have
+    // ended in the meantime.
     let _ = child.kill();
 }
 
-/// Kills the process with this ID and all that it started. Errors are ignored, because it may have ended by
-/// itself.
+/// Kills the process with this ID and all processes that it started. Errors are ignored, because the process
+/// may already have ended.
 #[cfg(unix)]
 fn kill_with_all(id: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
@@ -195,7 +196,7 @@ fn kill_with_all(id: u32) {
     let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id.to_string()]).output();
 }
 
-/// Copies standard error to that of this process, and keeps the last bytes.
+/// Forwards the program's standard error to the standard error of this process, and keeps the last bytes.
 fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
     loop {

@@ -14,8 +14,8 @@ use crate::pool::Pool;
 use crate::process::{shown, were_ended};
 use crate::requests::Requests;
 
-/// Maximum difference between the outputs of a row in two batches, relative to the largest output. It exceeds
-/// the rounding errors of single precision, which may differ between batch sizes.
+/// Maximum difference between the outputs for the same row in two batches, relative to the largest output. It
+/// exceeds rounding errors in single precision, which may differ between batch sizes.
 const AGREEMENT: f64 = 1e-5;
 /// Maximum number of different rows in the trial batch.
 const TRIAL_ROWS: usize = 8;
@@ -23,34 +23,35 @@ const TRIAL_ROWS: usize = 8;
 /// A command that reads rows and writes outputs, as described in [`Format`](crate::Format); a [`Model`].
 ///
 /// The shell (`sh -c`; on Windows `cmd /C`) runs it once, and again if it dies or takes too long
-/// ([`ProgramOptions::restarts`]). Its standard error is forwarded to that of this process. When this value
-/// is dropped, the standard input of the program ends. If it has not ended two seconds later, it is killed
-/// with all processes that it started.
+/// ([`ProgramOptions::restarts`]). The program's standard error is forwarded to the standard error of this
+/// process. When this value is dropped, the standard input of the program ends. If it has not ended two
+/// seconds later, it is killed with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
-/// of processes, or on restarts. They are bitwise identical if the outputs of the program are, regardless of
-/// the other rows in a batch.
+/// of processes, or on restarts. Attributions are bitwise identical if the program returns bitwise identical
+/// outputs for a row, regardless of the other rows in a batch.
 ///
-/// The memory holds two batches of rows per process, and their answers.
+/// Memory is needed for two batches of rows per process, and for their answers.
 pub struct Program {
     command: String,
     requests: Requests,
     options: ProgramOptions,
     outputs: usize,
     names: Option<Vec<String>>,
-    /// See [`decimal_comma`](Self::decimal_comma).
+    /// The value that [`decimal_comma`](Self::decimal_comma) returns.
     decimal_comma: Option<String>,
-    /// Rows whose outputs are compared again at the end of a run.
+    /// Rows that are predicted again at the end of a run to compare the outputs.
     witnesses: Mutex<Vec<Witness>>,
     /// Whether a row of the run has been predicted both alone and in its batch.
     is_compared: AtomicBool,
-    /// The largest absolute output of the trial; differences are relative to it.
+    /// The largest absolute output of the test at the start. Differences between outputs are measured
+    /// relative to it.
     scale: f64,
     restarts: AtomicUsize,
     pool: Pool,
 }
 
-/// A row and its outputs in a batch.
+/// A row, and the outputs that the program returned for it in a batch.
 struct Witness {
     row: Vec<f64>,
     outputs: Vec<f64>,
@@ -60,9 +61,9 @@ struct Witness {
 
 impl Program {
     /// Starts a command that reads rows of these `columns`, and tests it on the first of `rows`: alone, in
-    /// one batch with up to seven different rows (with itself, if there is no other), and the last row of
-    /// that batch alone. The outputs of a row must be the same in all batches. The first answer determines
-    /// the number of outputs.
+    /// one batch with up to seven different rows (or with a copy of itself, if there is no different row),
+    /// and the last row of that batch alone. The outputs of a row must be the same in all batches. The first
+    /// answer determines the number of outputs.
     ///
     /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these
     /// rows at the end of a run.
@@ -70,8 +71,8 @@ impl Program {
     /// # Errors
     ///
     /// [`ProgramError::Options`] (also if there are no rows), [`ProgramError::Start`],
-    /// [`ProgramError::NotAFunction`], and those of [`predictions`](Self::predictions). The command is not
-    /// restarted during the test.
+    /// [`ProgramError::NotAFunction`], and the errors of [`predictions`](Self::predictions). The command is
+    /// not restarted during the test.
     pub fn start(
         command: &str,
         columns: &[Column],
@@ -112,7 +113,7 @@ impl Program {
             check_outputs(*batch, answer, outputs)?;
             scale = scale.max(largest(&answer.values));
         }
-        // In the order of arrival: the first row alone, all rows, the last of them alone.
+        // Batches in the order in which they were sent: the first row alone, all rows, the last row alone.
         answers.sort_by_key(|(batch, _)| batch.0);
         let all: Vec<f64> = answers.into_iter().flat_map(|(_, answer)| answer.values).collect();
         let together_rows = trial.count.min(options.batch_rows);
@@ -162,18 +163,18 @@ impl Program {
     }
 
     /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
-    /// in `5,25`: it has several outputs separated by commas, some of them without a decimal point, and the
-    /// program did not name its outputs.
+    /// in `5,25`: the line has several outputs separated by commas, some of them without a decimal point, and
+    /// the program did not name its outputs.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }
 
-    /// Predicts a few rows again that were predicted before; the program must still return the same outputs.
-    /// Call this at the end of a run.
+    /// Predicts a few rows again, and checks that the program still returns the same outputs. Call this at
+    /// the end of a run.
     ///
     /// # Errors
     ///
-    /// [`ProgramError::NotAFunction`], and those of [`predictions`](Self::predictions).
+    /// [`ProgramError::NotAFunction`], and the errors of [`predictions`](Self::predictions).
     pub fn finish(&self) -> Result<(), ProgramError> {
         let witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
         witnesses.iter().try_for_each(|witness| self.compare(witness, true))
@@ -202,8 +203,8 @@ impl Program {
 
     fn predict_into(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), ProgramError> {
         self.evaluate(rows, out)?;
-        // Compare the last row of the first batch with different rows. A program that uses the mean over a
-        // batch, for example, returns a different output for this row alone.
+        // Predict one row again alone: the last row of the first batch in which rows differ. A program that
+        // uses the mean over a batch, for example, returns a different output for this row alone.
         let together = rows.len().min(self.options.batch_rows);
         let last = together.saturating_sub(1);
         if last == 0
@@ -219,7 +220,7 @@ impl Program {
         Ok(())
     }
 
-    /// Predicts a row alone, and compares its outputs with the earlier ones.
+    /// Predicts a row alone, and compares the outputs with the earlier outputs for this row.
     fn compare(&self, witness: &Witness, at_end: bool) -> Result<(), ProgramError> {
         let row = Rows::try_new(&witness.row, self.requests.columns())?;
         let mut alone = vec![0.0; self.outputs];
@@ -252,7 +253,7 @@ impl Program {
                 Err(_) if were_ended() => return Err(ProgramError::Stopped),
                 Err(error) if !error.is_of_process() => return Err(error),
                 Err(error) => {
-                    // The limit applies to each batch, so progress resets the count.
+                    // The limit on restarts applies to each batch, so progress resets the count.
                     restarts = if done > before { 0 } else { restarts };
                     if restarts == self.options.restarts {
                         return Err(match restarts {
@@ -267,8 +268,8 @@ impl Program {
         }
     }
 
-    /// Requests the outputs of the rows from `done` on, and adds the rows received to `done`. Returns the
-    /// process, unless it failed.
+    /// Requests the outputs for the rows from index `done` on, and adds the number of rows received to
+    /// `done`. Returns the process, unless it failed.
     fn request_outputs(
         &self,
         mut child: Child,
@@ -340,7 +341,7 @@ struct Trial {
     columns: usize,
     /// Number of rows, at least two.
     count: usize,
-    /// Whether they are the same row twice.
+    /// Whether the rows are two copies of the same row.
     is_of_one_row: bool,
 }
 
@@ -371,7 +372,7 @@ fn largest(outputs: &[f64]) -> f64 {
     outputs.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()))
 }
 
-/// The outputs of a row in two batches, each with the number of rows of the batch.
+/// The outputs for one row in two batches, each with the number of rows in that batch.
 struct OutputDifference<'a> {
     earlier: (&'a [f64], usize),
     later: (&'a [f64], usize),

@@ -8,7 +8,7 @@ use crate::column::Column;
 use crate::error::ProgramError;
 use crate::options::Format;
 
-/// Writes rows in the format of a program.
+/// A writer of rows in the input format of a program.
 #[derive(Debug)]
 pub(crate) struct Requests {
     format: Format,
@@ -79,7 +79,7 @@ impl Requests {
         text.split_once('\n').map_or("", |(_, cells)| cells).trim_end_matches('\n').to_owned()
     }
 
-    /// Writes a batch of validated rows.
+    /// Formats a batch of validated rows.
     pub(crate) fn batch(&self, rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         match self.format {
             Format::Csv => Ok(lines(&self.columns, rows)),
@@ -97,7 +97,7 @@ fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
     ))
 }
 
-/// Writes the line with the names of the columns.
+/// Formats the line with the names of the columns.
 fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     let mut line = Vec::new();
     for (index, column) in columns.iter().enumerate() {
@@ -117,7 +117,7 @@ fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     Ok(line)
 }
 
-/// Writes the number of rows, and a line for each.
+/// Formats the line with the number of rows, and one line per row.
 fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
     let mut lines = Vec::with_capacity(8 * rows.values().len() + 16);
     lines.extend(format!("{}\n", rows.len()).as_bytes());
@@ -167,7 +167,7 @@ fn text(line: &mut Vec<u8>, text: &str) {
 
 #[cfg(feature = "arrow")]
 mod arrow {
-    //! Writer of rows to an Arrow stream.
+    //! Formatting of rows as an Arrow stream.
 
     use apportion_games::Rows;
     use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
@@ -180,13 +180,13 @@ mod arrow {
         ArrowWriter::stream(Vec::new(), columns.iter().map(|column| (column.name(), kind(column))), &[])
     }
 
-    /// Writes the schema.
+    /// Formats the schema.
     pub(super) fn head(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
         let mut writer = writer(columns).map_err(|error| ProgramError::options(error.to_string()))?;
         Ok(std::mem::take(writer.sink()))
     }
 
-    /// Writes a record batch.
+    /// Formats a record batch.
     pub(super) fn batch(columns: &[Column], rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         let cells = |(index, column): (usize, &Column)| {
             let numbers = rows.iter().map(|row| row[index]);
@@ -267,7 +267,8 @@ mod tests {
         }
     }
 
-    /// A column of strings if `true`; otherwise a column of numbers that spells one of them as "1.50".
+    /// A column for tests: a column of strings if `true`, otherwise a column of numbers, one of which is
+    /// written as "1.50".
     #[derive(Debug)]
     struct Cells(bool);
 

@@ -1,11 +1,11 @@
-//! Rows with their attributions.
+//! A batch of rows with their attributions.
 
 use serde::Serialize;
 
 use crate::error::ResultsError;
 use crate::heading::Heading;
 
-/// Rows with their attributions, for p players, n features and k outputs.
+/// A batch of rows with their attributions, for p players, n features and k outputs.
 ///
 /// ```
 /// use apportion_results::{Batch, Heading};
@@ -32,20 +32,24 @@ pub struct Batch {
     pub base: Vec<f64>,
     /// v(N), the predictions: rows × k.
     pub predictions: Vec<f64>,
-    /// φ: rows × p × k; for interactions rows × p × p × k, for indices of coalitions rows × coalitions × k.
+    /// φ, the attributions: rows × p × k. For interactions rows × p × p × k, for interaction indices of
+    /// coalitions rows × coalitions × k.
     pub values: Vec<f64>,
-    /// The players of each coalition, if values belong to coalitions.
+    /// The players of each coalition, if there is one value per coalition instead of one per player.
     pub coalitions: Vec<Vec<usize>>,
-    /// Standard error of each value, NaN if it is not known; empty or zero if all values are exact.
+    /// The standard error of each value, NaN if it is not known. Empty, or all zeros, if all values are
+    /// exact.
     pub std_errors: Vec<f64>,
-    /// Degrees of freedom of the standard errors of each row; empty if they are large.
+    /// For each row, the degrees of freedom of the standard errors; empty if they are large.
     pub degrees_of_freedom: Vec<f64>,
-    /// Inputs, rows × n, with codes for categories and NaN for missing values; empty if inputs are not known.
-    /// Infinite inputs are written as such, and figures draw them next to the axis, like missing values.
+    /// The inputs, i.e. feature values, rows × n, with codes for categories and NaN for missing values; empty
+    /// if inputs are not known. Infinite inputs are written to files, and figures draw them next to the axis,
+    /// like missing values.
     pub inputs: Vec<f64>,
     /// Number of evaluations of the game for each row; empty if not known.
     pub evaluations: Vec<u64>,
-    /// Number of draws for each row if the game itself is sampled; empty if no game is sampled.
+    /// For each row, the number of draws if its game is sampled, otherwise `None`; empty if no game is
+    /// sampled.
     pub draws: Vec<Option<u64>>,
     /// The certificate of each row; empty if no tolerance was set.
     pub certificates: Vec<Option<Certified>>,
@@ -54,9 +58,9 @@ pub struct Batch {
 /// The certificate of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certified {
-    /// Why the run stopped.
+    /// Why sampling stopped.
     pub stopped_by: String,
-    /// The guarantee of the bounds.
+    /// The kind of guarantee that the bounds have.
     pub guarantee: String,
     /// The probability with which the bounds hold.
     pub confidence: f64,
@@ -67,7 +71,7 @@ pub struct Certified {
     /// The half-width of the (pointwise) interval around each value, players × outputs; empty if there are no
     /// intervals.
     pub half_widths: Vec<f64>,
-    /// The results of the interim checks.
+    /// The results of the interim checks, in order.
     pub interim_checks: Vec<InterimCheck>,
     /// A sentence that summarizes the certificate.
     pub says: String,
@@ -79,7 +83,7 @@ pub struct InterimCheck {
     /// Number of evaluations so far.
     #[serde(rename = "budget")]
     pub evaluations: u64,
-    /// The error probability spent on this check; NaN if not known.
+    /// The error probability used up by this check, a part of the total error probability; NaN if not known.
     pub spent: f64,
     /// The error bound divided by the tolerance, if there is a bound.
     pub error: Option<f64>,
@@ -101,7 +105,7 @@ impl Batch {
         self.std_errors.iter().any(|&error| error != 0.0)
     }
 
-    /// Returns the part of `numbers` that belongs to a row. All rows have the same number of them.
+    /// Returns the part of `numbers` that belongs to a row. Every row has equally many numbers.
     pub fn of_row<'n>(&self, numbers: &'n [f64], row: usize) -> &'n [f64] {
         let width = numbers.len() / self.rows.len().max(1);
         &numbers[row * width..(row + 1) * width]
@@ -144,7 +148,7 @@ impl Batch {
         }
     }
 
-    /// Keeps only one of `outputs` outputs.
+    /// Keeps only the output with index `output` of the `outputs` outputs.
     #[must_use]
     pub fn of_output(mut self, output: usize, outputs: usize) -> Self {
         let only = |numbers: &mut Vec<f64>| {
@@ -193,8 +197,7 @@ impl Batch {
     }
 
     /// Appends rows with the same heading. If only some rows have standard errors, inputs, degrees of freedom
-    /// or certificates, the others are filled with zeros, missing values, infinity and no certificate,
-    /// respectively.
+    /// or certificates, the other rows get zeros, missing values, infinity and no certificate, respectively.
     pub fn append(&mut self, other: Self) {
         let rows = self.rows.len();
         let fill = |own: &mut Vec<f64>, given: Vec<f64>, (width, nothing): (usize, f64), added: usize| {
@@ -211,7 +214,7 @@ impl Batch {
         let widths = |own: &[f64], given: &[f64]| width(own, rows).max(width(given, added));
         let (errors, inputs) =
             (widths(&self.std_errors, &other.std_errors), widths(&self.inputs, &other.inputs));
-        // Rows without errors are exact.
+        // The values of rows without standard errors are exact.
         fill(&mut self.std_errors, other.std_errors, (errors, 0.0), added);
         fill(&mut self.inputs, other.inputs, (inputs, f64::NAN), added);
         fill(&mut self.degrees_of_freedom, other.degrees_of_freedom, (1, f64::INFINITY), added);
@@ -237,8 +240,8 @@ impl Batch {
     }
 }
 
-/// Appends the entries of `added` rows to the entries of `rows` rows. Either list may be empty and is then
-/// filled with `None`.
+/// Appends the entries for `added` rows to the entries for `rows` rows. An empty list stands for `None` in
+/// every row.
 fn fill_with_none<T: Clone>(own: &mut Vec<Option<T>>, given: Vec<Option<T>>, rows: usize, added: usize) {
     if own.is_empty() && given.is_empty() {
         return;

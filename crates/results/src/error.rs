@@ -1,6 +1,6 @@
 //! Errors of results.
 
-/// An error that reports parts of results that do not match.
+/// An error for results whose parts do not match each other.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -26,24 +26,24 @@ pub enum ResultsError {
     /// The number of names differs from the number of players, features or outputs.
     #[error("expected {count} names for {what}, got {names}")]
     Names {
-        /// The kind of names.
+        /// What the names are for: players, features or outputs.
         what: &'static str,
         /// The number of players, features or outputs.
         count: usize,
         /// The number of names.
         names: usize,
     },
-    /// A text or an image does not match the players.
+    /// The text or image does not match the players.
     #[error("the {medium} does not match the players: {why}")]
     Medium {
-        /// The kind of medium.
+        /// The kind of medium: text or image.
         medium: &'static str,
-        /// The problem.
+        /// Why the text or image does not match.
         why: String,
     },
 }
 
-/// Why results cannot be read.
+/// The reason why results cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

@@ -22,7 +22,7 @@ pub enum Format {
     /// CSV with a header, with numbers in full precision.
     #[cfg(feature = "tables")]
     Csv,
-    /// A NumPy array of float64 with the values only.
+    /// A NumPy array of float64 that contains only the values.
     #[cfg(feature = "tables")]
     Npy,
     /// A NumPy archive of arrays: values, base values, inputs and names.
@@ -60,7 +60,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Creates a writer of results that writes a format to `out`.
+/// Creates a writer that writes results to `out` in this format.
 ///
 /// ```
 /// use apportion_results::{Batch, Format, Heading, Values, writer};

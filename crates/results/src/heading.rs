@@ -1,4 +1,4 @@
-//! The part of results that applies to all rows.
+//! The heading of results, which applies to all rows.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,13 +17,14 @@ pub struct Heading {
     pub method: String,
     /// Whether the values of a row sum to its prediction minus the base value.
     pub is_efficient: bool,
-    /// Other information about the run, by name and in order: budget, seed, options.
+    /// Other information about the run as pairs of name and value, in the order of the file: budget, seed,
+    /// options.
     pub facts: Vec<(String, Value)>,
     /// The names of the players.
     pub players: Vec<String>,
     /// The names of the features, which are the columns of the inputs.
     pub features: Vec<String>,
-    /// The features of each player.
+    /// The indices of each player's features.
     pub members: Vec<Vec<usize>>,
     /// The categories of each feature, in the order of their codes; empty for numeric features.
     pub categories: Vec<Vec<String>>,
@@ -37,13 +38,13 @@ pub struct Heading {
     pub medium: Option<Medium>,
 }
 
-/// A player, or a group of them.
+/// A feature, or a group of features and groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Member {
     /// A feature, by its name.
     Feature(String),
-    /// The members of a group.
+    /// A group, with its members.
     Group(Vec<Member>),
 }
 
@@ -52,8 +53,8 @@ pub enum Member {
 pub enum Form {
     /// Each pair's interaction index off the diagonal, with the players' values on the diagonal.
     Index,
-    /// Each index is split equally between (i, j) and (j, i), and the diagonal contains the rest of the value
-    /// (the main effect).
+    /// Each pair's interaction index is split equally between the entries (i, j) and (j, i), and the diagonal
+    /// contains the rest of each player's value (its main effect).
     Remainder,
 }
 

@@ -1,5 +1,5 @@
-//! Attributions of rows, independent of how they were computed and how they are displayed: in memory, and as
-//! files. The crate writes several formats, and reads JSON.
+//! Attributions for rows, in memory and as files, independent of how they were computed and how they are
+//! displayed. The crate writes several formats, and reads JSON.
 //!
 //! ```
 //! use apportion_results::{Batch, Heading, interval_factor};
@@ -42,7 +42,7 @@
 //! | [`ResultsError`], [`ReadError`] | errors |
 //!
 //! Features: `tables` adds CSV and NumPy arrays, `columnar` adds Parquet and Arrow. This crate does not
-//! depend on the crates of games, values, models or figures; they produce or use its types.
+//! depend on the crates for games, values, models or figures, which produce or use its types.
 
 mod batch;
 mod error;
@@ -67,7 +67,7 @@ pub use medium::Medium;
 pub use student::{CONFIDENCE, IntervalFactors, interval_factor};
 pub use writer::Writer;
 
-/// Runs the example of the README as a test.
+/// The README, whose example runs as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Texts and images whose parts are the players.
+//! Texts and images whose parts (words, segments) are the players.
 
 use crate::error::ResultsError;
 
@@ -9,8 +9,8 @@ pub enum Medium {
     Text {
         /// The whole text.
         text: String,
-        /// The start and the end (exclusive) of each player in bytes. They do not overlap, and are at
-        /// character boundaries.
+        /// For each player, the start and the end (exclusive) of its part of the text, in bytes. Parts do not
+        /// overlap, and their ends are at character boundaries.
         spans: Vec<(usize, usize)>,
     },
     /// An image, whose segments are the players.
@@ -19,9 +19,10 @@ pub enum Medium {
         width: usize,
         /// The height in pixels.
         height: usize,
-        /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) if it belongs to no player.
+        /// The player to which each pixel belongs, row by row; [`NOBODY`](Self::NOBODY) for a pixel that
+        /// belongs to no player.
         segments: Vec<u32>,
-        /// Red, green and blue of each pixel; empty if not known.
+        /// The red, green and blue values of each pixel; empty if not known.
         pixels: Vec<[u8; 3]>,
     },
 }

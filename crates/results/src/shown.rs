@@ -17,7 +17,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether `letter` is invisible but has an effect.
+/// Returns whether a character is invisible but affects how text is displayed.
 pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

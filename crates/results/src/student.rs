@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// With at least this many degrees of freedom, Student's distribution equals the normal distribution to all
+/// The number of degrees of freedom from which Student's distribution equals the normal distribution in all
 /// relevant digits.
 const MANY: f64 = 1e6;
 
@@ -34,7 +34,7 @@ fn quantile(degrees_of_freedom: f64, confidence: f64) -> f64 {
         .map_or(f64::NAN, |distribution| distribution.inverse_cdf(0.5 + 0.5 * confidence))
 }
 
-/// Factors of 95% intervals for consecutive rows. Caches the last one, because most rows have the same
+/// Factors of 95% intervals for consecutive rows. The last factor is cached, because most rows have the same
 /// degrees of freedom as the previous row, and computing a factor takes as long as thousands of
 /// multiplications.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,7 +43,7 @@ pub struct IntervalFactors {
 }
 
 impl IntervalFactors {
-    /// Returns the factor of a row with these degrees of freedom.
+    /// Returns the factor for a row with these degrees of freedom.
     pub fn next(&mut self, degrees_of_freedom: f64) -> f64 {
         match self.last {
             Some((degrees, factor)) if degrees == degrees_of_freedom => factor,
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn factors_are_those_of_students_distribution() {
-        // Source: tables of Student's distribution, 0.975.
+        // Source: tables of Student's distribution, quantile 0.975.
         for (degrees, expected) in [
             (1.0, 12.706),
             (4.0, 2.776),

@@ -29,7 +29,7 @@ pub trait Writer: Send {
     fn end(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Formats rows on all threads, and writes the results in order.
+/// Formats rows in parallel on all threads, and writes the results in order.
 pub(crate) fn in_words(
     rows: usize,
     out: &mut dyn Write,
@@ -37,7 +37,7 @@ pub(crate) fn in_words(
 ) -> io::Result<()> {
     let pieces: Vec<Range<usize>> =
         (0..rows).step_by(PIECE).map(|first| first..rows.min(first + PIECE)).collect();
-    // Limits the number of pieces in memory.
+    // Process a limited number of pieces at a time, to limit memory use.
     for pieces in pieces.chunks(8 * rayon::current_num_threads()) {
         let written: Vec<io::Result<Vec<u8>>> = pieces
             .par_iter()

@@ -1,10 +1,10 @@
-//! Descriptions of cells that are not numbers, with advice that does not lose their information.
+//! Descriptions of cells that are not numbers, with advice that does not discard their information.
 
 use crate::nearest::shown;
 use crate::number::number;
 use crate::thousands::without_marks;
 
-/// Common markers of missing values, in lower case, besides those that are read as missing. They may have
+/// Common markers of missing values, in lower case, that are not read as missing by default. They may have
 /// another meaning, so the user decides.
 const LIKELY_MISSING: [&str; 24] = [
     "-",
@@ -45,8 +45,8 @@ pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// Returns advice for a cell that may be a missing value; empty for other cells, whose information would be
-/// lost.
+/// Returns the advice to declare a cell as missing, if it looks like a missing value. Otherwise returns an
+/// empty string, because the information in the cell would be lost.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
         format!(" (if it is a missing value, pass --missing {})", shown(text))
@@ -55,8 +55,8 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
     }
 }
 
-/// Describes a text that is not a number, and how to write it instead. If `is_of_a_model`, the numbers are
-/// inputs of a model.
+/// Describes a text that is not a number, and how to write it instead. `is_of_a_model` is whether the cell is
+/// an input of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
     let trained = if is_of_a_model { ", as in training" } else { "" };
@@ -115,7 +115,7 @@ fn plain(text: &str, decimal_comma: bool) -> Option<String> {
     }
 }
 
-/// Returns the number before a percent sign, and a hundredth of it.
+/// Returns the number before a percent sign, and the same number divided by 100.
 fn percentage(text: &str, decimal_comma: bool) -> Option<[String; 2]> {
     let percent = plain(text.strip_suffix('%')?, decimal_comma)?;
     // Shift the decimal point, because a division would round.

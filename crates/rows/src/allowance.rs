@@ -1,4 +1,4 @@
-//! Limits for the size of decompressed content.
+//! Limits on the size of decompressed content.
 
 use std::io::{BufRead, Read};
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Result, RowsError};
 
-/// The accepted number of decompressed bytes per compressed byte. Tables rarely compress to less than a
-/// tenth.
+/// The maximum number of decompressed bytes per compressed byte. Tables rarely compress to less than a tenth
+/// of their size.
 const RATIO: u64 = 200;
 /// The number of decompressed bytes that is always accepted.
 const SMALL: u64 = 256 << 20;
 
-/// The limit for decompressed bytes and the number so far, shared by all readers of a file.
+/// The limit on decompressed bytes, and the number of bytes so far, shared by all readers of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     limit: Option<u64>,
@@ -21,7 +21,8 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Allows `limit` bytes in total; for `None`, an amount that depends on the compressed bytes.
+    /// Allows `limit` decompressed bytes in total or, for `None`, a number that depends on the number of
+    /// compressed bytes.
     pub(crate) fn new(limit: Option<u64>) -> Self {
         Self { limit, packed: Arc::default(), unpacked: Arc::default() }
     }
@@ -42,8 +43,8 @@ impl Allowance {
         }
     }
 
-    /// Checks the size of values that take no bytes in the file, such as missing ones. The user cannot raise
-    /// this limit, because a few digits can declare any number of them.
+    /// Checks the size of values that take no bytes in the file, such as missing values. The user cannot
+    /// raise this limit, because a few digits in a file can declare any number of such values.
     #[cfg(feature = "columnar")]
     pub(crate) fn of_nothing(&self, bytes: u64) -> Result<()> {
         let packed = self.packed.load(Ordering::Relaxed);
@@ -65,7 +66,7 @@ fn add(number: &AtomicU64, more: u64) -> u64 {
     sum
 }
 
-/// Counts compressed bytes as they are read.
+/// A reader that counts compressed bytes as they are read.
 pub(crate) struct CompressedReader<R> {
     pub(crate) bytes: R,
     pub(crate) allowance: Allowance,
@@ -90,7 +91,8 @@ impl<R: BufRead> BufRead for CompressedReader<R> {
     }
 }
 
-/// Counts the bytes that a decompressor returns, and maps its errors to those of the file.
+/// A reader that counts the bytes that a decompressor returns, and converts its errors to errors about the
+/// file.
 pub(crate) struct DecompressedReader<R> {
     pub(crate) bytes: R,
     pub(crate) allowance: Allowance,

@@ -2,20 +2,20 @@
 
 use crate::nearest::shown;
 
-/// Reasons why a cell cannot be used. The messages are meant to follow the place of the cell and a colon.
+/// The reason why a cell cannot be used. The message is meant to follow the position of the cell and a colon.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellError {
     /// A text is not a number, and the model has no categories for it.
     #[error("{} is not numeric", shown(text))]
     NotANumber {
-        /// The text.
+        /// The text of the cell.
         text: String,
     },
     /// A number uses a point where commas are expected, or the reverse.
     #[error("{} uses a different decimal mark", shown(text))]
     DecimalMark {
-        /// The text.
+        /// The text of the cell.
         text: String,
     },
     /// A 64-bit floating-point number cannot represent an integer exactly.
@@ -24,7 +24,7 @@ pub enum CellError {
     /// A number is too large for a 64-bit floating-point number.
     #[error("{} overflows float64 (largest magnitude 1.8e308)", shown(text))]
     Overflow {
-        /// The text.
+        /// The text of the cell.
         text: String,
     },
     /// A category did not occur in training, and the library of the model rejects unknown categories.
@@ -32,16 +32,16 @@ pub enum CellError {
     UnknownCategory {
         /// The text of the cell.
         word: String,
-        /// The most similar category, if any is similar.
+        /// The most similar category, if there is a similar one.
         nearest: Option<String>,
-        /// All categories.
+        /// All categories of the feature.
         categories: Vec<String>,
     },
-    /// A cell contains text although the first cells of the column are numbers, for a program that reads
-    /// strings.
+    /// A cell contains text although the first cells of the column are numbers. This is an error for programs
+    /// that read cells as strings.
     #[error("{} is text in a column whose first rows contain numbers", shown(text))]
     TextAmongNumbers {
-        /// The text.
+        /// The text of the cell.
         text: String,
     },
 }

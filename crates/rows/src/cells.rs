@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | equals a sentinel | missing | missing |
 //! | a text | the code of that category; otherwise missing, if it is a usual marker of missing values; otherwise the code of the number or boolean that it parses as; otherwise unknown | the number that it parses as; missing; `True` is 1 and `False` 0; otherwise an error |
-//! | a number | the code of that category; otherwise that of its text; otherwise unknown | the number |
+//! | a number | the code of that category; otherwise the code of its text; otherwise unknown | the number |
 //! | a boolean | the code of its text as Python writes it; otherwise of 1 or 0; otherwise unknown | 1 or 0 |
 //!
 //! A matrix without column names contains codes, which [`Feature::code`] reads.
@@ -21,7 +21,7 @@ use crate::row_options::{RowOptions, Sentinel};
 use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
 
-/// The markers of missing values, unless they are categories: those of pandas, and `?`.
+/// The markers of missing values, unless they are categories: the markers of pandas, and `?`.
 const MISSING: [&str; 20] = [
     "#N/A N/A", "#N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
     "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null", "?",
@@ -35,7 +35,7 @@ fn refused(error: CellError) -> CellResult {
     Err(Box::new(error))
 }
 
-/// Converts the cells of a feature to numbers: NaN for missing values, codes for categories.
+/// A feature, which converts its cells to numbers: NaN for missing values, codes for categories.
 ///
 /// ```
 /// use apportion_models::{Category, UnknownCategory, Categories};
@@ -55,9 +55,9 @@ pub struct Feature<'a> {
     words: Option<&'a Categories>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
-    /// The store for strings that are not numbers, and the index of the feature in it.
+    /// The store for strings that are not numbers, and the index of this feature in the store.
     texts: Option<(&'a Texts, usize)>,
-    /// The name in the file, or the index if columns have no names.
+    /// The name of the column in the file, or its index if columns have no names.
     name: String,
     /// Whether this is a feature of a model.
     is_of_a_model: bool,
@@ -79,7 +79,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Creates the features of `options`, whose names in the file are `names`.
+    /// Creates the features that `options` describes. `names` are their column names in the file.
     pub(crate) fn all(names: impl IntoIterator<Item = String>, options: &RowOptions<'a>) -> Vec<Self> {
         let feature = |(feature, name)| Self {
             words: options.categories_of(feature),
@@ -93,7 +93,7 @@ impl<'a> Feature<'a> {
         names.into_iter().enumerate().map(feature).collect()
     }
 
-    /// Returns the number of a text cell.
+    /// Returns the value for a text cell.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Determines the kind of the column from a survey, if texts are stored.
+    /// Determines from a survey whether the column contains numbers or text, if texts are stored.
     pub(crate) fn decide(&self, survey: &Survey) {
         if let (Some((texts, feature)), Some(kind)) = (self.texts, survey.kind()) {
             texts.decide(feature, kind);
@@ -161,14 +161,14 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Converts a moment, whose text is stored.
+    /// Converts a date or time, and stores its text.
     #[cfg(feature = "columnar")]
     pub(crate) fn moment(&mut self, text: &str) -> CellResult {
         self.text(text)
     }
 
-    /// Converts a cell of a feature without categories that parses as NaN, or as a number so large that f64
-    /// does not represent all integers near it.
+    /// Converts a cell of a feature without categories. The cell parses as NaN, or as a number so large that
+    /// `f64` does not represent all integers near it.
     #[cold]
     fn large(&self, text: &str, value: f64) -> CellResult {
         if is_rounded(text, value) && !self.is_sentinel_number(value) {
@@ -221,13 +221,13 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns the error for the cell at `place`.
+    /// Returns the error for the cell at the position `place`.
     #[cold]
     pub(crate) fn at(&self, place: String, error: &CellError) -> RowsError {
         RowsError::Cell { place, problem: self.in_words(error) }
     }
 
-    /// Describes a text that is a number with the other decimal mark.
+    /// Describes a text that is a number with a decimal comma instead of a point, or the reverse.
     fn other_mark(&self, text: &str) -> String {
         let thousands = match without_marks(text, self.decimal_comma) {
             Some(plain) => format!("; if it separates thousands, write {}", shown(&plain)),
@@ -268,7 +268,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns the number of a numeric cell in a column with a name.
+    /// Returns the value for a numeric cell in a column with a name.
     ///
     /// # Errors
     ///
@@ -292,7 +292,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns the number of an integer cell in a column with a name.
+    /// Returns the value for an integer cell in a column with a name.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns the number of a boolean cell.
+    /// Returns the value for a boolean cell.
     ///
     /// # Errors
     ///
@@ -326,14 +326,15 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns the code of a numeric cell if the column is text.
+    /// Returns the code of a numeric cell if the column is read as text.
     fn text_of_number(&self, value: f64) -> Option<f64> {
         let (texts, feature) = self.texts.filter(|(texts, feature)| texts.is_text(*feature))?;
         let is_missing = value.is_nan() || self.is_sentinel_number(value);
         Some(if is_missing { f64::NAN } else { texts.code(feature, &value.to_string()) })
     }
 
-    /// Returns a number unchanged, or NaN for a sentinel: for features without categories, and for codes.
+    /// Returns a number unchanged, or NaN if it is a sentinel for missing values. This applies to features
+    /// without categories, and to cells that already contain codes.
     #[inline]
     pub(crate) fn code(&self, value: f64) -> f64 {
         if self.is_sentinel_number(value) { f64::NAN } else { value }
@@ -357,7 +358,7 @@ impl<'a> Feature<'a> {
         let taken_for = match words.unknown() {
             UnknownCategory::Missing => Some(f64::NAN),
             UnknownCategory::NoCategory => Some(Categories::NO_CATEGORY),
-            // Do not guess for variants added later.
+            // Do not guess how to treat variants that are added later.
             _ => None,
         };
         if let Some(code) = taken_for {
@@ -390,7 +391,8 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// Returns the number that a text represents without loss: `None` for leading zeros, rounding and overflow.
+/// Returns the number that a text represents, or `None` if information would be lost by leading zeros,
+/// rounding or overflow.
 fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
     let has_leading_zero = matches!(digits, [b'0', second, ..] if second.is_ascii_digit());

@@ -2,9 +2,9 @@
 //!
 //! If the names of the features are known and the table has all of them, columns are chosen by name: their
 //! order does not matter, and other columns are ignored. If the names are not known, the table has no names,
-//! or the names on either side are just numbers, the columns are used in order, and their number must be that
-//! of the features. A table with other names, or with only some of them, is an error: guessing would silently
-//! give wrong results.
+//! or the names on either side are just numbers, the columns are used in order, and there must be as many
+//! columns as features. A table with other names, or with only some of them, is an error: guessing would
+//! silently give wrong results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,19 +18,19 @@ const DEFAULT_TARGET: &str = "target";
 /// The columns of a table.
 #[derive(Debug, Clone, Copy)]
 pub enum Header<'a> {
-    /// Column names.
+    /// The names of the columns.
     Names(&'a [String]),
-    /// For each column its name, followed by other names under which the model's library may store it.
+    /// For each column, its name, followed by other names under which the model's library may store it.
     Spellings(&'a [Vec<String>]),
     /// The number of columns, without names.
     Count(usize),
 }
 
-/// Indices of the chosen columns.
+/// The columns chosen for each use, by index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// The column of each feature.
+    /// For each feature, the index of its column.
     pub features: Vec<usize>,
     /// The column that identifies the rows.
     pub id: Option<usize>,
@@ -157,13 +157,13 @@ fn is_index(name: &str) -> bool {
     level.is_some_and(|level| level.parse::<u32>().is_ok())
 }
 
-/// Returns the index of a column given by name, otherwise by index.
+/// Returns the index of the column that `given` specifies, by name or, if there is no such name, by index.
 fn position(given: &str, header: &[&str]) -> Option<usize> {
     let named = header.iter().position(|&name| name == given);
     named.or_else(|| given.parse().ok().filter(|&index: &usize| index < header.len()))
 }
 
-/// Rejects duplicate names.
+/// Returns an error if two columns have the same name.
 fn check_names(header: &[&str]) -> Result<(), ChoiceError> {
     let mut first = HashMap::new();
     for (column, &name) in header.iter().enumerate() {
@@ -191,7 +191,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Chooses all available columns if their number is that of the features.
+    /// Chooses all available columns if there are as many as features.
     fn all(self, options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
         match options.feature_count() {
             Some(expected) if expected != self.rest.len() => Err(ChoiceError::Count {
@@ -204,8 +204,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Chooses the columns with the names of the features. Uses all columns in order if none has such a name
-    /// and the names on either side are just numbers.
+    /// Chooses the columns with the names of the features. Uses all columns in order if no column has such a
+    /// name and the names on either side are just numbers.
     fn by_known_names(self, names: &[String], options: &RowOptions<'_>) -> Result<Choice, ChoiceError> {
         let columns: Vec<&str> = self.rest.iter().map(|&column| self.header[column]).collect();
         let others = |place: usize| {
@@ -252,9 +252,9 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the position of each name among `columns`: that of the column with the name, otherwise that of the
-/// only other column with the name among its spellings. The spellings of a column are its `others`, its name
-/// without surrounding whitespace and, if names are `rewritten`, its name as stored by
+/// Returns the position of each name among `columns`: the position of the column with this name, otherwise
+/// the position of the only column that has it among its spellings. The spellings of a column are its
+/// `others`, its name without surrounding whitespace and, if names are `rewritten`, its name as stored by
 /// [LightGBM](lightgbm_name).
 fn match_names<'n>(
     columns: &[&'n str],

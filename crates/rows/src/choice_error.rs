@@ -1,4 +1,4 @@
-//! Errors of choosing the features among the columns of a table.
+//! Errors when choosing the features among the columns of a table.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl fmt::Display for ColumnUse {
     }
 }
 
-/// Reasons why the features cannot be chosen among the columns.
+/// The reason why the features cannot be chosen among the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChoiceError {
@@ -34,34 +34,34 @@ pub enum ChoiceError {
     DuplicateName {
         /// Indices of the columns.
         columns: [usize; 2],
-        /// The name.
+        /// The name that both columns have.
         name: String,
     },
     /// A column specified for a use other than as a feature does not exist.
     UnknownColumn {
-        /// Its use.
+        /// The use of the column.
         used_as: ColumnUse,
-        /// The name specified.
+        /// The name that the user specified.
         name: String,
-        /// The most similar column, if any is similar.
+        /// The name of the most similar column, if there is a similar one.
         nearest: Option<String>,
-        /// All columns.
+        /// The names of all columns.
         columns: Vec<String>,
     },
-    /// The table has no column names, and no column of the index specified.
+    /// The table has no column names, and the specified index is out of range.
     InvalidIndex {
         /// The use of the column.
         used_as: ColumnUse,
-        /// The index specified.
+        /// The index that the user specified.
         index: String,
         /// The number of columns.
         columns: usize,
     },
-    /// A column to ignore is a feature.
+    /// A column that should be ignored is a feature.
     IgnoredFeature {
-        /// The name.
+        /// The name of the column.
         name: String,
-        /// The source of the features (see [`RowOptions::named_by`](crate::RowOptions::named_by)).
+        /// The source of the feature names (see [`RowOptions::named_by`](crate::RowOptions::named_by)).
         named_by: String,
     },
     /// The number of columns differs from the number of features.
@@ -83,22 +83,22 @@ pub enum ChoiceError {
         found: usize,
         /// The number of columns that have the name of a feature.
         matched: usize,
-        /// The features without a column.
+        /// The names of the features without a column.
         missing: Vec<String>,
         /// A missing feature and the most similar column.
         misspelt: Option<(String, String)>,
         /// The target that was excluded.
         target: Option<String>,
-        /// The source of the features.
+        /// The source of the feature names.
         named_by: String,
     },
     /// The number of columns matches the number of features, but they have no name in common.
     OtherNames {
-        /// The first column.
+        /// The name of the first column.
         column: String,
-        /// The first feature.
+        /// The name of the first feature.
         feature: String,
-        /// The source of the features.
+        /// The source of the feature names.
         named_by: String,
     },
 }

@@ -13,7 +13,7 @@ pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 /// The columns that were chosen.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ChosenColumns {
-    /// The index of each feature in the file.
+    /// For each feature, the index of its column in the file.
     pub(crate) columns: Vec<usize>,
     /// The index of the ID column in the file.
     pub(crate) id: Option<usize>,
@@ -44,7 +44,8 @@ impl ChosenColumns {
         Block { names: names.map(named), columns: self.columns.len(), ..Block::default() }
     }
 
-    /// Returns the information about all rows once the `features` were read from columns with these `names`.
+    /// Returns the information about all rows, after the `features` were read from columns with these
+    /// `names`.
     pub(crate) fn summary(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();
         let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();

@@ -1,4 +1,4 @@
-//! Text encodings other than UTF-8: decodes UTF-16, and suggests the encoding of other text.
+//! Text encodings other than UTF-8: decoding of UTF-16, and suggestions for the encoding of other text.
 
 use std::io::Read;
 
@@ -30,7 +30,7 @@ impl Endian {
     }
 }
 
-/// The minimum number of bytes to recognize UTF-16 without a byte order mark.
+/// The minimum number of bytes required to recognize UTF-16 without a byte order mark.
 const ENOUGH: usize = 8;
 
 /// Returns the byte order of a UTF-16 text from its first bytes; `None` for other content. Without a byte
@@ -51,7 +51,7 @@ pub(crate) fn utf_16(start: &[u8]) -> Option<Endian> {
     })
 }
 
-/// Converts UTF-16 to UTF-8.
+/// A reader that converts UTF-16 to UTF-8.
 pub(crate) struct Utf16<R> {
     bytes: R,
     endian: Endian,
@@ -114,7 +114,8 @@ impl<R: Read> Read for Utf16<R> {
     }
 }
 
-/// The characters of the bytes 0x80 to 0x9f in Windows-1252. Other bytes are their own code points.
+/// The characters that the bytes 0x80 to 0x9f represent in Windows-1252. All other bytes equal their code
+/// points.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

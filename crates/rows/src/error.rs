@@ -1,4 +1,4 @@
-//! The error type of reading rows.
+//! The error type for reading rows.
 
 use crate::choice_error::ChoiceError;
 
@@ -9,16 +9,16 @@ const KNOWN: &str =
 #[cfg(not(feature = "columnar"))]
 const KNOWN: &str = "CSV with a header or a .npy matrix, optionally compressed with gzip or zstd";
 
-/// Reasons why rows could not be read.
+/// The reason why rows could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowsError {
-    /// The name of the file, around the error itself.
+    /// An error with the name of the file in which it occurred.
     #[error("cannot read rows from {name}")]
     In {
         /// The path of the file, or the name of the stream.
         name: String,
-        /// The error.
+        /// The error itself.
         source: Box<RowsError>,
     },
     /// The file could not be opened or read.
@@ -51,7 +51,7 @@ pub enum RowsError {
         packed: u64,
         /// The number of decompressed bytes so far.
         unpacked: u64,
-        /// The quotient of the two, rounded down.
+        /// The quotient of `unpacked` and `packed`, rounded down.
         ratio: u64,
     },
     /// The delimiter cannot be detected from the first lines.
@@ -59,10 +59,10 @@ pub enum RowsError {
     Separator {
         /// The beginning of the first line.
         header: String,
-        /// The possible delimiters.
+        /// The delimiters that the first lines may have.
         candidates: String,
     },
-    /// The columns cannot be the features.
+    /// The features cannot be chosen among the columns.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// The columns cannot be read.

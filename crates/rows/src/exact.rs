@@ -1,10 +1,10 @@
 //! Integers that 64-bit floating-point numbers represent exactly.
 
-/// All integers up to this one are exact.
+/// All integers up to this absolute value are represented exactly.
 pub(crate) const ALL_EXACT: u64 = 1 << 53;
 
-/// Returns an integer as f64 if that is exact, i.e. if it has at most 53 bits between the highest and the
-/// lowest one.
+/// Returns an integer as `f64` if the conversion is exact, i.e. if at most 53 bits remain without leading and
+/// trailing zero bits.
 ///
 /// ```
 /// assert_eq!(apportion_rows::exact((1 << 53) + 2), Some(9007199254740994.0));

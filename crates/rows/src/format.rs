@@ -16,7 +16,7 @@ pub(crate) enum Packing {
     Zstd,
 }
 
-/// A file format.
+/// A supported file format, without compression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Csv,
@@ -39,7 +39,7 @@ pub(crate) fn packing(start: &[u8]) -> Option<Packing> {
     }
 }
 
-/// Returns the format of content from its first bytes. For other formats, the error names the format.
+/// Returns the format of content from its first bytes. For unsupported formats, the error names the format.
 pub(crate) fn format(start: &[u8]) -> Result<Format> {
     let refuse = |what: &str, remedy: &'static str| Err(RowsError::Format { what: what.to_owned(), remedy });
     // A header may begin with letters that are also the magic bytes of a format.

@@ -1,8 +1,8 @@
-//! Turns panics of third-party decoders into errors.
+//! Conversion of panics in third-party decoders to errors.
 //!
 //! The decoders of Parquet and Zstandard check most of a file, but panic for some corrupt files. The checks
-//! of this crate keep them from allocating memory out of proportion, which would abort. A panic only leaves
-//! their own state inconsistent, which is discarded.
+//! of this crate keep them from allocating memory out of proportion, which would abort. A panic leaves only
+//! the decoder's own state inconsistent, which is discarded.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -32,7 +32,7 @@ pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Runs `decode`. A panic becomes an error for a corrupt file.
+/// Runs `decode`. If it panics, returns the error for a corrupt file.
 pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decode));
@@ -47,7 +47,8 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
 /// A panic of the receiver of rows.
 struct ReceiverPanic(Box<dyn std::any::Any + Send>);
 
-/// Runs code other than a decoder's inside [`guarded`]: its panics are reported and remain panics.
+/// Runs code inside [`guarded`] that does not belong to a decoder. Its panics are reported, and remain
+/// panics.
 pub(crate) fn unguarded<T>(receive: impl FnOnce() -> T) -> T {
     let was_guarded = IS_GUARDED.replace(false);
     let result = catch_unwind(AssertUnwindSafe(receive));

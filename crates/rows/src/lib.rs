@@ -71,7 +71,7 @@ pub use source::Source;
 pub use table::{Block, Ids, Table};
 pub use texts::Texts;
 
-/// Compiles and runs the example of the README as a test.
+/// The README, whose example is compiled and runs as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

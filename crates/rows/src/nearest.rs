@@ -17,7 +17,7 @@ pub(crate) fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>)
     (3 * changes <= length).then_some(name)
 }
 
-/// Returns the first few names in quotes.
+/// Returns a list of the first few names, in quotes.
 pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     let mut text = names.iter().take(SHOWN).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
@@ -27,8 +27,8 @@ pub(crate) fn list(names: &[&str]) -> String {
     text
 }
 
-/// Returns a text in quotes. Long texts are truncated: with a missing quote, a cell includes those that
-/// follow it.
+/// Returns a text in quotes. Long texts are truncated, because a cell with a missing quote includes all cells
+/// after it.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 100;
     match text.char_indices().nth(SHOWN) {

@@ -19,22 +19,24 @@ pub struct RowOptions<'a> {
     pub names_are_rewritten: bool,
     /// The number of features. Defaults to the number of `names`; without names, any number is accepted.
     pub count: Option<usize>,
-    /// The categories of each feature, if it has some; may be shorter than the list of features.
+    /// The categories of each categorical feature, `None` for other features. May be shorter than the list of
+    /// features.
     pub categories: Vec<Option<&'a Categories>>,
     /// The store for strings that are not numbers, for features without categories. Without it, such strings
     /// are errors.
     pub texts: Option<&'a Texts>,
-    /// The target, by name or index, which is excluded. Defaults to the column named `target`, if there is
-    /// one.
+    /// The target, by name or index, which is excluded from the features. Defaults to the column named
+    /// `target`, if there is one.
     pub target: Option<&'a str>,
     /// Whether to keep columns that are excluded by default because of their names: `target`, and the index
     /// of a pandas data frame.
     pub keeps_all: bool,
-    /// The column that identifies the rows, by name or index. It is excluded unless it is a feature, too, and
-    /// returned as text: decimals with all of their digits, dates and times in ISO 8601.
+    /// The column that identifies the rows, by name or index. It is excluded from the features unless it is a
+    /// feature of the model, too. IDs are returned as text: decimals with all of their digits, dates and
+    /// times in ISO 8601.
     pub id: Option<&'a str>,
-    /// The column of row weights, by name or index. It is excluded unless it is a feature, too, and returned
-    /// as numbers.
+    /// The column of row weights, by name or index. It is excluded from the features unless it is a feature
+    /// of the model, too. Weights are returned as numbers.
     pub weight: Option<&'a str>,
     /// Columns to ignore, by name or index.
     pub ignored: Vec<&'a str>,

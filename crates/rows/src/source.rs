@@ -61,8 +61,8 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     ///
-    /// [`RowsError::In`] around the error itself. A corrupt file is an error, never a panic, and memory is
-    /// proportional to its size (see [`RowOptions::unpacked_limit`]).
+    /// [`RowsError::In`], which contains the error itself. A corrupt file is an error, never a panic, and
+    /// memory is proportional to its size (see [`RowOptions::unpacked_limit`]).
     pub fn read(self, options: &RowOptions<'_>) -> Result<Table> {
         let (mut values, mut ids, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         let read = self.hand_over(options, &mut |block| {
@@ -91,7 +91,8 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     ///
-    /// The same as [`Source::read`]. An error of `receive` stops the reading and is returned unchanged.
+    /// The same as [`Source::read`]. If `receive` returns an error, reading stops, and the error is returned
+    /// unchanged.
     pub fn each_block<E: From<RowsError>>(
         self,
         options: &RowOptions<'_>,

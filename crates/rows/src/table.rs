@@ -22,7 +22,7 @@ pub struct Table {
 /// The column that identifies the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ids {
-    /// The name, if the file has a header.
+    /// The name of the ID column, if the file has a header.
     pub name: Option<String>,
     /// The cell of each row, as text.
     pub values: Vec<String>,
@@ -39,7 +39,7 @@ impl Table {
         self.len() == 0
     }
 
-    /// Returns a row.
+    /// Returns the values of a row.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }
@@ -50,7 +50,7 @@ impl Table {
     }
 }
 
-/// Consecutive rows, passed to a receiver, which may take values and IDs out.
+/// A block of consecutive rows, as passed to a receiver, which may take the values and IDs out of it.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Block {
@@ -74,7 +74,7 @@ impl Block {
     }
 }
 
-/// Receives blocks of rows. Returns `false` to stop.
+/// A function that receives blocks of rows, and returns `false` to stop reading.
 pub(crate) type RowReceiver<'a> = dyn FnMut(&mut Block) -> bool + 'a;
 
 /// The information about all rows that a reader returns at the end.

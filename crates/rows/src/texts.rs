@@ -1,13 +1,13 @@
-//! Cells of features as strings, for a program that predicts from the cells as written in the file.
+//! Storage of cells as strings, for a program that predicts from the cells as written in the file.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Maximum number of numbers per column whose spelling is stored, so that memory does not grow with the
-/// number of rows.
+/// Maximum number of distinct numbers per column whose spelling is stored, so that memory use does not grow
+/// with the number of rows.
 const MAX_SPELLINGS: usize = 1 << 16;
 
-/// The kind of a column.
+/// The kind of a column: numbers or text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Numbers and booleans: values are the numbers, and their spelling is stored.
@@ -31,12 +31,13 @@ struct Column {
     kind: Option<Kind>,
     codes: HashMap<String, usize>,
     texts: Vec<String>,
-    /// Keyed by the bits of the number.
+    /// For each number, keyed by its bits, the spelling in the file.
     spellings: HashMap<u64, String>,
 }
 
 impl Texts {
-    /// Ignores poisoning: a panic cannot leave the columns inconsistent.
+    /// Locks the columns for reading. Ignores poisoning, because a panic cannot leave the columns
+    /// inconsistent.
     fn read(&self) -> RwLockReadGuard<'_, Vec<Column>> {
         self.columns.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,7 +113,7 @@ impl Texts {
     }
 }
 
-/// Determines the kind of a column from its first cells.
+/// A survey of the first cells of a column, which determines the kind of the column.
 #[derive(Default)]
 pub(crate) struct Survey {
     spellings: HashMap<u64, String>,
@@ -129,7 +130,8 @@ impl Survey {
         };
         self.has_numbers = true;
         if !self.is_text && self.spellings.len() < MAX_SPELLINGS {
-            // A number with two spellings may be a code, and its spellings different codes.
+            // If a number occurs with two spellings, the column may contain codes, and the two spellings may
+            // be different codes.
             let spelling = self.spellings.entry(number.to_bits()).or_insert_with(|| text.to_owned());
             self.is_text = spelling != text;
         }

@@ -1,5 +1,5 @@
 //! Numbers with thousands separators. They are errors, because a separator may also be a decimal mark, but
-//! messages recognize them.
+//! error messages recognize them.
 
 /// The thousands separators in use.
 const MARKS: [char; 8] = [',', '.', '\'', '’', '_', ' ', '\u{a0}', '\u{202f}'];
@@ -7,7 +7,7 @@ const MARKS: [char; 8] = [',', '.', '\'', '’', '_', ' ', '\u{a0}', '\u{202f}']
 /// Removes the thousands separators from a number, and gives it a decimal comma if `decimal_comma` is set.
 /// Returns `None` for any other text.
 ///
-/// Groups have three digits; with commas, those before the last one may have two, as in India.
+/// Groups have three digits. With commas, groups before the last group may have two digits, as in India.
 pub(crate) fn without_marks(text: &str, decimal_comma: bool) -> Option<String> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let sign = &text[..text.len() - unsigned.len()];

@@ -1,4 +1,4 @@
-//! Zstandard: decompresses concatenated frames, including skippable ones.
+//! Decompression of Zstandard: concatenated frames, including skippable frames.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,7 +8,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// The magic bytes of a frame.
 pub(crate) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Decompresses all frames of `source`. A frame takes at most 128 MiB of memory.
+/// A reader that decompresses all frames of `source`. Decompressing a frame takes at most 128 MiB of memory.
 pub(crate) struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -40,7 +40,7 @@ impl<R: BufRead> Frames<R> {
         Ok(false)
     }
 
-    /// Compares the stored checksum of the frame with that of its content.
+    /// Compares the stored checksum of the frame with the checksum of its content.
     fn end(&mut self) -> io::Result<()> {
         self.is_inside = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {

@@ -8,13 +8,13 @@ use super::{
 };
 use crate::error::ModelError;
 
-/// The contents of a model file, without the trees.
+/// The contents of a model file, except for the trees.
 pub(crate) struct EnsembleParts {
     pub(crate) width: Width,
     pub(crate) features: usize,
     pub(crate) feature_names: Option<Vec<String>>,
     pub(crate) base_margins: Vec<f64>,
-    /// `None` if the file specifies no link, or one that is not supported.
+    /// The link function; `None` if the file does not specify a link, or specifies an unsupported link.
     pub(crate) link: Option<Link>,
     pub(crate) origin: Origin,
 }
@@ -30,20 +30,20 @@ pub(crate) struct TreeParts {
     pub(crate) left: Vec<i64>,
     pub(crate) right: Vec<i64>,
     pub(crate) feature: Vec<i64>,
-    /// Threshold of a split that compares, or value of a leaf.
+    /// Threshold of each split that compares, or value of each leaf.
     pub(crate) number: Vec<f64>,
-    /// Whether missing values go left.
+    /// Whether missing values go left at each split.
     pub(crate) default_left: Vec<bool>,
     /// Cover of each node; `None` if the file does not store it.
     pub(crate) cover: Option<Vec<f64>>,
     /// The rules of splits other than the comparison x̂ < number. May be empty if all splits compare.
     pub(crate) rules: Vec<Option<Rule>>,
-    /// The models of linear leaves, whose `number` is their value if a feature is missing. May be empty if no
-    /// leaf is linear.
+    /// The linear models of linear leaves. The `number` of such a leaf is its value if a feature is missing.
+    /// May be empty if no leaf is linear.
     pub(crate) linear: Vec<Option<LinearLeaf>>,
-    /// The number of nodes that the file declares as deleted, which the root does not reach.
+    /// The number of nodes that the file declares as deleted. These nodes cannot be reached from the root.
     pub(crate) deleted: usize,
-    /// Factor that multiplies every leaf.
+    /// Factor by which the value of every leaf is multiplied.
     pub(crate) scale: f64,
 }
 
@@ -88,8 +88,8 @@ pub(crate) fn at_most_infinity(threshold: f64) -> Option<Rule> {
     (threshold == f64::INFINITY).then_some(Rule::ANY_NUMBER)
 }
 
-/// Maximum of the sum of the largest leaves of all trees, so that sums of differences of margins cannot
-/// overflow.
+/// Maximum of the sum over all trees of the largest absolute leaf value, so that sums of differences of
+/// margins cannot overflow.
 const MAX_SUM: f64 = 1e300;
 
 impl Ensemble {
@@ -125,7 +125,7 @@ impl Ensemble {
         self.notes.push(note);
     }
 
-    /// Sets the categories of the features: one element per feature, at least up to the last that has
+    /// Sets the categories of the features: one element per feature, at least up to the last feature that has
     /// categories.
     pub(crate) fn set_categories(&mut self, words: Vec<Option<Categories>>) {
         self.categories = words;
@@ -141,7 +141,7 @@ impl Ensemble {
         }
     }
 
-    /// Sets the trees that split on several features at once.
+    /// Sets the joint trees, which split on several features at once.
     pub(crate) fn set_joint(&mut self, joint: JointTrees) {
         self.joint = Some(Box::new(joint));
     }
@@ -193,8 +193,8 @@ impl Ensemble {
         }
         let first = self.nodes.len();
         let (rules, linear_leaves) = (self.rules.len(), self.linear_leaves.len());
-        // Nodes of the file in the order of their new indices, each with its depth. Visiting a node appends
-        // its children.
+        // Nodes as numbered in the file, in the order of their new indices, each with its depth. Visiting a
+        // node appends its children.
         let mut order: Vec<(usize, usize)> = vec![(0, 0)];
         let mut listed = vec![false; count];
         listed[0] = true;

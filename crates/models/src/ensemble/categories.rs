@@ -10,8 +10,8 @@ use super::category;
 /// A category is a string or a number (pandas supports both); booleans are the numbers 0 and 1.
 ///
 /// Most libraries store a list of the categories. CatBoost stores hashes of their strings: there, every
-/// string has a code, integers and strings of their digits are their own codes, and other numbers are not
-/// categories. A string that did not occur in training has a code that no split uses.
+/// string has a code, an integer (or a string of its digits) is its own code, and other numbers are not
+/// categories. The code of a string that did not occur in training is not used by any split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categories {
     known: CategoryStorage,
@@ -26,7 +26,7 @@ enum CategoryStorage {
     /// A list of the categories with their codes.
     Listed {
         texts: HashMap<String, f64>,
-        /// Keyed by the bits of the number, with −0 mapped to 0.
+        /// For each numeric category, its code, keyed by the bits of the number, with −0 mapped to 0.
         numbers: HashMap<u64, f64>,
     },
     /// The hashes that splits compare, in ascending order.
@@ -46,17 +46,17 @@ pub enum Category {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnknownCategory {
-    /// It is a missing value (LightGBM).
+    /// The category is treated as a missing value (LightGBM).
     Missing,
-    /// It is an error (XGBoost).
+    /// The category is an error (XGBoost).
     Refused,
-    /// It is a category that is in no set (encoders of scikit-learn that ignore unknown categories). Rows
-    /// contain [`NO_CATEGORY`](Categories::NO_CATEGORY).
+    /// The category is not in any set that splits test (encoders of scikit-learn that ignore unknown
+    /// categories). Rows contain [`NO_CATEGORY`](Categories::NO_CATEGORY).
     NoCategory,
 }
 
 impl Categories {
-    /// The value in a row for an unknown category, if these are [neither missing nor an
+    /// The value in a row for an unknown category, if unknown categories are [neither missing nor an
     /// error](UnknownCategory::NoCategory).
     pub const NO_CATEGORY: f64 = -1.0;
 
@@ -73,8 +73,8 @@ impl Categories {
         Self { known: CategoryStorage::Listed { texts, numbers }, list, unknown }
     }
 
-    /// Creates categories that are identified by hashes: `hashes` are those that splits compare, `list` the
-    /// categories that the file names.
+    /// Creates categories that are identified by hashes. `hashes` are the hashes that splits compare, and
+    /// `list` contains the categories that the file names.
     pub(crate) fn hashed(mut hashes: Vec<u32>, list: Vec<Category>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
@@ -82,8 +82,8 @@ impl Categories {
         Self { known: CategoryStorage::Hashed(hashes), list, unknown: UnknownCategory::Refused }
     }
 
-    /// Returns the union of both sets of categories if both are hashed, since codes then do not depend on the
-    /// lists.
+    /// Returns the union of two sets of categories if both are hashed, because codes of hashed categories do
+    /// not depend on a list.
     pub(super) fn union_of_hashed(&self, other: &Self) -> Option<Self> {
         let (CategoryStorage::Hashed(own), CategoryStorage::Hashed(others)) = (&self.known, &other.known)
         else {
@@ -103,8 +103,8 @@ impl Categories {
         }
     }
 
-    /// Returns the code of a numeric category. Returns `None` if categories are listed and it did not occur
-    /// in training, or if they are hashed and it is not an integer.
+    /// Returns the code of a numeric category. Returns `None` if categories are listed and the number did not
+    /// occur in training, or if categories are hashed and the number is not an integer.
     pub fn code_of_number(&self, number: f64) -> Option<f64> {
         match &self.known {
             CategoryStorage::Listed { numbers, .. } => numbers.get(&bits(number)).copied(),
@@ -112,8 +112,8 @@ impl Categories {
         }
     }
 
-    /// Returns the categories in the order of their codes, for messages and for reading results. If they are
-    /// hashed, returns the categories that the file happens to name, in arbitrary order.
+    /// Returns the categories in the order of their codes, for messages and for reading results. If
+    /// categories are hashed, returns only the categories that the file names, in arbitrary order.
     pub fn list(&self) -> &[Category] {
         &self.list
     }

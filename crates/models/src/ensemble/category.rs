@@ -1,7 +1,7 @@
 //! Categories that CatBoost identifies by a hash of their text.
 //!
-//! Splits on such a feature compare a 32-bit hash, so every string is a category, whether it occurred in
-//! training or not. In numeric rows, a category is represented by its *code*:
+//! Splits on such a feature compare a 32-bit hash, so every string is a valid category, whether it occurred
+//! in training or not. In numeric rows, a category is represented by its *code*:
 //!
 //! | code | category |
 //! |---|---|
@@ -19,8 +19,7 @@ pub(crate) use self::city::city_hash;
 /// The text that represents a missing value.
 const MISSING: &str = "nan";
 
-/// The smallest absolute value of integers without a code: 2^53, above which `f64` does not represent all
-/// integers.
+/// The smallest positive integer without a code: 2^53, above which `f64` does not represent all integers.
 const CODE_LIMIT: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the hash that CatBoost stores for a category: the lower half of the 64-bit hash.
@@ -85,7 +84,7 @@ fn hash_of_whole(number: i64) -> u32 {
 mod tests {
     use super::*;
 
-    /// The expected hashes are those that CatBoost 1.2.10 wrote for one-hot splits on these categories.
+    /// Compares with the hashes that CatBoost 1.2.10 wrote for one-hot splits on these categories.
     #[test]
     fn hashes_are_those_of_catboost() {
         for (text, hash) in [

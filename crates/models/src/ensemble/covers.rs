@@ -1,4 +1,4 @@
-//! Replacement of the training cover with that of other rows.
+//! Replacement of the training cover with the cover of other rows.
 
 use apportion_games::{Background, GameError, Rows, parallel};
 
@@ -71,8 +71,8 @@ impl Ensemble {
         counts
     }
 
-    /// Returns the features that are categorical: those whose values some split looks up in a set, and those
-    /// that have [categories](Self::categories). A number between two of their codes has no meaning.
+    /// Returns the categorical features: features whose values some split looks up in a set, and features
+    /// that have [categories](Self::categories). Numbers between two codes of such a feature have no meaning.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];
         for (feature, _) in self.features_with_categories() {
@@ -81,7 +81,7 @@ impl Ensemble {
         for node in self.nodes.iter().filter(|node| !node.is_leaf() && node.is_ruled()) {
             is_categorical[node.feature()] |= match self.rules[node.rule()] {
                 Rule::Set { .. } | Rule::Exactly(_) | Rule::Hashed(_) | Rule::Statistic { .. } => true,
-                // These rules compare numbers.
+                // These rules compare numbers, not categories.
                 Rule::Between { .. } | Rule::Except { .. } | Rule::ZeroIsMissing { .. } => false,
             };
         }

@@ -7,7 +7,7 @@ use crate::error::ModelError;
 /// of categories.
 ///
 /// They are ordinary trees over [extended](Self::extended) rows, which have a column for each statistic after
-/// the features. So a split on a column from the model's [`feature_count`](Ensemble::feature_count) on
+/// the features. So a split on a column with an index of at least [`feature_count`](Ensemble::feature_count)
 /// depends on all features of one of the [`statistics`](Self::statistics).
 #[derive(Debug, Clone)]
 pub struct JointTrees {
@@ -39,7 +39,7 @@ impl JointTrees {
         column.checked_sub(self.features).map(|place| &self.statistics[place])
     }
 
-    /// Appends the statistics to each of the rounded rows.
+    /// Returns the rounded rows, each extended by the values of the statistics.
     pub fn extended(&self, rounded: &[f64]) -> Vec<f64> {
         let rows = rounded.chunks_exact(self.features);
         let mut extended = Vec::with_capacity(rows.len() * (self.features + self.statistics.len()));

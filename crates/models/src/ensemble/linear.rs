@@ -6,14 +6,14 @@ use super::Ensemble;
 /// its plain value instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearLeaf {
-    /// The intercept.
+    /// The intercept of the linear model.
     pub constant: f64,
-    /// Features, each once, with their coefficients.
+    /// Pairs of a feature and its coefficient. Each feature occurs once.
     pub terms: Box<[(u32, f64)]>,
 }
 
 impl LinearLeaf {
-    /// Returns the value for a rounded row, or `None` if a feature is missing.
+    /// Returns the value of the linear model for a rounded row, or `None` if one of its features is missing.
     #[inline]
     pub(super) fn value(&self, row: &[f64]) -> Option<f64> {
         let sum = self

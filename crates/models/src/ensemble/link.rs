@@ -1,6 +1,6 @@
 //! Link functions from margins to outputs.
 
-/// The function from the margins to the outputs of a library: the inverse link of the objective.
+/// The function from the margins to the outputs that the library predicts: the inverse link of the objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Link {
@@ -19,8 +19,8 @@ pub enum Link {
     Softplus,
     /// `2^(−m / c)`, the anomaly score of a mean path length m.
     HalfPower {
-        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree of as
-        /// many rows as each tree was trained on.
+        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree with
+        /// as many keys as each tree had training rows.
         unit: f64,
     },
     /// 1 if m > 0, else 0: the predicted class of the hinge loss.
@@ -33,7 +33,7 @@ pub enum Link {
         /// The steepness a.
         steepness: f64,
     },
-    /// `ln Σ_l e^(m_l) − m_k`: for each class the loss `−ln p_k` of its softmax probability.
+    /// `ln Σ_l e^(m_l) − m_k`: for each class k, the loss `−ln p_k` of its softmax probability p_k.
     LogLosses,
     /// `(m − y)²`, for each output separately.
     SquaredError {
@@ -43,7 +43,7 @@ pub enum Link {
 }
 
 impl Link {
-    /// Replaces the margins of one row by the outputs.
+    /// Replaces the margins of one row with the outputs.
     pub fn apply(self, margins: &mut [f64]) {
         match self {
             Self::Identity => {}

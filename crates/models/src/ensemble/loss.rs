@@ -12,10 +12,10 @@ impl Ensemble {
     /// | [`Link::Softmax`] | a class k, from 0 | all k losses: output k is `−ln p_k`, the loss of the rows of class k. The outputs do not depend on y |
     /// | [`Link::Identity`], one output | a number | `(f(x) − y)²` |
     ///
-    /// If the loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, as other
-    /// outputs after a [link](Self::link) are, the attribution of a feature is its contribution to the loss
-    /// of the row. It is negative if the feature improves the prediction. For the log loss, these are the
-    /// exact values of shap's `model_output="log_loss"`. Rows with the same target share a model.
+    /// If the loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, like any other
+    /// output after a [link](Self::link), the attribution of a feature is its contribution to the loss of the
+    /// row. The contribution is negative if the feature improves the prediction. For the log loss, these are
+    /// the exact values of shap's `model_output="log_loss"`. Rows with the same target share a model.
     ///
     /// ```
     /// use apportion_games::{Model, Rows};

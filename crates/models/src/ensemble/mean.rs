@@ -1,4 +1,4 @@
-//! Means of ensembles, such as those of cross-validation.
+//! Means of ensembles, such as the models of a cross-validation.
 
 use super::{Categories, Ensemble, JointTrees, Link, Node, Statistic};
 use crate::error::ModelError;
@@ -9,8 +9,8 @@ impl Ensemble {
     ///
     /// It contains all trees of the members, with leaves divided by the number of members, so values are
     /// exact. The mean of margins is not the margin of the mean output, so the [link](Self::link) of several
-    /// members is kept only if it is the identity. [Rounds](Self::rounds) are the members. The mean of one
-    /// member is that member.
+    /// members is kept only if it is the identity. Each member is one [round](Self::rounds). The mean of a
+    /// single member is this member itself.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -77,8 +77,8 @@ impl Ensemble {
         Self::new(parts, 0)
     }
 
-    /// Appends the trees of a member of a mean of `count` members. If the member differs, returns what was
-    /// found and what was expected.
+    /// Appends the trees of one of `count` members. If the member's features or outputs differ, returns what
+    /// was found and what was expected.
     fn absorb(&mut self, member: &Self, count: f64) -> Result<(), (String, String)> {
         let differ = |found: usize, expected: usize, what: &str| {
             Err((format!("{found} {what}"), expected.to_string()))
@@ -156,8 +156,8 @@ impl Ensemble {
         self.end_round();
     }
 
-    /// Merges the categories of a member. A member may lack the categories of features that its trees do not
-    /// use.
+    /// Merges the categories of a member into this ensemble. A member may lack the categories of features
+    /// that its trees do not use.
     fn absorb_words(&mut self, member: &Self) -> Result<(), (String, String)> {
         // A corrupt file can declare any number of features, so the loop covers only features with
         // categories.

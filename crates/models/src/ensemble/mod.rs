@@ -3,9 +3,9 @@
 //! When a file is read, the rules of its format are converted to the normal form described in [`tree`], so
 //! that prediction and explanation implement a single rule. For example, `x̂ ≤ t` becomes `x̂ < t'` with t'
 //! the next number after t; if a library sends values that meet the condition to the right, the children are
-//! swapped; if it treats missing values as a number, missing values go where that number goes. Comparison
-//! operator, width, and the rules for missing values and categories are data of the ensemble and its nodes.
-//! Kernels do not depend on the library.
+//! swapped; if a library treats missing values as a number, missing values go where this number goes.
+//! Comparison operator, width, and the rules for missing values and categories are stored in the ensemble and
+//! its nodes, so kernels do not depend on the library.
 
 mod build;
 mod categories;
@@ -54,7 +54,7 @@ pub struct Ensemble {
     nodes: Vec<Node>,
     /// Cover of each node; NaN if the file does not store it.
     cover: Vec<f64>,
-    /// The first problem with the cover of each tree whose cover is invalid.
+    /// For each tree with invalid cover, the first problem.
     cover_problems: Vec<CoverProblem>,
     trees: Vec<Tree>,
     rounds: rounds::Counted,
@@ -62,14 +62,14 @@ pub struct Ensemble {
     /// The trees with splits on several features at once, which are not in the lists above.
     joint: Option<Box<JointTrees>>,
     linear_leaves: Vec<LinearLeaf>,
-    /// The trees with linear leaves, each with its first linear leaf as numbered in the file.
+    /// The index of each tree with linear leaves, with its first linear leaf as numbered in the file.
     linear_trees: Vec<(usize, usize)>,
     /// Sum over all trees of the largest absolute leaf value.
     largest_sum: f64,
     width: Width,
     features: usize,
     feature_names: Option<Vec<String>>,
-    /// Categories of each feature, at least up to the last that has categories.
+    /// Categories of each feature, at least up to the last feature that has categories.
     categories: Vec<Option<Categories>>,
     /// Whether each feature is required, i.e. must not be missing. Empty if every feature may be missing.
     wanted: Vec<bool>,
@@ -86,13 +86,13 @@ pub struct Ensemble {
 /// The origin of a model, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The library and its file format: `XGBoost JSON`.
+    /// The library and its file format, such as `XGBoost JSON`.
     pub format: String,
-    /// The release that saved the model: `3.2.0`.
+    /// The release that saved the model, such as `3.2.0`.
     pub version: String,
-    /// The kind of booster: `gbtree`, `dart`.
+    /// The kind of booster, such as `gbtree` or `dart`.
     pub booster: String,
-    /// The training objective: `binary:logistic`.
+    /// The training objective, such as `binary:logistic`.
     pub objective: String,
 }
 
@@ -106,14 +106,14 @@ struct CoverProblem {
     problem: String,
 }
 
-/// Maximum difference between the cover of a node and the sum of its children's, relative to the cover of the
-/// node. Files store sums rounded to `f32`, with an error of 2e-7; sums added up in `f32` over a million rows
-/// have an error of 1e-4.
+/// Maximum difference between the cover of a node and the sum of the covers of its children, relative to the
+/// cover of the node. Files store sums rounded to `f32`, with an error of 2e-7; sums added up in `f32` over a
+/// million rows have an error of 1e-4.
 const COVER_TOLERANCE: f64 = 1e-3;
 
-/// Share of an empty child whose sibling is not empty. It is far below the rounding error of any sum, and
-/// large enough that products of shares do not underflow. (XGBoost uses 1e-12, and also halves below an empty
-/// node.)
+/// Share of its parent's cover that an empty child gets if its sibling is not empty. It is far below the
+/// rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost uses 1e-12,
+/// and also halves below an empty node.)
 const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
 
 impl Ensemble {
@@ -141,7 +141,7 @@ impl Ensemble {
     }
 
     /// Returns whether rows are rejected if this feature is missing, because the model has no prediction for
-    /// them. This holds for linear models, except those with an imputer or from XGBoost.
+    /// them. This is the case for linear models, unless they have an imputer or come from XGBoost.
     pub fn refuses_missing(&self, feature: usize) -> bool {
         self.wanted.get(feature).copied().unwrap_or(false)
     }
@@ -156,8 +156,8 @@ impl Ensemble {
         Some(&*self.output_names).filter(|names| !names.is_empty())
     }
 
-    /// Returns the names of the classes, if the file stores them: one per output, or two if a single margin,
-    /// the margin of the second class, describes both.
+    /// Returns the names of the classes, if the file stores them: one per output, or two if the only output
+    /// is the margin of the second of two classes.
     pub fn class_names(&self) -> Option<&[String]> {
         match self.class_names.is_empty() {
             true => self.output_names(),
@@ -195,8 +195,8 @@ impl Ensemble {
         depth(self).max(self.joint().map_or(0, |joint| depth(joint.ensemble())))
     }
 
-    /// Returns the function from margins to outputs: the inverse link of the objective. `None` if the file
-    /// does not specify it, or an objective whose link is not supported.
+    /// Returns the function from margins to outputs: the inverse link of the objective. Returns `None` if the
+    /// file does not specify the objective, or if the link of the objective is not supported.
     pub fn link(&self) -> Option<Link> {
         self.link
     }
@@ -215,7 +215,7 @@ impl Ensemble {
     /// a finite, non-negative cover, the cover of the root must be positive, and the covers of two siblings
     /// must sum to the cover of their parent up to one part in a thousand.
     ///
-    /// Nodes may be empty, as many leaves of CatBoost are. A node with cover 0 has no share in the
+    /// Nodes may be empty, like many leaves in CatBoost models. A node with cover 0 has no share in the
     /// expectation of the tree for an absent feature. If it is a split, its children share its weight
     /// equally.
     ///
@@ -269,7 +269,7 @@ impl Ensemble {
                 return None;
             }
             let (left, right) = (cover[node.left()], cover[node.right()]);
-            // If the cover of a child is invalid itself, the error should name the child.
+            // If the cover of a child itself is invalid, the error should name the child.
             let sound = left >= 0.0 && right >= 0.0 && (left + right).is_finite();
             (sound && (left + right - own).abs() > COVER_TOLERANCE * own).then(|| {
                 (
@@ -284,8 +284,8 @@ impl Ensemble {
         cover.iter().enumerate().find_map(fault)
     }
 
-    /// Sets the cover of the empty nodes of an otherwise valid tree, so that it defines their shares. Returns
-    /// the first node whose cover would underflow, and the problem.
+    /// Sets the cover of the empty nodes of an otherwise valid tree, so that the shares of their children are
+    /// defined. Returns the first node whose cover would underflow, and the problem.
     fn fill_empty(&mut self, tree: usize) -> Option<(usize, String)> {
         let tree = &self.trees[tree];
         let range = tree.nodes();

@@ -9,7 +9,7 @@ const RULED: u32 = 1 << 31;
 pub struct Node {
     /// Threshold of a comparison, index of the rule of any other split, or value of a leaf.
     number: f64,
-    /// Feature and flags of a split; for a linear leaf, its index plus one.
+    /// Feature and flags of a split; for a linear leaf, its index among all linear leaves, plus one.
     tag: u32,
     /// Index of the left child within the tree; 0 for a leaf, since the root is not a child of any node.
     left: u32,

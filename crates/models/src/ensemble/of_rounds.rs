@@ -22,7 +22,7 @@ impl Ensemble {
         self.rounds.used.clone()
     }
 
-    /// Ends a round, which consists of all trees since the previous one.
+    /// Ends a round, which consists of all trees added since the end of the previous round.
     pub(crate) fn end_round(&mut self) {
         self.rounds.ends.push(self.trees.len());
         self.rounds.used.end = self.rounds.ends.len();
@@ -33,8 +33,8 @@ impl Ensemble {
         self.rounds.best = Some(count);
     }
 
-    /// Marks the model as the mean over its rounds, i.e. the leaves as already divided by the number of
-    /// rounds.
+    /// Marks the model as the mean over its rounds, which means that leaves are already divided by the number
+    /// of rounds.
     pub(crate) fn set_averaged(&mut self) {
         self.rounds.averaged = true;
     }

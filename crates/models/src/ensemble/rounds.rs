@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// The boosting rounds of a model file to use.
+/// The boosting rounds of a model file that are used.
 ///
-/// A round consists of the trees that the library adds in one iteration: for XGBoost and LightGBM, one tree,
-/// or several parallel trees, for each output. In all other formats it is one tree of the file. The base
-/// margin is always included.
+/// A round consists of the trees that the library adds in one iteration: for XGBoost and LightGBM, one tree
+/// (or several parallel trees) for each output. In all other formats, each tree of the file is a round. The
+/// base margin is always included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rounds {

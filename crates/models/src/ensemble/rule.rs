@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::category::hash_of_code;
 use super::statistic::Statistic;
 
-/// Sets of integers below this are stored as bits; other sets as sorted lists.
+/// Sets whose members are all below this number are stored as bits; other sets are stored as sorted lists.
 const DENSE: u32 = 1 << 14;
 
 /// Upper bound of categories, exclusive.
@@ -14,24 +14,26 @@ const CATEGORIES: f64 = 4_294_967_296.0;
 /// A rule of a split other than a comparison with a threshold. Missing values (NaN) follow the split's
 /// default direction and are never passed to a rule.
 ///
-/// Lists are shared between the trees of different outputs that come from one tree of the file.
+/// If one tree of the file becomes several trees, one for each output, they share the lists of their rules.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
-    /// By the category, which is x̂ rounded toward zero: members of the set go to one side, all other values
-    /// to the other.
+    /// Membership of the category, which is x̂ rounded toward zero, in a set: members go to one side, all
+    /// other values to the other.
     Set {
         members: CategorySet,
         members_go_left: bool,
-        /// Whether numbers between −1 and 0 are category 0 (LightGBM) or negative (XGBoost).
+        /// Whether numbers between −1 and 0 are treated as category 0 (LightGBM) instead of as negative
+        /// (XGBoost).
         negative_fraction_is_zero: bool,
     },
     /// Left iff x̂ equals one of these numbers, which are in ascending order.
     Exactly(Arc<[f64]>),
     /// Left iff lowest ≤ x̂ ≤ highest.
     Between { lowest: f64, highest: f64 },
-    /// Left iff x̂ < threshold, except for these numbers (in ascending order), which go to the other side.
+    /// Left iff x̂ < threshold, except that each of these numbers (in ascending order) goes to the other
+    /// side.
     Except { threshold: f64, numbers: Arc<[f64]> },
-    /// Left iff x̂ < threshold, except that zero, up to [`ZERO`], is a missing value.
+    /// Left iff x̂ < threshold, except that numbers up to [`ZERO`] in absolute value are treated as missing.
     ZeroIsMissing { threshold: f64 },
     /// Right iff x̂ is the code of a category with this hash.
     Hashed(u32),
@@ -39,26 +41,26 @@ pub(crate) enum Rule {
     Statistic { statistic: Arc<Statistic>, border: f64 },
 }
 
-/// LightGBM treats numbers up to this absolute value as zero: `1e-35` as `f32`.
+/// The largest absolute value of numbers that LightGBM treats as zero: `1e-35` as `f32`.
 pub(crate) const ZERO: f64 = 1e-35_f32 as f64;
 
 impl Rule {
-    /// Left iff x̂ is a number, including infinity.
+    /// The rule: left iff x̂ is a number, including infinity.
     pub(crate) const ANY_NUMBER: Self = Self::Between { lowest: f64::NEG_INFINITY, highest: f64::INFINITY };
 
-    /// Left iff x̂ equals one of `numbers`.
+    /// Creates the rule: left iff x̂ equals one of `numbers`.
     pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         Self::Exactly(numbers.into())
     }
 
-    /// Left iff x̂ < threshold, except for these numbers, which go to the other side.
+    /// Creates the rule: left iff x̂ < threshold, except that each of these numbers goes to the other side.
     pub(crate) fn except(threshold: f64, mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         Self::Except { threshold, numbers: numbers.into() }
     }
 
-    /// Returns whether the rule compares values with NaN, which is invalid.
+    /// Returns whether a threshold or number in the rule is NaN, which is invalid.
     pub(super) fn has_nan(&self) -> bool {
         match self {
             Self::Set { .. } | Self::Hashed(_) => false,

@@ -1,4 +1,4 @@
-//! The magnitude of the terms of a margin.
+//! The magnitude of the terms that add up to a margin.
 
 use apportion_games::Rows;
 
@@ -7,7 +7,7 @@ use crate::error::ModelError;
 
 impl Ensemble {
     /// Returns the magnitude of the terms of each margin, rows × outputs: the sum of the absolute base margin
-    /// and, for each tree, the absolute value of its largest leaf or, if its leaves are linear, of the terms
+    /// and, for each tree, the largest absolute leaf value or, if its leaves are linear, the absolute terms
     /// of the leaf that the row reaches.
     ///
     /// The rounding error of a sum of trees is proportional to this sum, not to the margin, in which large
@@ -46,7 +46,7 @@ impl Ensemble {
         Ok(scales)
     }
 
-    /// Adds the largest leaf of each tree whose leaves are constant.
+    /// Adds the largest absolute leaf value of each tree with constant leaves.
     fn add_largest_leaves(&self, scales: &mut [f64]) {
         for tree in self.trees().iter().filter(|tree| !tree.linear) {
             let leaves = self.nodes_of(tree).iter().filter(|node| node.is_leaf());

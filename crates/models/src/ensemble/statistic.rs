@@ -2,7 +2,7 @@
 //!
 //! A split compares a ratio of counts with a border. The counts are found in a table by a hash of the inputs
 //! of the statistic: categories, and the results of tests of other features. All combinations that are not in
-//! the table share one value.
+//! the table have the same value.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use super::category::hash_of_code;
 
-/// A number that depends on one or several features, at least one of which is categorical.
+/// A number computed from one or several features of a row, at least one of which is categorical.
 #[derive(Debug, Clone)]
 pub struct Statistic {
     parts: Box<[Part]>,
-    /// The features of the parts, without duplicates.
+    /// The features that the statistic depends on, without duplicates.
     features: Box<[u32]>,
     counts: Arc<Counts>,
     rate: Rate,
@@ -24,12 +24,12 @@ pub struct Statistic {
 /// A table of counts.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Hashes in ascending order, each with its row of counts.
+    /// Hashes in ascending order, each with the index of its row of counts.
     rows: Box<[(u64, u32)]>,
     /// The counts, as rows of `width` numbers.
     counts: Box<[f64]>,
     width: usize,
-    /// The denominator of counters.
+    /// The denominator for statistics of the kind [`RateKind::Counter`].
     denominator: f64,
     digest: [u8; 32],
 }
@@ -48,13 +48,14 @@ pub(crate) struct Rate {
 /// The counts used as the numerator ("in class") and the denominator ("total").
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RateKind {
-    /// In class: the counts of classes after this one. Total: all counts.
+    /// In class: the sum of the counts of all classes after this class. Total: the sum of all counts.
     After(usize),
-    /// In class: the count of this class. Total: all counts.
+    /// In class: the count of this class. Total: the sum of all counts.
     Of(usize),
-    /// In class: the first number. Total: the second.
+    /// In class: the first number of the row. Total: the second number.
     Mean,
-    /// In class: the first number. Total: the denominator of the table, which is the same for all.
+    /// In class: the first number of the row. Total: the denominator of the table, which is the same for all
+    /// rows.
     Counter,
 }
 
@@ -93,7 +94,7 @@ impl Rate {
     }
 }
 
-/// The hash of an empty slot.
+/// The hash that marks an empty slot in a table.
 const NOTHING: u64 = u64::MAX;
 
 /// CatBoost bins targets into at most 256 classes.
@@ -174,7 +175,7 @@ fn joined(hash: u64, part: u64) -> u64 {
     MULTIPLIER.wrapping_mul(hash.wrapping_add(MULTIPLIER.wrapping_mul(part)))
 }
 
-/// Sign-extends the hash of a category, as CatBoost does to combine it.
+/// Returns the hash of a category, sign-extended to 64 bits, as CatBoost does before combining hashes.
 fn signed(hash: u32) -> u64 {
     i64::from(hash as i32) as u64
 }
@@ -230,7 +231,7 @@ impl Statistic {
         &self.features
     }
 
-    /// Returns the statistic of a row, whose value of a feature is returned by `cell`.
+    /// Returns the statistic for a row. `cell` returns the row's value of a feature.
     pub fn value(&self, cell: impl Fn(usize) -> f64) -> f64 {
         let denominator = self.counts.denominator;
         match self.hash(cell).and_then(|hash| self.counts.counts(hash)) {
@@ -239,17 +240,18 @@ impl Statistic {
         }
     }
 
-    /// Returns whether the statistic of a row exceeds a border.
+    /// Returns whether the statistic for a row exceeds a border.
     pub(super) fn is_above(&self, border: f64, cell: impl Fn(usize) -> f64) -> bool {
         self.value(cell) > border
     }
 
-    /// Returns the SHA-256 of everything that the values depend on.
+    /// Returns the SHA-256 of everything that the values of the statistic depend on.
     pub(super) fn digest(&self) -> [u8; 32] {
         self.digest
     }
 
-    /// Returns the hash to look up, or `None` if the value of a feature is not a code of a category.
+    /// Returns the hash to look up in the table, or `None` if the value of a categorical feature is not the
+    /// code of a category.
     fn hash(&self, cell: impl Fn(usize) -> f64) -> Option<u64> {
         self.parts.iter().try_fold(0, |hash, part| {
             let value = cell(part.feature() as usize);
@@ -266,7 +268,7 @@ impl Statistic {
     }
 
     /// Iterates over the hashes of the categories in the table, if the statistic depends on a single
-    /// categorical feature; otherwise over nothing.
+    /// categorical feature. Otherwise the iterator is empty.
     pub(crate) fn categories(&self) -> impl Iterator<Item = u32> {
         let hashes = match *self.parts {
             [Part::Category { .. }] => &self.counts.rows[..],
@@ -297,7 +299,8 @@ mod tests {
         Statistic::new(parts, Arc::new(counts), rate).unwrap()
     }
 
-    /// The hashes in a table can be converted back to those of the categories if there is a single feature.
+    /// If there is a single feature, the hashes in a table can be converted back to the hashes of the
+    /// categories.
     #[test]
     fn categories_are_told_by_the_hashes_of_tables() {
         for word in ["0", "3", "a", "", "longer word of category"] {

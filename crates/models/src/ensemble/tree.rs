@@ -1,18 +1,18 @@
 //! Nodes and trees of an [`Ensemble`], for algorithms that traverse them.
 //!
-//! When a file is read, its trees are converted to a normal form, so a traversal needs to implement a single
-//! rule. Let x̂ be a value of a row, rounded to the [`Width`] in which the library computes.
+//! When a file is read, its trees are converted to a normal form, so a traversal only has to implement a
+//! single rule. Let x̂ be a value of a row, rounded to the [`Width`] in which the library computes.
 //!
 //! - A split sends a row left or right by the value of one feature, as determined by [`Ensemble::goes_left`].
-//!   Most splits compare: **left iff x̂ < threshold**. The others have a rule ([`Node::is_ruled`]), such as a
-//!   set of categories, a list of exact numbers, or a comparison that treats zero as missing. In both cases,
-//!   a missing value (NaN) follows the default direction of the split.
+//!   Most splits compare: **left iff x̂ < threshold**. The other splits have a rule ([`Node::is_ruled`]),
+//!   such as a set of categories, a list of exact numbers, or a comparison that treats zero as missing. In
+//!   both cases, a missing value (NaN) follows the default direction of the split.
 //! - A leaf adds a number or, in linear trees, the value of a [`LinearLeaf`].
 //! - Trees with splits on several features at once are stored separately, as [`JointTrees`]: ordinary trees
 //!   over rows with an additional column for each [`Statistic`] of several features.
 //!
 //! Nodes of a tree are in breadth-first order with adjacent siblings: the root is node 0, the index of a
-//! child is higher than that of its parent, and the right child follows the left child.
+//! child is higher than the index of its parent, and the right child follows the left child.
 //!
 //! | method | returns |
 //! |---|---|
@@ -90,7 +90,8 @@ impl Ensemble {
         self.width
     }
 
-    /// Returns whether a row with the [rounded](Width::round) value `value` of the split's feature goes left.
+    /// Returns whether a row goes left at a split, given its [rounded](Width::round) value of the split's
+    /// feature.
     #[inline]
     pub fn goes_left(&self, split: Node, value: f64) -> bool {
         if value.is_nan() {

@@ -7,7 +7,7 @@ use crate::error::ModelError;
 #[derive(Clone, Default)]
 pub(crate) struct Split {
     pub(crate) feature: i64,
-    /// The threshold, if the split compares.
+    /// The threshold, if the split compares a number with a threshold.
     pub(crate) threshold: f64,
     pub(crate) default_left: bool,
     pub(crate) rule: Option<Rule>,
@@ -17,7 +17,7 @@ pub(crate) struct Split {
 /// root first.
 #[derive(Default)]
 pub(crate) struct VectorTree {
-    /// Everything except the leaves and outputs.
+    /// All parts of the tree except the values of leaves and the outputs.
     parts: TreeParts,
     /// For each leaf, the index of its first value.
     starts: Vec<Option<usize>>,
@@ -50,7 +50,7 @@ impl VectorTree {
     }
 
     /// Sets the cover of all nodes from the cover of the leaves, which are given in order. The cover of a
-    /// split is the sum of the covers of its children, which come after it.
+    /// split is the sum of the covers of its children, which have higher indices than the split.
     pub(crate) fn set_covers_of_leaves(&mut self, of_leaves: &[f64]) {
         let (left, right) = (&self.parts.left, &self.parts.right);
         let mut next = of_leaves.iter().copied();
@@ -62,7 +62,8 @@ impl VectorTree {
         self.parts.cover = Some(cover);
     }
 
-    /// Appends this tree, number `tree` of the file, once for each output that its leaves add to.
+    /// Appends this tree, which has the index `tree` in the file, to an ensemble, once for each output that
+    /// its leaves add to.
     pub(crate) fn push_to(
         mut self,
         ensemble: &mut Ensemble,

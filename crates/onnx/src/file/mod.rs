@@ -24,7 +24,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<ModelProto, OnnxError> {
         not_onnx(format!("the field at byte {} of {} {}", fault.start, bytes.len(), fault.problem))
     })?;
     let file = ModelProto::parse_buf(bytes).map_err(|error| not_onnx(error.to_string()))?;
-    // Both fields are required. Writers put the second one last, so a truncated file may lack only this
+    // Both fields are required. Writers put `opset_import` last, so a truncated file may lack only this
     // field.
     if file.ir_version.is_none() || file.opset_import.is_empty() {
         return Err(not_onnx("missing version of the format or of its operators".to_owned()));

@@ -1,4 +1,4 @@
-//! Tests with messages written byte by byte: valid ones, and ones that are corrupt in a single place.
+//! Tests with messages written byte by byte: valid messages, and messages that are corrupt in a single place.
 
 #![allow(clippy::unwrap_used)]
 
@@ -51,7 +51,8 @@ fn field(number: u8, length: usize, content: &[u8]) -> Vec<u8> {
     [integer(u64::from(number) << 3 | 2), integer(length as u64), content.to_vec()].concat()
 }
 
-/// Writes a file with this content at the end of the fields. Returns it with the position of the content.
+/// Writes a file that has this content in the message at the end of the path. Returns the file, and the
+/// position of the content.
 fn within(path: &[u8], content: &[u8]) -> (Vec<u8>, usize) {
     let wrap = |inner: Vec<u8>, &number: &u8| field(number, inner.len(), &inner);
     let message = path.iter().rev().fold(content.to_vec(), wrap);

@@ -1,4 +1,4 @@
-//! Checks the fields of a message and of the messages within it, as far as the parser reads them.
+//! Checks the fields of a message and of its nested messages, as far as the parser reads them.
 
 /// Maximum nesting depth of messages. Most other protobuf readers have the same limit.
 const DEPTH: usize = 100;
@@ -101,8 +101,8 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Takes one field from the front. Returns its number and content if it has a length, and `None` if it is
-    /// a number.
+    /// Takes one field from the front. Returns the number and the content of a field with a length, and
+    /// `None` for a field whose value is a number.
     fn field(&mut self) -> Result<Option<(u64, Self)>, &'static str> {
         let tag = self.integer()?;
         let length = match tag & 7 {
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
         Ok(Some((tag >> 3, self.take(length)?)))
     }
 
-    /// Reads integers up to the end.
+    /// Reads integers up to the end of these bytes, and discards them.
     fn integers(mut self) -> Result<(), &'static str> {
         while !self.rest.is_empty() {
             self.integer()?;

@@ -1,20 +1,20 @@
-//! Averages over windows.
+//! Average pooling, updated incrementally for changed cells.
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
 use super::plane::{Changed, InputChanges, Shape};
 use super::window::Window;
 
-/// Averages over windows.
+/// Average pooling, updated incrementally for changed cells.
 #[derive(Debug)]
 pub(super) struct Average {
     window: Window,
-    /// The reciprocal of the divisor of each window.
+    /// For each window, 1 divided by the number of cells that the average divides by.
     shares: Vec<f32>,
 }
 
 impl Average {
-    /// Creates averages that divide by the number of cells of the window inside the plane, or with
-    /// `count_pads` by the number of all cells of the window.
+    /// Creates average pooling. Each average divides by the number of cells of its window that are inside the
+    /// plane or, with `count_pads`, by the number of all cells of the window.
     pub(super) fn new(window: Window, count_pads: bool) -> Self {
         let share = |index: usize| {
             let cell = [index / window.output[1], index % window.output[1]];

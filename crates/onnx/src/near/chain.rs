@@ -1,4 +1,4 @@
-//! A sequential network that can propagate changes.
+//! A sequential network that propagates changes of a row from layer to layer.
 
 use super::average::Average;
 use super::convolution::{Changes, Convolution};
@@ -11,10 +11,10 @@ use super::plane::{Changed, InputChanges, Shape};
 use super::pointwise::{self, Pointwise};
 use super::window::Window;
 
-/// A network in which each layer takes the values of the previous one.
+/// A network in which the input of each layer is the output of the previous layer.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    /// The position of each feature in the first plane, and its cell there.
+    /// For each feature, its position in the memory of the first plane, and its cell.
     features: Vec<Feature>,
     stages: Vec<Stage>,
     max_changes: usize,
@@ -27,7 +27,7 @@ struct Feature {
     column: u32,
 }
 
-/// An operation and the functions that are applied to its results.
+/// An operation, and the functions that are applied elementwise to its sums.
 #[derive(Debug)]
 struct Stage {
     operation: Operation,
@@ -39,7 +39,7 @@ struct Stage {
 
 #[derive(Debug)]
 enum Operation {
-    /// The features.
+    /// The features themselves, i.e. the first plane.
     Input,
     Convolution(Convolution),
     Dense(Dense),
@@ -52,8 +52,8 @@ impl Stage {
         Self { operation, functions: Vec::new(), output, bias: bias.to_vec() }
     }
 
-    /// Returns whether results are stored in addition to the sums. Changes are added to the sums, so these
-    /// must be kept.
+    /// Returns whether the stage stores its results in addition to its sums. Changes are added to the sums,
+    /// so the results must not overwrite them.
     fn keeps_sums(&self) -> bool {
         !self.functions.is_empty() && !matches!(self.operation, Operation::Max(_))
     }
@@ -63,7 +63,7 @@ impl Stage {
 #[derive(Debug, Clone)]
 struct Plane {
     sums: Vec<f32>,
-    /// The results, if they differ from the sums.
+    /// The results after the functions, if they are stored separately from the sums.
     values: Vec<f32>,
 }
 
@@ -77,7 +77,8 @@ impl Plane {
 #[derive(Debug, Clone)]
 pub(super) struct State(Vec<Plane>);
 
-/// Memory for processing rows one after the other. Between rows, it contains the values of the reference.
+/// Working memory for predicting rows one after the other. Between rows, it contains the values for the
+/// reference row.
 #[derive(Debug)]
 pub(super) struct Scratch {
     state: State,
@@ -123,8 +124,8 @@ impl Chain {
         Self { features: (0..input.elements()).map(feature).collect(), stages, max_changes }
     }
 
-    /// Returns the maximum number of changes of a row for which propagating them is cheaper than predicting
-    /// the whole row.
+    /// Returns the maximum number of changed features for which propagating the changes is cheaper than
+    /// predicting the whole row.
     pub(super) fn max_changes(&self) -> usize {
         self.max_changes
     }
@@ -143,7 +144,7 @@ impl Chain {
         self.features.len()
     }
 
-    /// Computes the values of all stages for a row, by treating everything as changed from zero.
+    /// Computes the values of all stages for a row, by treating every cell as changed from zero.
     pub(super) fn whole(&self, row: &[f32]) -> State {
         let mut memory = Changes::default();
         let mut planes: Vec<Plane> = Vec::with_capacity(self.stages.len());
@@ -177,13 +178,14 @@ impl Chain {
         out.iter_mut().enumerate().for_each(|(output, value)| *value = results[shape.place(output)]);
     }
 
-    /// Allocates memory for rows near a reference.
+    /// Allocates working memory for rows near a reference.
     pub(super) fn scratch(&self, reference: &State) -> Scratch {
         let changed = self.stages.iter().map(|stage| Changed::nothing(stage.output)).collect();
         Scratch { state: reference.clone(), changed, changes: Changes::default() }
     }
 
-    /// Writes the outputs of the row that differs from the reference in the given features, which must exist.
+    /// Writes the outputs for the row that differs from the reference in the given features, whose indices
+    /// must be valid.
     ///
     /// Cells are processed in the order of the plane, so that the result does not depend on the order of the
     /// changes.
@@ -241,7 +243,7 @@ impl Chain {
 }
 
 impl Stage {
-    /// Updates the sums of a plane for the changes of the previous one, and marks the sums that may have
+    /// Updates the sums of a plane for the changes in the previous plane, and marks the sums that may have
     /// changed.
     #[inline]
     fn follow(

@@ -63,7 +63,7 @@ impl<'a> Constants<'a> {
         }
     }
 
-    /// Returns a tensor of this type whose elements are stored inside the file.
+    /// Returns the tensor with this name, if it has this type and its elements are stored inside the file.
     fn within(&self, name: &str, elements: DataType) -> Option<&'a TensorProto> {
         let tensor = *self.0.get(name)?;
         let inside = tensor.data_location.is_none_or(|location| location == DataLocation::DEFAULT);
@@ -71,7 +71,7 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// Returns the product of sizes, unless it overflows.
+/// Returns the product of the sizes, or `None` if it overflows.
 pub(crate) fn product(sizes: &[usize]) -> Option<usize> {
     sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size))
 }

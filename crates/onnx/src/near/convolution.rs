@@ -1,9 +1,10 @@
 //! Incremental convolutions, which compute only the changes.
 //!
-//! A changed cell changes the sums of all cells whose windows contain it, by its change times the kernel. In
-//! memory, the sums of one row of these cells are contiguous, with the channels of a cell next to each other.
-//! The kernel has the same layout, with its rows and columns in reverse order: one block for each channel of
-//! the input. Each line of a block is multiplied by one change and added to one run of sums.
+//! A change of a cell is multiplied by the kernel and added to the sums of all cells whose windows contain
+//! the changed cell. In memory, the sums of one row of these cells are contiguous, with the channels of a
+//! cell next to each other. The kernel has the same layout, with its rows and columns in reverse order: one
+//! block for each channel of the input. Each line of a block is multiplied by one change and added to one run
+//! of sums.
 //!
 //! With a stride of s, a cell is multiplied only by every s-th column of the kernel, starting at its column
 //! modulo s; likewise for the rows. The kernel is split into these phases.
@@ -26,7 +27,7 @@ pub(super) struct Convolution {
     lanes: usize,
     /// The overlap of each row of the input with the kernel, and of each column.
     meetings: [Vec<Overlap>; 2],
-    /// Indexed by the phase of the rows, then of the columns.
+    /// The phases of the kernel, indexed by the phase of the rows, then by the phase of the columns.
     phases: Vec<Phase>,
     weights: Vec<f32>,
 }
@@ -34,7 +35,7 @@ pub(super) struct Convolution {
 /// The overlap of one row or column of the input with the kernel.
 #[derive(Debug, Clone)]
 struct Overlap {
-    /// Rows or columns of the output whose windows contain it.
+    /// Rows or columns of the output whose windows contain this row or column of the input.
     outputs: Range<usize>,
     phase: usize,
     /// The line of the blocks of this phase that is added to the first of these outputs.
@@ -60,13 +61,13 @@ impl Overlap {
 #[derive(Debug)]
 struct Phase {
     taps: [usize; 2],
-    /// The start of its weights, which are ordered by channel of the input, row and column of the kernel in
-    /// reverse order, and channel of the output.
+    /// The index of the phase's first weight. Weights are ordered by input channel, then by row and column of
+    /// the kernel in reverse order, then by output channel.
     first: usize,
 }
 
 impl Convolution {
-    /// Creates a convolution from weights of shape outputs × inputs × rows × columns, the order of the file.
+    /// Creates a convolution from weights of shape outputs × inputs × rows × columns, as in the file.
     pub(super) fn new(input: Shape, output: Shape, window: Window, weights: &[f32]) -> Self {
         let lanes = output.lanes();
         let [height, width] = window.size;
@@ -103,7 +104,7 @@ impl Convolution {
     }
 }
 
-/// The changed channels of a cell; reused memory.
+/// Working memory for the changed channels of cells and their changes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
     channels: Vec<usize>,
@@ -159,7 +160,7 @@ fn add_body<const L: usize, const FUSED: bool>(
         if rows.outputs.is_empty() {
             continue;
         }
-        // The columns of the output that change.
+        // The range of output columns that change.
         let (mut first, mut end) = (usize::MAX, 0);
         let start = (row * input.width + columns.start) * input.lanes();
         for (cell, columns) in meetings[1][columns].iter().enumerate() {
@@ -208,7 +209,7 @@ struct LinePosition {
     /// Start of the first run of sums, and distance to the next one.
     first: usize,
     stride: usize,
-    /// Number of lines that are added, and the length of the part of each that is added.
+    /// Number of lines that are added, and the number of vectors added from each line.
     lines: usize,
     length: usize,
     /// Start of the first line in a block, and distance to the next one.

@@ -12,10 +12,10 @@ const NEAREST: usize = 1 << 13;
 /// Returns the maximum number of changes of a row for which propagating them costs less than predicting the
 /// whole row.
 ///
-/// Costs are multiply-adds. A propagated one takes up to a third longer than one of the runtime. It takes
-/// twice as long as that if the kernel exceeds the first-level cache, since the kernel is read for each cell.
-/// Changes are assumed to be far from each other, which affects the most cells. The cost is counted instead
-/// of measured, so that all runs make the same choice.
+/// Cost is the number of multiply-adds. A multiply-add in propagation takes up to a third longer than one in
+/// the runtime, and twice as long as that if the kernel exceeds the first-level cache, since the kernel is
+/// read for each cell. Changes are assumed to be far from each other, which affects the most cells. The cost
+/// is counted instead of measured, so that all runs make the same choice.
 pub(super) fn max_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
@@ -23,11 +23,11 @@ pub(super) fn max_changes(input: Shape, layers: &[Layer]) -> usize {
     (1..=input.elements()).take_while(pays).count()
 }
 
-/// Returns the number of multiply-adds that propagate `changes` changes far from each other; the number for a
-/// kernel is multiplied by `price`, a function of the kernel's size.
+/// Returns the number of multiply-adds for propagating `changes` changes that are far from each other. The
+/// number for each kernel is weighted with `price`, a function of the kernel's size.
 fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(usize) -> usize) -> usize {
     let mut shape = input;
-    // Rows and columns of a plane that one change affects.
+    // Number of rows and columns of a plane that one change affects.
     let mut reach = [1, 1];
     let mut total = 0;
     for layer in layers {
@@ -38,7 +38,7 @@ fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(
         };
         if let Layer::Convolution { weights, .. } = layer {
             let cells = (changes * reach[0] * reach[1]).min(shape.cells());
-            // A cell is multiplied by the whole kernel, or by a part of it if there are strides.
+            // A changed cell is multiplied by the whole kernel or, with strides, by a part of the kernel.
             total +=
                 cells * weights.len().div_ceil(window.stride[0] * window.stride[1]) * price(weights.len());
         }
@@ -56,7 +56,8 @@ mod tests {
     use super::*;
     use crate::near::window::Window;
 
-    /// A convolution of 5 × 5 and one of 3 × 3, each followed by pooling of 2 × 2, and a dense layer.
+    /// Returns a convolution of 5 × 5 and a convolution of 3 × 3, each followed by pooling of 2 × 2, and a
+    /// dense layer.
     fn layers(side: usize, inputs: usize, [first, second]: [usize; 2]) -> Vec<Layer> {
         let mut layers = Vec::new();
         let mut grid = [side, side];

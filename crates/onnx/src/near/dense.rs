@@ -5,8 +5,8 @@ use super::plane::{Changed, InputChanges, Shape};
 
 /// A dense layer with few outputs: for each output, one product with all channels of a changed cell.
 ///
-/// With more outputs than lanes, it is a [convolution](super::convolution::Convolution) with a window of the
-/// size of the plane, which processes the outputs together.
+/// A dense layer with more outputs than lanes is a [convolution](super::convolution::Convolution) whose
+/// window is the whole plane, which processes the outputs together.
 #[derive(Debug)]
 pub(super) struct Dense {
     input: Shape,

@@ -13,8 +13,8 @@ use super::pointwise::Pointwise;
 use super::window::Window;
 use crate::signature::{Element, Signature};
 
-/// Reads the network as a chain of layers. Returns `None` if it is not a chain, has no convolution, or would
-/// not become faster.
+/// Reads the network as a chain of layers. Returns `None` if the network is not a chain, has no convolution,
+/// or would not become faster.
 pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     if signature.element != Element::Float {
         return None;
@@ -29,8 +29,8 @@ pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     gains.then(|| Chain::new(reader.input, reader.layers))
 }
 
-/// Returns the nodes between output and input, the last one first, each with the index of its input that
-/// depends on the row. Returns `None` if several inputs of a node do.
+/// Returns the nodes from the output back to the input, each with the index of its input that depends on the
+/// row. Returns `None` if several inputs of a node depend on the row.
 fn path<'a>(
     graph: &'a GraphProto,
     constants: &Constants<'_>,
@@ -76,9 +76,10 @@ struct Reader<'a> {
     constants: &'a Constants<'a>,
     /// The shape of a row of the input.
     input: Shape,
-    /// The shape of a row of the last value, as in the graph: `[c, h, w]`, `[c, l]` or `[k]`.
+    /// The shape of the last value for one row, as in the graph: `[c, h, w]`, `[c, l]` or `[k]`.
     shape: Vec<usize>,
-    /// The same shape as a plane. A list that was flattened from a plane keeps the layout of that plane.
+    /// The same shape as a plane. A vector that was flattened from a plane keeps the memory layout of that
+    /// plane.
     plane: Shape,
     layers: Vec<Layer>,
     convolves: bool,
@@ -92,7 +93,7 @@ fn plane(shape: &[usize]) -> Option<Shape> {
         [channels, height, width] => (channels, height, width),
         _ => return None,
     };
-    // Positions are stored in 32 bits.
+    // Positions in a plane are stored as 32-bit numbers.
     let cells = height.checked_mul(width)?.checked_mul(channels.checked_next_multiple_of(16)?)?;
     u32::try_from(cells).is_ok().then_some(Shape { channels, height, width })
 }
@@ -110,7 +111,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads one node, whose input with index `data` is the last value. Returns `None` if it is not a
+    /// Reads one node, whose input with index `data` is the last value. Returns `None` if the node is not a
     /// supported layer.
     fn read(&mut self, node: &NodeProto, data: usize) -> Option<()> {
         if node.domain.as_deref().is_some_and(|domain| !domain.is_empty()) {
@@ -221,8 +222,8 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale, shift })
     }
 
-    /// Returns the numbers of a tensor that is broadcast over the last value, if it has one number for all or
-    /// one for each channel.
+    /// Returns the numbers of a tensor that is broadcast over the last value, if the tensor has one number
+    /// for all channels or one for each channel.
     fn by_channel(&self, shape: &[usize], numbers: Vec<f32>) -> Option<Vec<f32>> {
         if shape.len() > self.shape.len() + 1 {
             return None;
@@ -230,7 +231,7 @@ impl<'a> Reader<'a> {
         if numbers.len() == 1 {
             return Some(numbers);
         }
-        // Dimensions are counted from the last one, as in broadcasting.
+        // Dimensions are counted from the last dimension, as in broadcasting.
         let others_are_one =
             shape.iter().rev().enumerate().all(|(i, &size)| i + 1 == self.shape.len() || size == 1);
         (others_are_one && self.shape[0] == self.plane.channels && numbers.len() == self.plane.channels)
@@ -298,7 +299,8 @@ impl<'a> Reader<'a> {
         {
             return None;
         }
-        // Returns one number for each axis; the first one is the default if a row is one-dimensional.
+        // Reads two numbers, for rows and for columns. If a row is one-dimensional, the number for its
+        // missing first axis is the default.
         let axes = |name: &str, part: usize, default: usize| {
             let Some(given) = integers(node, name).filter(|given| !given.is_empty()) else {
                 return Some([default; 2]);
@@ -361,7 +363,7 @@ impl<'a> Reader<'a> {
         let mut shape = Vec::new();
         for (axis, &size) in sizes.iter().enumerate() {
             shape.push(match size {
-                // A placeholder for the size that remains.
+                // −1 is a placeholder for the remaining size.
                 -1 => 0,
                 0 => *self.shape.get(axis)?,
                 size => usize::try_from(size).ok()?,
@@ -400,7 +402,8 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale: vec![1.0], shift })
     }
 
-    /// Adds sums over all of the last value, which is a list. Weights are inputs × outputs, or `transposed`.
+    /// Adds a dense layer on the last value, which is a vector. Weights are inputs × outputs, or outputs ×
+    /// inputs if `transposed`.
     fn dense(&mut self, shape: &[usize], weights: &[f32], transposed: bool, factor: f32) -> Option<()> {
         let &[rows, columns] = shape else { return None };
         let (inputs, outputs) = if transposed { (columns, rows) } else { (rows, columns) };

@@ -7,11 +7,11 @@ use super::window::Window;
 /// A layer. Weights are in the order of the file: outputs × inputs × rows × columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Layer {
-    /// Weighted sums over windows; a window of the whole plane makes it a dense layer.
+    /// Weighted sums over windows. If the window is the whole plane, this is a dense layer.
     Convolution {
         window: Window,
         weights: Vec<f32>,
-        /// One number for each output.
+        /// One number for each output channel.
         bias: Vec<f32>,
     },
     /// The maximum of each window, by channel.
@@ -36,8 +36,8 @@ impl Layer {
     }
 }
 
-/// Simplifies the layers without changing the function. Scales and shifts after a convolution become part of
-/// it. Monotone activations are moved behind the maximum of a window, where there are fewer values.
+/// Simplifies the layers without changing the function. Scales and shifts after a convolution are merged into
+/// the convolution. Monotone activations before max pooling are applied after it instead, to fewer values.
 pub(super) fn simplified(layers: Vec<Layer>) -> Vec<Layer> {
     let mut simple: Vec<Layer> = Vec::new();
     for layer in layers {

@@ -1,4 +1,4 @@
-//! Maxima over windows.
+//! Max pooling, updated incrementally for changed cells.
 
 use super::lanes::{LANES, multiversioned};
 use super::plane::{Changed, InputChanges, Shape};

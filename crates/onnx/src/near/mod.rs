@@ -1,4 +1,5 @@
-//! Prediction of rows near a reference, at a cost that depends on what their changes affect.
+//! Prediction of rows near a reference row, at a cost that depends on the number of cells that the changes
+//! affect.
 //!
 //! If the graph of a file is a sequence of layers (convolutions, activations, pooling, dense layers), it is
 //! read as such. For a reference row, the values of every layer are stored. For a row with some changes, each
@@ -47,13 +48,13 @@ pub(crate) struct NearRow {
 }
 
 impl NearRow {
-    /// Creates the network for this row, or returns `None` if one of its values is infinite.
+    /// Creates the network with this reference row, or returns `None` if a value of some layer is infinite.
     pub(crate) fn new(chain: Arc<Chain>, row: &[f32]) -> Option<Self> {
         let reference = chain.whole(row);
         reference.is_finite().then_some(Self { chain, reference })
     }
 
-    /// Returns the outputs of the reference.
+    /// Returns the outputs for the reference row.
     pub(crate) fn outputs(&self) -> Vec<f32> {
         let mut out = vec![0.0; self.chain.outputs()];
         self.chain.write(&self.reference, &mut out);

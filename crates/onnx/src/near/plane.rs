@@ -41,7 +41,7 @@ impl Shape {
         element % self.cells() * self.lanes() + element / self.cells()
     }
 
-    /// Returns the range of some cells of one row in memory.
+    /// Returns the range in memory of the cells in these columns of a row of the grid.
     #[inline(always)]
     pub(super) fn range(self, row: usize, columns: &Range<usize>) -> Range<usize> {
         let (first, lanes) = (row * self.width, self.lanes());
@@ -49,12 +49,12 @@ impl Shape {
     }
 }
 
-/// The cells of a plane that may have changed: one span of columns for each row.
+/// The cells of a plane that may have changed: one span of columns for each row of the grid.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
-    /// Start and end column; a span is empty unless the end is above the start.
+    /// For each row, the start and end column of its span. A span is empty unless the end is above the start.
     spans: Vec<[u32; 2]>,
-    /// Start and end row; rows outside have empty spans.
+    /// Start and end of the range of rows; all other rows have empty spans.
     rows: [usize; 2],
 }
 

@@ -6,7 +6,7 @@ use super::plane::{Changed, Shape};
 /// A function that is applied to every value of a plane.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pointwise {
-    /// `scale · x + shift`, with one number for all channels or one for each.
+    /// `scale · x + shift`, with one scale and shift for all channels or one for each channel.
     Affine { scale: Vec<f32>, shift: Vec<f32> },
     /// The value clipped to two bounds, such as `max(x, 0)`.
     Clip { low: f32, high: f32 },
@@ -33,7 +33,7 @@ impl Pointwise {
         !matches!(self, Self::Affine { scale, shift } if scale.len().max(shift.len()) > 1)
     }
 
-    /// Returns the same function with a number for each of the lanes of a cell.
+    /// Returns the same function with one number for each lane of a cell, including the padding.
     pub(super) fn widened(self, shape: Shape) -> Self {
         let widen = |numbers: Vec<f32>, filling: f32| {
             let mut wide = if numbers.len() == 1 { numbers.repeat(shape.channels) } else { numbers };

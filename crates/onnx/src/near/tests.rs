@@ -124,7 +124,7 @@ fn definition(layer: &Layer, input: Shape, values: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Returns the outputs computed by definition, and the largest intermediate value.
+/// Computes all layers by their definition. Returns the outputs, and the largest intermediate value.
 fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     let mut values: Vec<f64> = row.iter().map(|&value| f64::from(value)).collect();
     let (mut shape, mut largest) = (input, 0.0_f64);
@@ -137,7 +137,8 @@ fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     (values, largest)
 }
 
-/// Returns the features to change: no feature, one, those on the border, some, or all.
+/// Returns the features to change: no feature, one feature, the features on the border, some features, or
+/// all.
 fn some_features(input: Shape, kind: usize, uniform: &mut Uniform) -> Vec<usize> {
     let all = 0..input.elements();
     let border = |feature: &usize| {

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) struct Window {
     pub(crate) size: [usize; 2],
     pub(crate) stride: [usize; 2],
-    /// Padding cells before the first and after the last cell.
+    /// For rows and for columns, the number of padding cells before the first and after the last cell.
     pub(crate) pads: [[usize; 2]; 2],
     pub(crate) input: [usize; 2],
     pub(crate) output: [usize; 2],

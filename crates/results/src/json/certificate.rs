@@ -36,7 +36,7 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// A certificate that was read.
+/// A certificate as read from a result file.
 #[derive(Debug, Deserialize)]
 pub(super) struct WrittenCertificate {
     stopped_by: String,
@@ -80,7 +80,7 @@ impl WrittenCertificate {
 }
 
 impl Certified {
-    /// Returns the JSON of the certificate as in result files, for values with `outputs` outputs.
+    /// Returns the certificate as JSON, as in result files, for attributions with `outputs` outputs.
     ///
     /// # Errors
     ///

@@ -8,8 +8,8 @@ use crate::medium::Medium;
 /// Maximum number of pixels of an image.
 const MAX_PIXELS: usize = 1 << 22;
 
-/// Reads the medium from the head of results of `explain-text` and `explain-image`. Returns `None` unless
-/// each player of a text is contiguous.
+/// Reads the text or image from the head of the results of `explain-text` or `explain-image`. Returns `None`
+/// if the head contains neither, or if some player of a text is not contiguous.
 pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
     #[derive(Deserialize)]
     struct Token {

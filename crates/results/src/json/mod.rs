@@ -1,4 +1,4 @@
-//! Results in JSON, as written by the command.
+//! Results in JSON, as written by the command `apportion`.
 
 mod certificate;
 mod medium;
@@ -13,10 +13,10 @@ pub use text::write as to_json;
 pub use write::object;
 pub(crate) use write::{Document, Lines, Outputs, Players};
 
-/// The representation of the inputs ∞ and −∞, since JSON has no infinite numbers.
+/// The strings that represent the inputs ∞ and −∞, since JSON has no infinite numbers.
 pub const INFINITE: [&str; 2] = ["Infinity", "-Infinity"];
 
-/// Members of the head of results that have a field in [`Heading`](crate::Heading). All others are among its
-/// facts.
+/// Members of the head of results that have a field in [`Heading`](crate::Heading). All other members become
+/// facts of the heading.
 pub const KNOWN: [&str; 8] =
     ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];

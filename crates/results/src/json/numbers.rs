@@ -1,4 +1,4 @@
-//! Numbers in results: a number or lists of numbers, with `null` for missing ones.
+//! Numbers in results: a number or (nested) lists of numbers, with `null` for missing numbers.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl<'de> Deserialize<'de> for Numbers {
     }
 }
 
-/// The destination of numbers.
+/// A deserializer that appends the numbers it finds to a list.
 struct NumberSink<'a>(&'a mut Vec<f64>);
 
 impl<'de> DeserializeSeed<'de> for NumberSink<'_> {
@@ -62,12 +62,13 @@ impl<'de> Visitor<'de> for NumberSink<'_> {
     }
 }
 
-/// The input of a feature.
+/// The input of a feature, as read from JSON.
 #[derive(Debug, PartialEq)]
 pub(super) enum Input {
     Missing,
     Number(f64),
-    /// An infinite number as represented in results, unless the feature has a category of this name.
+    /// An infinite number, read from its string. If the feature has a category with this name, it is that
+    /// category.
     Infinite(f64),
     Word(String),
 }

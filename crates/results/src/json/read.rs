@@ -28,13 +28,13 @@ type Result<T, E = ReadError> = std::result::Result<T, E>;
 type Refusal = Box<dyn Error + Send + Sync>;
 
 /// Reads results of `apportion explain` in JSON or JSON lines, gzipped or not. Passes the rows to `receive`,
-/// up to 1024 at a time, with the heading that applies to all rows. The memory does not depend on the number
+/// up to 1024 at a time, with the heading that applies to all rows. Memory use does not depend on the number
 /// of rows.
 ///
-/// Returns the heading with the categories of the inputs, which are known after all rows are read: rows
-/// contain the codes of categories, which are numbered in the order of their first occurrence. `is_efficient`
-/// returns whether the values with this name sum to the prediction of a row minus its base value, which
-/// result files do not store.
+/// Returns the heading with the categories of the inputs, which are known after all rows are read: inputs are
+/// passed as codes, and the categories of a feature are numbered in the order of their first occurrence.
+/// `is_efficient` returns whether the values with this name sum to the prediction of a row minus its base
+/// value, which result files do not store.
 ///
 /// ```
 /// let written = br#"{"value":"shapley","game":"marginal","features":["age","city"],
@@ -79,14 +79,14 @@ fn read_plain(
     }
     let mut reading = Reading::new(&is_efficient, receive);
     let read = read_all(&mut reading, from);
-    // An error of the receiver also causes an error of the parser, so it takes precedence.
+    // An error of the receiver also makes the parser fail, so check for it first.
     match reading.refusal.take() {
         Some(refusal) => Err(ReadError::Receiver(refusal)),
         None => read.and_then(|()| reading.end()),
     }
 }
 
-/// Reads one object, or the head followed by a line per row.
+/// Reads one object (JSON), or the head followed by one line per row (JSON lines).
 fn read_all(
     reading: &mut Reading<'_, impl FnMut(&Heading, Batch) -> Result<(), Refusal>>,
     from: impl BufRead,
@@ -114,7 +114,7 @@ fn read_all(
     documents.end().map_err(damaged)
 }
 
-/// A row as written.
+/// A row as written in the file.
 #[derive(Debug, Deserialize)]
 struct Row {
     row: u64,
@@ -139,7 +139,7 @@ struct Reading<'e, R> {
     heading: Option<Heading>,
     /// The number of outputs of all rows, known after the first row.
     outputs: Option<usize>,
-    /// The codes of the categories of each feature, in the order of their first occurrence.
+    /// For each feature, the code of each category, numbered in the order of first occurrence.
     words: Vec<HashMap<String, usize>>,
 }
 
@@ -148,7 +148,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         Self { is_efficient, receive, refusal: None, heading: None, outputs: None, words: Vec::new() }
     }
 
-    /// Sets the head.
+    /// Sets the heading from the head of the file.
     fn begin(&mut self, head: Map<String, Value>) -> Result<()> {
         let heading = heading(head, self.is_efficient)?;
         self.words = vec![HashMap::new(); heading.features.len()];
@@ -208,7 +208,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         };
         self.check(&row, &values)?;
         let is_first = block.rows.is_empty();
-        // Optional members of rows are detected below by their number of entries.
+        // Below, the number of rows in the block shows whether earlier rows had an optional member.
         block.rows.push(row.row);
         match (row.id, &mut block.ids) {
             (Some(id), Some(ids)) => ids.push(id),
@@ -258,8 +258,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         match input {
             Input::Missing => f64::NAN,
             Input::Word(word) => *words.entry(word).or_insert(next) as f64,
-            // A number as the input of a categorical feature is a category for which the model stores no
-            // name.
+            // If the input of a categorical feature is a number, the model stores no name for its category.
             Input::Number(number) if !words.is_empty() => {
                 *words.entry(number.to_string()).or_insert(next) as f64
             }
@@ -287,7 +286,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
     }
 }
 
-/// One object: the head, then the rows. Deserializes to the head if it does not contain rows.
+/// A deserializer of one object: the head, then the rows. It returns the head if the object does not contain
+/// rows.
 struct Document<'r, 'e, R>(&'r mut Reading<'e, R>);
 
 impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> DeserializeSeed<'de> for Document<'_, '_, R> {
@@ -347,7 +347,7 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
     }
 }
 
-/// The list of rows.
+/// A deserializer of the list of rows.
 struct Rows<'r, 'e, R>(&'r mut Reading<'e, R>);
 
 impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> DeserializeSeed<'de> for Rows<'_, '_, R> {

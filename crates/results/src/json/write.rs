@@ -1,8 +1,8 @@
-//! Writers for JSON. The format is one object on one line, whose last member is the list of rows, or JSON
-//! lines: a line with the head, which applies to all rows, then a line per row. Numbers have the fewest
-//! digits that identify them exactly. With one output, `base`, `prediction` and each entry of `values` are
-//! numbers; with k outputs they are arrays of length k. For quotient values, `features` lists the groups in
-//! the syntax of the command line. `groups` is present if there are groups.
+//! Writers for JSON and JSON lines. JSON is one object on one line, whose last member is the list of rows.
+//! JSON lines are a line with the head, which applies to all rows, then one line per row. Numbers have the
+//! fewest digits that identify them exactly. With one output, `base`, `prediction` and each entry of `values`
+//! are numbers; with k outputs they are arrays of length k. For quotient values, `features` lists the groups
+//! in the syntax of the command line. `groups` is present if there are groups.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::batch::Batch;
 use crate::kinds::Results;
 use crate::writer::{Writer, in_words};
 
-/// A writer of one object.
+/// A writer of results as one JSON object.
 pub(crate) struct Document<'a, W> {
     results: &'a dyn Results,
     begun: bool,
@@ -64,7 +64,7 @@ impl<W: Write + Send> Writer for Document<'_, W> {
     }
 }
 
-/// A writer of JSON lines.
+/// A writer of results as JSON lines.
 pub(crate) struct Lines<'a, W> {
     results: &'a dyn Results,
     begun: bool,
@@ -98,8 +98,8 @@ impl<W: Write + Send> Writer for Lines<'_, W> {
     }
 }
 
-/// Serializes values by name as an object, in order. Escapes characters that are unsafe to print in a
-/// terminal.
+/// Serializes named values as a JSON object, in the given order. Escapes characters that are unsafe to print
+/// in a terminal.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ pub fn object(named: &[(&str, Value)]) -> io::Result<String> {
     text::text(&Named(named))
 }
 
-/// Values by name, in order.
+/// Named values that are serialized as an object, in the given order.
 struct Named<'a>(&'a [(&'a str, Value)]);
 
 impl Serialize for Named<'_> {
@@ -121,7 +121,7 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// A number per output, serialized as a single number if there is one output.
+/// One number per output, serialized as a plain number instead of a list if there is one output.
 pub(crate) struct Outputs<'a>(pub(crate) &'a [f64]);
 
 impl Serialize for Outputs<'_> {
@@ -133,7 +133,7 @@ impl Serialize for Outputs<'_> {
     }
 }
 
-/// Numbers of players × outputs.
+/// Numbers, players × outputs, that are serialized as a list with one entry per player.
 pub(crate) struct Players<'a> {
     pub(crate) outputs: usize,
     pub(crate) numbers: &'a [f64],

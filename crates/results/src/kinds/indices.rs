@@ -1,5 +1,4 @@
-//! Interaction indices of coalitions, except those that are zero: the results of `explain
-//! --interactions=INDEX`.
+//! Nonzero interaction indices of coalitions: the results of `explain --interactions=INDEX`.
 
 use std::io;
 use std::ops::Range;
@@ -15,8 +14,8 @@ use crate::json::{Outputs, to_json};
 /// Interaction indices: rows × coalitions × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Indices {
-    /// The heading for all rows. Its value is the name of the index. The method is set if the indices are
-    /// estimates.
+    /// The heading for all rows. The field `value` is the name of the interaction index. The field `method`
+    /// is set if the indices are estimates.
     pub heading: Heading,
     /// Maximum number of players of a coalition.
     pub order: usize,
@@ -24,7 +23,8 @@ pub struct Indices {
     pub has_ids: bool,
     /// Whether rows have standard errors.
     pub has_errors: bool,
-    /// Number of coalitions to write per row, those with the largest indices, or all if `None`.
+    /// Maximum number of coalitions to write per row: the coalitions with the largest absolute indices.
+    /// `None` writes all coalitions.
     pub top: Option<usize>,
 }
 
@@ -43,8 +43,9 @@ impl Indices {
         members.iter().map(|&member| self.heading.players[member].as_str()).collect()
     }
 
-    /// Returns the coalitions with a nonzero index in a row, by their positions. If `top` is set, returns
-    /// only this number of them, sorted by the largest absolute index over the outputs in descending order.
+    /// Returns the coalitions with a nonzero index in a row, by position in the batch's list of coalitions.
+    /// If `top` is set, returns only this number of them, in descending order of the largest absolute index
+    /// over the outputs.
     pub fn largest(&self, batch: &Batch, row: usize, top: Option<usize>) -> Vec<usize> {
         let values = batch.of_row(&batch.values, row);
         let outputs = self.outputs();
@@ -115,7 +116,7 @@ impl Results for Indices {
         to_json(out, &object)
     }
 
-    /// Returns the columns, for one line per row, coalition and output.
+    /// Returns the columns. A table has one line per row, coalition and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));

@@ -1,4 +1,4 @@
-//! Interactions of pairs of players: the results of `explain --interactions`.
+//! Interactions between pairs of players: the results of `explain --interactions`.
 
 use std::io;
 use std::ops::Range;
@@ -71,7 +71,8 @@ impl Results for Interactions {
         to_json(out, &object)
     }
 
-    /// Returns the columns, for one line per row, output and player, with the player's row of the matrix.
+    /// Returns the columns. A table has one line per row, output and player, which contains the player's row
+    /// of the interaction matrix.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));
@@ -131,9 +132,9 @@ impl Results for Interactions {
     }
 }
 
-/// The matrix of a row of results: players × players × outputs.
+/// The interactions in one row of the results: players × players × outputs.
 struct Matrix<'a> {
-    /// Length of a row of the matrix, which is players × outputs.
+    /// Number of values in one row of the matrix: players × outputs.
     line: usize,
     outputs: usize,
     numbers: &'a [f64],

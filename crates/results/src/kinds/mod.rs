@@ -1,4 +1,4 @@
-//! Kinds of results, with the data that the writers of all formats need.
+//! Kinds of results, and the trait through which the writers for all formats access them.
 
 mod indices;
 mod interactions;
@@ -17,15 +17,17 @@ pub use interactions::Interactions;
 pub use predictions::Predictions;
 pub use values::{CategoryNames, Values};
 
-/// A kind of results, with the head for all rows and the content of a row in each format.
+/// A kind of results. It provides the head, which applies to all rows, and the content of each row in every
+/// format.
 pub trait Results: Sync {
-    /// Returns the members of the head, which apply to all rows, by name and in order.
+    /// Returns the members of the head, which apply to all rows, as pairs of name and value in the order of
+    /// the file.
     fn head(&self) -> Vec<(&str, Value)>;
 
     /// Returns the name of the list of rows in JSON.
     fn list(&self) -> &'static str;
 
-    /// Writes the JSON object of a row.
+    /// Writes a row as a JSON object.
     ///
     /// # Errors
     ///
@@ -35,14 +37,14 @@ pub trait Results: Sync {
     /// Returns the columns of tables (CSV, Parquet, Arrow).
     fn columns(&self) -> Vec<Column>;
 
-    /// Returns the cells of these columns for some rows.
+    /// Returns the cells of some rows, one element for each of the [`columns`](Self::columns).
     fn cells(&self, batch: &Batch, rows: Range<usize>) -> Vec<Cells>;
 
     /// Returns the numeric arrays: the name of each, and its axes after the axis of the rows. The npy format
     /// contains the first array only.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)>;
 
-    /// Returns the numbers of these arrays.
+    /// Returns the numbers in each of the [`arrays`](Self::arrays).
     fn numbers<'b>(&self, batch: &'b Batch) -> Vec<&'b [f64]>;
 
     /// Returns the lists of names that accompany the arrays.
@@ -52,20 +54,20 @@ pub trait Results: Sync {
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// The name in the header.
+    /// The name of the column, as in the header.
     pub name: String,
-    /// The type of its cells.
+    /// The type of the cells.
     pub kind: Kind,
 }
 
 /// The type of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// A `float64`.
+    /// Floating-point numbers (`float64`).
     Number,
-    /// A non-negative integer.
+    /// Non-negative integers.
     Count,
-    /// A string.
+    /// Strings.
     Text,
 }
 
@@ -89,15 +91,15 @@ impl Column {
 /// The cells of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// Numbers, with NaN for missing ones.
+    /// Numbers, with NaN for missing numbers.
     Numbers(Vec<f64>),
     /// Counts, which are never missing.
     Counts(Vec<u64>),
-    /// Strings, with `None` for missing ones.
+    /// Strings, with `None` for missing strings.
     Texts(Vec<Option<String>>),
 }
 
-/// Returns the axis of the outputs, if there are several.
+/// Returns the length of the axis of outputs if there are several outputs, otherwise nothing.
 fn several(outputs: usize) -> impl Iterator<Item = usize> {
     (outputs > 1).then_some(outputs).into_iter()
 }
@@ -109,7 +111,7 @@ pub(crate) fn names_of_outputs(outputs: &[String]) -> Option<Vec<String>> {
     (outputs.len() > 1).then(|| if are_named { outputs.to_vec() } else { numbered() })
 }
 
-/// Returns the names of the outputs as a member of a head, if they have names.
+/// Returns the names of the outputs as the member `classes` of a head, if outputs have names.
 fn classes(outputs: &[String]) -> Option<(&'static str, Value)> {
     outputs.iter().any(|name| !name.is_empty()).then(|| ("classes", outputs.into()))
 }

@@ -22,7 +22,7 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// Returns the names of the numeric columns.
+    /// Returns the names of the numeric columns, one per output.
     pub fn names_of_outputs(&self) -> Vec<String> {
         match (&self.classes, self.outputs) {
             (Some(classes), _) => classes.iter().map(|class| format!("prediction {class}")).collect(),

@@ -1,4 +1,4 @@
-//! Values of players, with their errors and certificates: the results of `explain`.
+//! Attributions of players, with their standard errors and certificates: the results of `explain`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,18 +14,18 @@ use crate::batch::Batch;
 use crate::heading::Heading;
 use crate::json::{Certificate, INFINITE, Outputs, Players, to_json};
 
-/// Categories of features that are only known while rows are read.
+/// A lookup of categories that are only known while rows are read.
 pub trait CategoryNames: fmt::Debug + Send + Sync {
     /// Returns the category of a feature with this code.
     fn category(&self, feature: usize, code: f64) -> Option<String>;
 }
 
-/// Values: rows × players × outputs.
+/// Attributions: rows × players × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Values {
     /// The heading for all rows.
     pub heading: Heading,
-    /// Categories of inputs that are not in the heading.
+    /// A lookup of the categories of inputs that the heading does not contain.
     pub category_names: Option<Arc<dyn CategoryNames>>,
     /// Whether rows have IDs.
     pub has_ids: bool,
@@ -36,11 +36,12 @@ pub struct Values {
     pub has_errors: bool,
     /// Whether rows have certificates. This holds for runs with a tolerance.
     pub has_certificates: bool,
-    /// Number of players to write per row, those with the largest values, or all if `None`.
+    /// Maximum number of players to write per row: the players with the largest absolute values. `None`
+    /// writes all players.
     pub top: Option<usize>,
 }
 
-/// A row of a batch, and one of its outputs.
+/// A line of the results: the index of a row in a batch, and of an output.
 type Line = (usize, usize);
 
 impl Values {
@@ -122,7 +123,7 @@ impl Values {
     }
 }
 
-/// A player with one of the largest values of a row.
+/// A player with one of the largest absolute values in a row.
 #[derive(Serialize)]
 struct Largest<'a> {
     feature: &'a str,
@@ -133,7 +134,7 @@ struct Largest<'a> {
     input: Option<Value>,
 }
 
-/// A value per output, serialized as a single value if there is one output.
+/// One value per output, serialized as a plain value instead of a list if there is one output.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum OneOrMany<T> {
@@ -219,7 +220,7 @@ impl Results for Values {
             input: (self.has_inputs && is_whole).then(inputs),
             evaluations: batch.evaluations.get(row).copied().unwrap_or(0),
             draws: batch.draws.get(row).copied().flatten(),
-            // Infinite degrees of freedom (the normal distribution) are omitted.
+            // Omit infinite degrees of freedom, i.e. the normal distribution.
             degrees_of_freedom: batch
                 .degrees_of_freedom
                 .get(row)
@@ -230,7 +231,7 @@ impl Results for Values {
         to_json(out, &object)
     }
 
-    /// Returns the columns, for one line per row and output.
+    /// Returns the columns. A table has one line per row and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));

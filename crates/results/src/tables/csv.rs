@@ -9,7 +9,7 @@ use crate::kinds::{Cells, Results};
 use crate::shown;
 use crate::writer::{Writer, in_words};
 
-/// A writer of CSV.
+/// A writer of results as CSV.
 pub(crate) struct Table<'a, W> {
     results: &'a dyn Results,
     out: W,
@@ -65,7 +65,7 @@ impl Cells {
             Self::Counts(cells) => write!(out, "{}", cells[line])?,
             Self::Texts(cells) => {
                 let text = shown::cell_of_text(cells[line].as_deref().unwrap_or_default());
-                // The text contains no line breaks, because they are escaped.
+                // The text contains no line breaks, because it is escaped.
                 match text.contains(['"', ',']) {
                     true => write!(out, "\"{}\"", text.replace('"', "\"\""))?,
                     false => out.extend(text.bytes()),
@@ -76,7 +76,7 @@ impl Cells {
     }
 }
 
-/// Writes a line.
+/// Writes one line of CSV.
 fn record<'c, W: Write>(
     table: &mut ::csv::Writer<W>,
     cells: impl IntoIterator<Item = Cow<'c, str>>,

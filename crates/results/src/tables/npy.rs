@@ -12,7 +12,7 @@ use crate::batch::Batch;
 use crate::kinds::Results;
 use crate::writer::Writer;
 
-/// A writer of an array.
+/// A writer of results as a single array.
 pub(crate) struct Array<'a, W> {
     results: &'a dyn Results,
     axes: Vec<usize>,
@@ -61,7 +61,7 @@ impl Spool {
         written.map_err(|error| in_folder(error, says, "; set TMPDIR to another directory"))
     }
 
-    /// Writes all numbers as an array of rows with these axes.
+    /// Writes all numbers as an array, whose axes are the rows, then `axes`.
     pub(super) fn copy_as_array(&mut self, axes: &[usize], out: &mut dyn Write) -> io::Result<()> {
         let shape: Vec<usize> = std::iter::once(self.rows).chain(axes.iter().copied()).collect();
         out.write_all(&header("<f8", &shape))?;

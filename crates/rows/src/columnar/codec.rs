@@ -17,7 +17,8 @@ pub(crate) enum Codec {
     /// One block without a frame.
     Lz4Block,
     Lz4Frame,
-    /// Blocks with their lengths, as written by Hadoop; some writers use this name for the formats above.
+    /// LZ4 blocks with their lengths, as written by Hadoop. Some writers use the name of this codec for the
+    /// two other LZ4 formats.
     Lz4Hadoop,
 }
 
@@ -29,7 +30,7 @@ impl Codec {
         let unpacked = match self {
             Self::Plain => Some(packed.to_vec()),
             Self::Snappy => {
-                // Snappy stores the size, too.
+                // Snappy data also contain the decompressed size.
                 if snap::raw::decompress_len(packed).map_err(|_| damaged())? != size {
                     return Err(damaged());
                 }
@@ -49,7 +50,8 @@ impl Codec {
     }
 }
 
-/// Reads all of `reader`, but at most one byte more than `size`.
+/// Reads all bytes of `reader`, but at most `size` + 1, which is enough to detect content that is too long.
+/// Returns `None` if reading fails.
 fn whole(reader: impl Read, size: usize) -> Option<Vec<u8>> {
     let mut unpacked = Vec::new();
     reader.take(size as u64 + 1).read_to_end(&mut unpacked).ok()?;

@@ -56,7 +56,7 @@ impl Content {
         }))
     }
 
-    /// Returns the last `most` bytes, or all if there are fewer.
+    /// Returns the last `most` bytes, or the whole content if it is shorter.
     pub(crate) fn end(&self, most: u64) -> Result<Bytes> {
         let length = self.len();
         Ok(self.slice(length - most.min(length)..length)?.unwrap_or_default())

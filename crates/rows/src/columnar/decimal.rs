@@ -1,4 +1,4 @@
-//! Decimals: integers in units of 10^−scale.
+//! Decimal numbers, stored as integers in units of 10^−scale.
 
 /// A decimal of at most 38 digits, or 39 within 128 bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ impl Decimal {
         self.number as f64 / 10f64.powi(self.scale)
     }
 
-    /// Returns all digits, with as many decimals as the scale.
+    /// Formats the number with all digits, `scale` of them after the decimal point.
     pub(crate) fn text(self) -> String {
         let Self { number, scale } = self;
         let zeros = scale.unsigned_abs();
@@ -97,7 +97,7 @@ mod tests {
             let options = DecimalReading::Whole(Decimal { number, scale: 2 });
             let bytes = number.to_be_bytes();
             assert_eq!(of_bytes(&bytes, 2), options);
-            // With more and fewer bytes of sign extension.
+            // Encode the number with more and with fewer bytes of sign extension.
             let sign = if number < 0 { 0xff } else { 0 };
             assert_eq!(of_bytes(&[&[sign; 16][..], &bytes].concat(), 2), options);
             if i16::try_from(number).is_ok() {

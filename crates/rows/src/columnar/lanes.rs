@@ -1,4 +1,4 @@
-//! Assembles rows from the cells of columns.
+//! Assembly of rows from the cells of columns.
 
 use super::decimal::{Decimal, DecimalReading};
 use super::moment::Moment;
@@ -22,7 +22,7 @@ pub(crate) enum Cell<'a> {
     LongDecimal(f64),
     Boolean(bool),
     Text(&'a str),
-    /// For IDs, and for features whose strings are stored.
+    /// A date or time, for IDs and for features whose strings are stored.
     Moment(Moment),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Lanes<'w> {
 }
 
 impl<'w> Lanes<'w> {
-    /// Chooses among the columns of a header.
+    /// Creates the lanes for the columns chosen from a header.
     pub(crate) fn new(header: Vec<String>, options: &RowOptions<'w>) -> Result<Self> {
         let chosen = ChosenColumns::by_name(&header, options)?;
         let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), options);
@@ -61,7 +61,7 @@ impl<'w> Lanes<'w> {
         Ok(Self { header, chosen, features, decimal_comma, columns, block, announced: 0, rows: 0 })
     }
 
-    /// Returns the index in the file of the column of each lane.
+    /// Returns for each lane the index of its column in the file.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }
@@ -77,7 +77,7 @@ impl<'w> Lanes<'w> {
         self.is_of_ids(lane) || self.features.get(lane).is_some_and(Feature::keeps_texts)
     }
 
-    /// Returns the error for a column whose values are not numbers or categories.
+    /// Returns the error for a column whose values (`what`) are neither numbers nor categories.
     pub(crate) fn refusal(&self, lane: usize, what: &str) -> RowsError {
         let name = &self.header[self.columns[lane]];
         if self.is_of_ids(lane) {
@@ -125,7 +125,7 @@ impl<'w> Lanes<'w> {
         Lane { place, to, row: 0 }
     }
 
-    /// Passes the rows on. Returns `false` if the receiver stopped.
+    /// Passes the current block of rows to the receiver. Returns `false` if the receiver stopped.
     pub(crate) fn hand_over(&mut self, receive: &mut RowReceiver<'_>) -> bool {
         // If no column has a cell, all are missing.
         self.block.values.resize(self.announced, f64::NAN);
@@ -170,11 +170,11 @@ enum ColumnTarget<'l, 'w> {
     },
 }
 
-/// Writes the cells of one column into the rows.
+/// A writer of the cells of one column to the current block of rows.
 pub(crate) struct Lane<'l, 'w> {
     place: ColumnLocation<'l>,
     to: ColumnTarget<'l, 'w>,
-    /// The number of cells so far.
+    /// The number of cells written so far, i.e. the row of the next cell.
     row: usize,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Moment {
     shown: MomentParts,
 }
 
-/// The parts of a moment that are formatted.
+/// The parts of a date and time that are formatted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum MomentParts {
     Day,
@@ -37,7 +37,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Returns the name for a column's values in messages.
+    /// Returns the name for a column's type of values in error messages.
     pub(crate) fn of_column(self) -> &'static str {
         match self {
             Self::Days => "dates",

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::number::number;
 use crate::row_options::RowOptions;
 
-/// The position of the header: the bytes and lines of the comments above it.
+/// The size of the comments above the header, in bytes and in lines.
 pub(super) struct Comments {
     pub(super) bytes: usize,
     pub(super) lines: usize,

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use crate::columns::MAX_COLUMNS;
 use crate::error::{Result, RowsError};
 
-/// The UTF-8 byte order mark, which is not part of the first name.
+/// The UTF-8 byte order mark, which is not part of the first column name.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The number of bytes that are read at a time and then split into rows.
@@ -18,7 +18,8 @@ pub(super) fn split_header(text: &[u8], separator: u8) -> (&[u8], &[u8]) {
     text.split_at(end.map_or(text.len(), |end| empty + end))
 }
 
-/// Returns the ends of lines: the positions after line feeds outside quotes. The text begins outside quotes.
+/// Returns the end of each line, i.e. the position after each line feed outside quotes. The text must begin
+/// outside quotes.
 pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usize> {
     let mut at = At::FieldStart;
     text.iter().enumerate().filter_map(move |(index, &byte)| {
@@ -30,7 +31,7 @@ pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usiz
 /// Rejects a line with more fields than a table can have columns, before memory is allocated for each. The
 /// line may end with a line feed.
 pub(super) fn check_cells(line: &[u8], separator: u8) -> Result<()> {
-    // Without quotes, the number of fields is one more than that of delimiters.
+    // Without quotes, a line has one more field than delimiters.
     if line.iter().filter(|&&byte| byte == separator).count() < MAX_COLUMNS {
         return Ok(());
     }
@@ -61,7 +62,7 @@ pub(super) fn open_quote(text: &[u8], separator: u8) -> Option<usize> {
     (at == At::Quotes).then_some(opened)
 }
 
-/// The state of the parser within a line of CSV.
+/// The state of a parser within a line of CSV.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     FieldStart,
@@ -101,7 +102,7 @@ fn is_empty_text(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
 }
 
-/// Reads a text in pieces of whole lines.
+/// A reader that returns a text in pieces of whole lines.
 pub(super) struct Pieces<'a> {
     bytes: &'a mut dyn BufRead,
     /// Bytes that were read but not returned yet.
@@ -139,7 +140,7 @@ impl<'a> Pieces<'a> {
                 self.rest = piece.split_off(end);
                 return Ok(Some(piece));
             }
-            // Double the piece, so that a long line is only scanned a few times.
+            // Double the size of the piece each time, so that a long line is only scanned a few times.
             let more = PIECE.max(piece.len()) as u64;
             if (&mut *self.bytes).take(more).read_to_end(&mut piece)? == 0 {
                 return Ok((!piece.is_empty()).then_some(piece));

@@ -19,7 +19,7 @@ use crate::texts::Survey;
 
 use lines::{BYTE_ORDER_MARK, Pieces, check_cells, line_ends, open_quote, split_header};
 
-/// Reads a text in pieces. Memory does not grow with the number of rows.
+/// Reads a text in pieces. Memory use does not grow with the number of rows.
 pub(crate) fn read(
     bytes: &mut dyn BufRead,
     options: &RowOptions<'_>,
@@ -58,7 +58,7 @@ pub(crate) fn read(
     reader.ok_or(RowsError::Empty)?.finish()
 }
 
-/// Reads rows from pieces of a text.
+/// A reader of rows from pieces of a text.
 struct Reader<'a> {
     header: Vec<String>,
     separator: u8,
@@ -66,7 +66,7 @@ struct Reader<'a> {
     chosen: ChosenColumns,
     features: Vec<Feature<'a>>,
     block: Block,
-    /// The numbers of rows and lines read so far. Lines include the header.
+    /// The number of rows and the number of lines (including the header) read so far.
     rows: usize,
     lines: usize,
 }
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
 
     /// Appends the rows in `bytes` to the block.
     fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // Flexible, so that this crate reports rows of a different length.
+        // Let the CSV reader accept rows of any length, so that this crate reports the error.
         let mut reader = ::csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
                 Err(error) => return Err(RowsError::row(format!("row {row}: {error}"))),
             }
             let start = std::mem::replace(&mut end, reader.position().byte() as usize);
-            // An open quote extends to the end of the piece, so only the last row can have one.
+            // An open quote extends to the end of the piece, so only the last row can contain an open quote.
             if end == bytes.len() {
                 check_quotes(&bytes[start..], self.separator, lines_before + line_feeds(&bytes[..start]))?;
             }
@@ -423,7 +423,7 @@ mod tests {
             message.contains("column 2 \"who\": not encoded in UTF-8; if it should read \"Zoë\""),
             "{message}"
         );
-        // Columns that are not read may contain anything.
+        // Columns that are not read may contain any text.
         let names = ["a", "b"].map(str::to_owned);
         let named = RowOptions { names: Some(&names), ..two() };
         assert_eq!(table(b"a,b,who\n1,2,Zo\xeb\n", &named).unwrap().1, [1.0, 2.0]);

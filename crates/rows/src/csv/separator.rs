@@ -1,4 +1,4 @@
-//! Detects the delimiter from the first line and, if that is ambiguous, from the lines below it.
+//! Detection of the delimiter from the first line and, if that is ambiguous, from the lines below it.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::row_options::RowOptions;
 
 /// The possible delimiters with their names.
 const CANDIDATES: [(u8, &str); 4] = [(b',', "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "pipe")];
-/// Maximum number of lines that are compared, and of their bytes.
+/// Maximum number of lines that are compared, and maximum number of bytes in these lines.
 const LINES: usize = 50;
 const BYTES: usize = 1 << 16;
 

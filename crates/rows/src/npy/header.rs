@@ -45,7 +45,7 @@ impl Header {
     }
 }
 
-/// The remainder of a header.
+/// The part of a header that is not parsed yet.
 struct Cursor<'a> {
     rest: &'a str,
 }

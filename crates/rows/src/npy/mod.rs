@@ -1,5 +1,5 @@
-//! Matrices in NumPy's `.npy` format, versions 1 to 3, with all numeric types, in C or Fortran order. They
-//! have no column names, and contain the codes of categories.
+//! Reading of matrices in NumPy's `.npy` format, versions 1 to 3, with all numeric types, in C or Fortran
+//! order. Matrices have no column names, and contain the codes of categories.
 //!
 //! A file consists of six magic bytes, two bytes of version, the length of the header (two bytes in version
 //! 1, four in versions 2 and 3, little-endian), the header, and the numbers. Source: *NumPy Reference*, "The

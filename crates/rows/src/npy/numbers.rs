@@ -2,12 +2,12 @@
 
 use crate::exact::exact;
 
-/// A numeric type.
+/// A numeric type of NumPy.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// The number of bytes.
+    /// The number of bytes per number.
     pub(super) width: usize,
-    /// Reads a number; `None` if f64 cannot represent it exactly.
+    /// The function that reads a number, or returns `None` if `f64` cannot represent it exactly.
     pub(super) read: fn(&[u8]) -> Option<f64>,
 }
 

@@ -1,7 +1,8 @@
 //! CityHash64 version 1.0, which CatBoost uses.
 //!
-//! There are separate algorithms for four ranges of lengths. Words are little-endian. If the length is not a
-//! multiple of their size, the last word overlaps the one before it.
+//! There are separate algorithms for four ranges of string lengths. Strings are read as little-endian
+//! integers (words). If the length is not a multiple of the word size, the last word overlaps the word before
+//! it.
 
 const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;
@@ -65,8 +66,8 @@ fn up_to_32(text: &[u8]) -> u64 {
 
 fn up_to_64(text: &[u8]) -> u64 {
     let length = text.len();
-    // Computes half of the state: `start` and `end` depend on its outer words, and `words` are the inner
-    // ones.
+    // Computes half of the state. `start` and `end` depend on its outer words, and `words` are its inner
+    // words.
     let half = |start: u64, end: u64, words: [u64; 2]| {
         let mut a = start;
         let b = a.wrapping_add(end).rotate_right(52);
@@ -122,8 +123,8 @@ fn longer(text: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The expected lower halves are those that CatBoost 1.2.10 wrote for categories of these lengths, which
-    /// repeat `"0123456789"`.
+    /// Compares the lower halves with the hashes that CatBoost 1.2.10 wrote for categories of these lengths,
+    /// which repeat `"0123456789"`.
     #[test]
     fn texts_of_all_lengths_have_the_hashes_of_catboost() {
         let text: Vec<u8> = (0..300).map(|place| b'0' + (place % 10) as u8).collect();

@@ -30,18 +30,18 @@ pub(super) struct Feature<'a> {
     pub(super) index: usize,
     /// Index among all columns.
     pub(super) column: usize,
-    /// Empty if the feature has no name.
+    /// The name; empty if the feature has no name.
     pub(super) name: &'a str,
 }
 
 #[derive(Default)]
 pub(super) struct Features {
-    /// Number of columns. The model does not use columns that the file omits.
+    /// Number of columns, including columns that the file omits because the model does not use them.
     pub(super) count: usize,
     named: HashMap<usize, String>,
-    /// Numeric columns, by their index among the numeric features.
+    /// The numeric columns, keyed by index among the numeric features.
     numbers: HashMap<usize, Number>,
-    /// Categorical columns, by their index among the categorical features.
+    /// The indices of the categorical columns, keyed by index among the categorical features.
     categories: HashMap<usize, usize>,
 }
 

@@ -8,9 +8,9 @@ use crate::formats::document::{Field, json};
 const UNKNOWN: &str = "unknown";
 
 pub(super) struct Information {
-    /// `1.2.10`
+    /// The release that trained the model, such as `1.2.10`.
     pub(super) version: String,
-    /// The loss function without its parameters: `Logloss`.
+    /// The name of the loss function without its parameters, such as `Logloss`.
     pub(super) loss: String,
     /// The classes as text; empty if there are no classes or the file does not store them.
     pub(super) classes: Vec<String>,

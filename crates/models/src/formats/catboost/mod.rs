@@ -6,10 +6,10 @@
 //! f_k(x) = bias_k + scale · Σ_t leaf_{t,k}(x)
 //! ```
 //!
-//! Features have an index among all columns of a row (flat), and one among the numeric or the categorical
-//! features, which splits use. Categories are identified by hashes, so every string is a category.
-//! [`Categories`](crate::Categories) describes their codes. If there are categorical features, rows are
-//! compared in 64 bits, because 32 bits cannot represent the codes.
+//! Each feature has an index among all columns of a row (flat), and an index among the numeric or the
+//! categorical features, which splits use. Categories are identified by hashes, so every string is a
+//! category. [`Categories`](crate::Categories) describes their codes. If there are categorical features, rows
+//! are compared in 64 bits, because 32 bits cannot represent the codes.
 //!
 //! | | |
 //! |---|---|

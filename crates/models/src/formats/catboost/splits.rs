@@ -13,20 +13,20 @@ use crate::error::ModelError;
 /// Maximum length of the name of a category. Longer names are not stored.
 const LONGEST: usize = 1000;
 
-/// A condition of a split. Rows that pass it go right.
+/// The condition of a split. Rows that meet it go right.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Condition {
-    /// Passes if a number is above a border.
+    /// The number in a column is above a border.
     Above { number: Number, border: f32 },
-    /// Passes if a category has this hash.
+    /// The category in a column has this hash.
     Exactly { column: usize, hash: u32 },
-    /// Passes if the statistic with this index in the file is above a border.
+    /// The statistic with this index in the file is above a border.
     Statistic { place: usize, border: f32 },
 }
 
-/// Returns the threshold t for which `x < t` is equivalent to x, rounded to 32 bits, being at most the
-/// border. If rows are compared in 64 bits, t is the point at which rounding switches from the border to the
-/// next number; a tie is rounded to even.
+/// Returns the threshold t for which `x < t` is equivalent to `x ≤ border` with x rounded to 32 bits. If rows
+/// are compared in 64 bits, t is the point at which rounding switches from the border to the next number;
+/// ties are rounded to even.
 pub(super) fn threshold(border: f32, double: bool) -> f64 {
     let above = border.next_up();
     if !double || !border.is_finite() {
@@ -46,7 +46,7 @@ pub(super) fn refuse_computed(kind: &str) -> ModelError {
     }
 }
 
-/// Returns one bias per output, or a description of the problem. `outputs` is the number of outputs, if
+/// Returns one bias per output, or a description of what is wrong. `outputs` is the number of outputs, if
 /// known.
 pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Result<Vec<f64>, String> {
     if let Some(number) = [scale].iter().chain(&bias).find(|number| !number.is_finite()) {
@@ -76,11 +76,11 @@ pub(super) struct Splits {
     double: bool,
     places: Vec<StatisticSource>,
     joint: Vec<Statistic>,
-    /// The columns and hashes that splits compare.
+    /// The pairs of a categorical column and a hash that splits compare.
     known: Vec<(usize, u32)>,
 }
 
-/// A model without its trees.
+/// The parts of a model other than its trees.
 pub(super) struct Frame {
     pub(super) bias: Vec<f64>,
     /// Names of the outputs, if there is one for each class.
@@ -123,7 +123,7 @@ impl Splits {
         &self.features
     }
 
-    /// Records that a split compares this category.
+    /// Records that a split compares the category with this hash.
     pub(super) fn know(&mut self, column: usize, hash: u32) {
         self.known.push((column, hash));
     }
@@ -138,8 +138,8 @@ impl Splits {
         }
     }
 
-    /// Returns the split for a condition, whose column is one of the extended rows, or a description of the
-    /// problem.
+    /// Returns the split for a condition, with the column as an index into extended rows, or a description of
+    /// the problem.
     pub(super) fn split(&self, condition: Condition) -> Result<Split, String> {
         let ruled = |column: usize, rule: Rule| {
             let default_left = rule.goes_left(f64::NAN, false);
@@ -229,7 +229,7 @@ impl Splits {
 pub(super) struct Grove {
     /// Trees whose splits depend on one feature each.
     alone: Ensemble,
-    /// All other trees.
+    /// Trees with splits that depend on several features.
     joint: Ensemble,
     outputs: usize,
 }
@@ -239,7 +239,7 @@ impl Grove {
         self.outputs
     }
 
-    /// Appends a tree, index `number` in the file, with leaves multiplied by `scale`.
+    /// Appends a tree, which has the index `number` in the file, with leaves multiplied by `scale`.
     pub(super) fn push(
         &mut self,
         tree: VectorTree,

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! where a row passes if `x̂ > border` or, for one-hot splits, if it has the category of the split.
-//! Predictions do not depend on the order of the splits, but the path-dependent game does. CatBoost starts
-//! from the last one when it computes Shapley values. So a node of level l has split s_{d−1−l}, rows that
-//! pass go right, and leaves are in the order of the file from left to right.
+//! Predictions do not depend on the order of the splits, but the path-dependent game does. When CatBoost
+//! computes Shapley values, it starts from the last split. So a node of level l has split s_{d−1−l}, rows
+//! that pass go right, and leaves are in the order of the file from left to right.
 //!
 //! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Files store the weights of leaves;
 //! the cover of a node is the sum of the leaves below it. Many leaves have weight 0, because training rows
@@ -20,14 +20,14 @@
 //! # Other trees
 //!
 //! Trees grown leaf-wise or depth-wise are stored as nested objects in JSON, and as steps from node to node
-//! in a binary file. Rows that pass go right.
+//! in a binary file. Rows that meet the condition of a split go right.
 
 use crate::ensemble::{Split, VectorTree};
 
 /// Maximum depth of trees in CatBoost. More splits would require more leaves than a file can contain.
 pub(super) const MAX_SPLITS: usize = 16;
 
-/// Builds a tree with these splits, and `outputs` values and a weight for each leaf.
+/// Builds a tree with these splits. Each leaf has `outputs` values and a weight.
 pub(super) fn oblivious(
     splits: &[Split],
     values: &[f64],

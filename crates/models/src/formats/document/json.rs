@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
             b'u' => {
                 let first = self.code_unit()?;
                 let code = if (0xd800..0xdc00).contains(&first) {
-                    // The second half of a surrogate pair must follow.
+                    // The second unit of a surrogate pair must follow.
                     if !self.bytes[self.offset..].starts_with(b"\\u") {
                         return self.fail("unpaired surrogate");
                     }

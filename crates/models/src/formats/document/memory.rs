@@ -16,7 +16,8 @@ impl Memory {
         Self { left: bytes.saturating_mul(TIMES).max(MIN_LIMIT) }
     }
 
-    /// Subtracts the memory of a value, other than a number in a list, and of its name if it is a member.
+    /// Subtracts the memory of a value and, if it is a member of an object, of its name. Not called for
+    /// numbers in a list.
     pub(super) fn take(&mut self, name: Option<&str>) -> Result<(), String> {
         /// Minimum memory of an allocation.
         const ALLOCATED: usize = 32;

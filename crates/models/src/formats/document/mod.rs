@@ -1,4 +1,4 @@
-//! The document in JSON and UBJ files, so that both are read by the same code.
+//! A common representation of JSON and UBJ files, so that both are read by the same code.
 
 mod categories;
 pub(crate) mod json;
@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use self::packed::PackedNumbers;
 use crate::error::ModelError;
 
-/// A value of the document. Lists of numbers, which make up most of a model file, are stored as plain `f64`
-/// or left in the bytes of the file.
+/// A value in a document. Lists of numbers, which make up most of a model file, are stored as plain `f64`, or
+/// remain encoded as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -25,14 +25,15 @@ pub(crate) enum Value<'a> {
     Object(Vec<(String, Value<'a>)>),
 }
 
-/// Members of trees that are not used. They make up a third of a file, so they are dropped while parsing.
+/// The members of trees that are not needed. They make up a third of a file, so they are dropped while
+/// parsing.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
 /// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees each split takes
 /// two.
 pub(crate) const MAX_DEPTH: usize = 512;
 
-/// Maximum category. Larger integers are not distinct in `f32`.
+/// The largest category. `f32` cannot distinguish all larger integers.
 const MAX_CATEGORY: u32 = 16_777_215;
 
 /// Appends an element to a list, which stays a list of plain numbers as long as all elements are numbers.
@@ -272,7 +273,7 @@ impl<'a> Field<'a> {
         self.integers()?.into_iter().map(category).collect()
     }
 
-    /// Checks that this count equals the actual number of elements.
+    /// Checks that this field, a count, equals `held`, the actual number of elements.
     pub(crate) fn check_says(&self, held: usize, what: &str) -> Result<(), ModelError> {
         match self.count()? {
             count if count == held => Ok(()),
@@ -304,8 +305,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns the hashes and the numbers of a flat list of rows with `width` elements: a hash as text,
-    /// followed by numbers.
+    /// Returns the hashes and the numbers in a flat list of rows. Each row has `width` elements: a hash as
+    /// text, followed by numbers.
     pub(crate) fn hashed_rows(&self, width: usize) -> Result<(Vec<u64>, Vec<f64>), ModelError> {
         let values = match self.value {
             Value::List(values) => &values[..],

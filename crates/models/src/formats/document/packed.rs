@@ -1,4 +1,4 @@
-//! Lists of numbers as stored in a UBJ file: big-endian, all of the same type.
+//! Lists of numbers as stored in a UBJ file: big-endian, with one type for the whole list.
 
 /// Returns the size in bytes of a number with this marker.
 pub(crate) fn number_size(marker: u8) -> Option<usize> {
@@ -36,8 +36,8 @@ pub(crate) struct PackedNumbers<'a> {
 }
 
 impl<'a> PackedNumbers<'a> {
-    /// Creates a list of numbers of `size` bytes each. The size must be that of the marker, and must divide
-    /// the length of the payload.
+    /// Creates a list of numbers with `size` bytes each. The size must match the marker, and must divide the
+    /// length of the payload.
     pub(crate) fn new(marker: u8, size: usize, payload: &'a [u8]) -> Self {
         Self { marker, size, payload }
     }

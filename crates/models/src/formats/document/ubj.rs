@@ -138,7 +138,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the optional `$` type and `#` count of a container. Each element takes at least `least` bytes.
+    /// Reads the optional type (`$`) and count (`#`) of a container. Each element takes at least `least`
+    /// bytes.
     fn head(&mut self, least: usize) -> Result<Head, ModelError> {
         let mut head = Head { element: None, count: None };
         if self.bytes.get(self.offset) == Some(&b'$') {
@@ -194,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, depth: usize) -> Result<Value<'a>, ModelError> {
-        // A name takes at least the marker and the number of its length.
+        // A name takes at least two bytes: the marker and the number of its length.
         let head = self.head(2)?;
         let mut members = Vec::new();
         while head.count.is_none_or(|count| members.len() < count) {

@@ -9,7 +9,7 @@ use crate::ensemble::{Categories, Category, UnknownCategory};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// Description of a feature in `feature_infos`.
+/// The description of a feature in `feature_infos`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Column {
     /// Categorical splits, with codes up to this number.
@@ -20,7 +20,8 @@ pub(super) enum Column {
     Unused,
 }
 
-/// Returns the categories of each feature whose list is certain. Empty if the file has no lists.
+/// Returns the categories of each feature for which it is certain which list belongs to it. Empty if the file
+/// has no lists.
 pub(super) fn read(
     lists: &Value<'_>,
     feature_infos: Option<&str>,
@@ -29,7 +30,7 @@ pub(super) fn read(
     of_columns(&Field::root(lists), &columns)
 }
 
-/// Like [`read`], for columns whose description is already parsed.
+/// Returns the categories of each feature like [`read`], for columns whose description is already parsed.
 pub(super) fn of_columns(
     lists: &Field<'_>,
     columns: &[Column],
@@ -71,8 +72,8 @@ fn column(info: &str) -> Column {
     }
 }
 
-/// Assigns lists to columns as far as the assignment is certain. Lists and columns have the same order, a
-/// categorical column has a list, and a numeric column may have a list whose codes include its values.
+/// Returns the pairs of column and list that certainly belong together. Lists are in the order of columns,
+/// every categorical column has a list, and a numeric column may have a list whose codes include its values.
 fn assigned(columns: &[Column], sizes: &[usize]) -> Vec<(usize, usize)> {
     const MAX_PAIRS: usize = 1 << 24;
     let (width, lists) = (columns.len(), sizes.len());
@@ -150,7 +151,7 @@ mod tests {
             assigned(&[WORDS, Column::Unused, WORDS, Column::Numbers(0.0, 1.0)], &[2, 1, 2]),
             [(0, 0), (1, 1), (2, 2)]
         );
-        // There are too few categories for the codes.
+        // The list has too few categories for the codes of the column.
         assert_eq!(assigned(&[CODES, WORDS], &[2, 5]), []);
     }
 }

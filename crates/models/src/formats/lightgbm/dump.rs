@@ -1,4 +1,4 @@
-//! The JSON of `dump_model`: the same trees as in the text format, as nested objects.
+//! The JSON that `dump_model` writes: the same trees as in the text format, as nested objects.
 
 use super::tree::{Missing, comparison};
 use super::{categories, objective};
@@ -136,7 +136,8 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
     Ok(number as i64)
 }
 
-/// Adds the model of a linear leaf, if any. A model without terms becomes the value of the leaf.
+/// Adds the linear model of a leaf, if it has one. If a linear model has no terms, its constant becomes the
+/// value of the leaf.
 fn add_linear_model(leaf: &Field<'_>, parts: &mut TreeParts, number: usize) -> Result<(), ModelError> {
     let Some(constant) = leaf.find("leaf_const")? else { return Ok(()) };
     let constant = constant.number()?;

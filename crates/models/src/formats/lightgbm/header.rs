@@ -10,7 +10,7 @@ const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) struct Header<'a> {
     pub(super) parts: EnsembleParts,
-    /// Number of trees per iteration, one per output.
+    /// Number of outputs, which is the number of trees per iteration.
     pub(super) outputs: usize,
     /// Size of each tree's block in bytes.
     pub(super) tree_sizes: Vec<usize>,
@@ -84,9 +84,9 @@ pub(super) fn read<'a>(
     Ok(Header { parts, outputs, tree_sizes, average, feature_infos })
 }
 
-/// Returns the names of the features, or the number of names found if it does not match. LightGBM replaces
-/// spaces in names and separates names by spaces. In models that were not loaded from a file, a name may
-/// contain other white space or be empty.
+/// Returns the names of the features, or the number of names found if it differs from the number of features.
+/// LightGBM replaces spaces within names, and separates names with spaces. In models that were not loaded
+/// from a file, a name may contain other white space or be empty.
 fn names(value: &str, features: usize) -> Result<Vec<String>, usize> {
     let exact = || value.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let filled = || exact().into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();

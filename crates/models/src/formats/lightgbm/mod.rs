@@ -15,8 +15,8 @@
 //! …                               importances and parameters, which end with `end of parameters`
 //! ```
 //!
-//! A tree with L leaves has L − 1 splits, the root first. Children are indices of splits, or −1 − l for leaf
-//! l. Here leaf l is node L − 1 + l.
+//! A tree with L leaves has L − 1 splits, the root first. A child is the index of a split, or −1 − l for leaf
+//! l. In this crate, leaf l becomes node L − 1 + l.
 //!
 //! # How LightGBM evaluates trees
 //!
@@ -25,7 +25,7 @@
 //! - Every number up to [`ZERO`](crate::ensemble::ZERO) in absolute value is 0 in all comparisons.
 //! - A numeric split sends a row left iff x ≤ threshold. If its missing type is `None`, a missing value
 //!   counts as 0; if it is `NaN`, missing values follow the default direction; if it is `Zero`, both missing
-//!   values and 0 do.
+//!   values and 0 follow the default direction.
 //! - A categorical split sends a row left iff ⌊x⌋, rounded toward zero, is in its set. Missing, negative,
 //!   huge and unknown categories go right for every missing type. A fraction between −1 and 0 is category 0.
 //! - A linear leaf adds `leaf_const` and its coefficients times the values of its features, or `leaf_value`

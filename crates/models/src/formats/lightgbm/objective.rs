@@ -26,7 +26,7 @@ pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, Stri
         }
     }
     Ok(match name {
-        // The output is the square of the margin, with its sign.
+        // The output is the square of the margin, with the sign of the margin.
         _ if square_root => None,
         "binary" | "multiclassova" => Some(Link::Logistic { steepness }),
         "cross_entropy" => Some(Link::Logistic { steepness: 1.0 }),

@@ -20,7 +20,7 @@ impl Line<'_> {
 
 /// The lines of the header, or of the block of a tree.
 pub(super) struct Section<'a> {
-    /// The first line.
+    /// The first line of the section.
     first: Line<'a>,
     fields: Vec<Field<'a>>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Field<'a> {
     line: Line<'a>,
 }
 
-/// The keys in use. All others are skipped, so that a section stays small and fast to search.
+/// The keys that are needed. All other keys are skipped, so that a section stays small and fast to search.
 const KNOWN: [&str; 26] = [
     "version",
     "num_class",
@@ -68,7 +68,7 @@ impl<'a> Section<'a> {
         Self { first, fields: Vec::new() }
     }
 
-    /// Adds a line. It may consist of a key only. A key in [`KNOWN`] must not occur twice.
+    /// Adds a line, which may consist of a key without a value. A key in [`KNOWN`] must not occur twice.
     pub(super) fn add(&mut self, line: Line<'a>) -> Result<(), ModelError> {
         let (key, value) = line.text.split_once('=').unwrap_or((line.text, ""));
         if !KNOWN.contains(&key) {
@@ -85,7 +85,7 @@ impl<'a> Section<'a> {
         self.fields.iter().find(|field| field.key == key).copied()
     }
 
-    /// Returns the line `key`, which must be present.
+    /// Returns the field `key`, which must be present.
     pub(super) fn get(&self, key: &str) -> Result<Field<'a>, ModelError> {
         self.find(key).ok_or_else(|| {
             self.first.error(format!("missing line {key:?} after {:?}", self.first.text.trim_end()))

@@ -109,8 +109,8 @@ pub(super) fn read(
     })
 }
 
-/// Converts the split x ≤ `number` to normal form. Returns its threshold, whether missing values go left, and
-/// its rule, if any.
+/// Converts the split x ≤ `number` to normal form. Returns the threshold, whether missing values go left, and
+/// the rule, if any.
 pub(super) fn comparison(number: f64, missing: Missing, default_left: bool) -> (f64, bool, Option<Rule>) {
     let threshold = clear_of_zero(at_most(number));
     let default_left = if missing == Missing::None { 0.0 < threshold } else { default_left };
@@ -130,7 +130,7 @@ fn clear_of_zero(threshold: f64) -> f64 {
     }
 }
 
-/// The sets of categorical splits: bits of 32-bit words, one set after the other.
+/// The sets of categorical splits, as bits in 32-bit words, one set after the other.
 struct Sets {
     words: Vec<u32>,
     /// Start and end of each set.
@@ -160,7 +160,8 @@ impl Sets {
         Ok(Self { words, bounds, taken: vec![false; count] })
     }
 
-    /// Returns the rule of a split whose threshold is the index of its set. Each set belongs to one split.
+    /// Returns the rule of a categorical split. `number` is the index of its set, which must not belong to
+    /// another split.
     fn take(&mut self, number: f64) -> Result<Rule, String> {
         let known = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
         let Some(set) = known.filter(|&set| set < self.bounds.len()) else {

@@ -1,6 +1,7 @@
-//! Decisions of nodes, for both versions of the operators, and their conversion to normal form.
+//! The tests at nodes, for both versions of the operators, and their conversion to normal form.
 //!
-//! A node has two branches: true if its test holds, and false otherwise. With x̂ < t as the only comparison,
+//! A row takes the true branch of a node if the test of the node holds, and the false branch otherwise. With
+//! x̂ < t as the only comparison,
 //!
 //! | test | left branch | left iff x̂ is |
 //! |---|---|---|
@@ -56,7 +57,7 @@ pub(super) struct Decision {
     pub(super) mode: Mode,
     pub(super) feature: i64,
     pub(super) number: f64,
-    /// The set of a test for membership.
+    /// The numbers in the set, if the test is for membership in a set.
     pub(super) members: Vec<f64>,
     pub(super) missing_true: bool,
 }

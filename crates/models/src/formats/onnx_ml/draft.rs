@@ -11,18 +11,18 @@ use crate::error::ModelError;
 /// output: about 3 GB.
 const MAX_NODES: usize = 1 << 27;
 
-/// A tree under construction: its nodes, and the weights of its leaves.
+/// A tree under construction: its nodes, and the values of its leaves for each output.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     parts: TreeParts,
-    /// The leaf, the output and the weight of each contribution.
+    /// For each contribution of a leaf to an output: the leaf, the output, and the weight that is added.
     votes: Vec<(usize, usize, f64)>,
 }
 
 /// The mapping from the leaves of a forest to the outputs of the model.
 #[derive(Default)]
 pub(super) struct Targets {
-    /// For each output of the operator, the outputs of the model that it adds to, with its weights.
+    /// For each output of the operator, the outputs of the model to which it is added, each with its weight.
     weighted: HashMap<usize, Vec<(usize, f64)>>,
     /// Outputs of the model, each with a value for every leaf, in the order of the nodes. Only used for
     /// forests with a single tree.
@@ -68,7 +68,7 @@ impl Draft {
         let (holds, fails) = (holds as i64, fails as i64);
         let parts = &mut self.parts;
         if region.is_constant() {
-            // All rows go to one side, so this is not a split on the feature, and cover is not usable.
+            // All rows go to one side, so this is not a split on the feature, and the cover cannot be used.
             parts.cover = None;
         }
         let exchanged = matches!(region, Region::From(_) | Region::Outside(_));
@@ -116,8 +116,8 @@ impl Draft {
         values.into_iter().map(of_leaves).collect()
     }
 
-    /// Appends this tree, number `tree` of the file, once for each output of the model that its leaves add
-    /// to.
+    /// Appends this tree, which has the index `tree` in the file, to the ensemble, once for each output of
+    /// the model that its leaves add to.
     pub(super) fn push_to(
         self,
         ensemble: &mut Ensemble,
@@ -135,8 +135,8 @@ impl Draft {
             .collect();
         outputs.sort_unstable();
         outputs.dedup();
-        // A file stores only nonzero weights, but each of the trees has all nodes, so N leaves could become
-        // N² nodes.
+        // A file stores only nonzero weights, but the tree for each output has all nodes, so N leaves could
+        // become N² nodes.
         let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
         if outputs.len() > 1 && nodes > MAX_NODES {
             let problem = format!(

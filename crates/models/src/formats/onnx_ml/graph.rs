@@ -1,4 +1,4 @@
-//! Inputs, outputs and tree ensembles of a graph.
+//! Functions that describe inputs, outputs and tree ensembles of a graph.
 
 use super::messages::{DOUBLE, FLOAT, GraphProto, NodeProto, STRING, ValueInfoProto};
 use crate::error::ModelError;
@@ -37,7 +37,7 @@ pub(super) enum Element {
     Text,
 }
 
-/// Returns the type and the number of columns of an input.
+/// Returns the type of an input, and its number of columns if the graph specifies it.
 pub(super) fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>), ModelError> {
     let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let Some(tensor) = tensor else { return Ok((Element::Other, None)) };

@@ -1,7 +1,7 @@
 //! Detection of node hit rates that can be used as training cover.
 
-/// Maximum difference between the hit rate of a node and the sum of its children's, relative to the former.
-/// Hit rates are sums rounded to `f32`.
+/// Maximum difference between the hit rate of a node and the sum of the hit rates of its children, relative
+/// to the hit rate of the node. Hit rates are sums rounded to `f32`.
 const TOLERANCE: f64 = 1e-3;
 
 /// Returns whether the hit rates of a tree's nodes are positive, and the hit rates of two children add up to

@@ -1,5 +1,5 @@
-//! `TreeEnsemble`, which replaces both older operators. Splits and leaves are separate lists, and nodes refer
-//! to their children by index.
+//! The operator `TreeEnsemble`, which replaces both older operators. Splits and leaves are separate lists,
+//! and nodes refer to their children by index.
 
 use super::attributes::Attributes;
 use super::decision::{Decision, Mode};
@@ -12,7 +12,7 @@ use super::walk::table::Splitter;
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
-/// Returns the base margins, which are 0 because this operator does not have any, and the link.
+/// Returns the base margins, which are 0 because this operator has no base values, and the link.
 pub(super) fn outputs(attributes: Attributes<'_>) -> Result<(Vec<f64>, Option<Link>), ModelError> {
     let targets = attributes.integer("n_targets")?.unwrap_or(1);
     let count = outputs::output_count(attributes, "n_targets", targets)?;
@@ -31,7 +31,7 @@ struct Nodes<'a> {
     numbers: Vec<f64>,
     /// For each node, the set that it tests for membership; empty for other tests.
     members: Vec<Vec<f64>>,
-    /// The children in the true and in the false branch, and whether each is a leaf.
+    /// For the true and for the false branch, the child of each node, and whether it is a leaf.
     ways: [(&'a [i64], Vec<bool>); 2],
     missing_true: Vec<bool>,
     weights: Vec<f64>,

@@ -1,5 +1,6 @@
-//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`: nodes are parallel lists, identified by a tree ID
-//! and a node ID. The weights of leaves are separate lists.
+//! The operators `TreeEnsembleRegressor` and `TreeEnsembleClassifier`. Nodes are stored as parallel lists,
+//! and each node is identified by a tree ID and a node ID. The weights of leaves are stored in separate
+//! lists.
 
 use super::attributes::Attributes;
 use super::decision::{Decision, Mode};
@@ -29,11 +30,12 @@ impl Kind {
     }
 }
 
-/// Base margins and link.
+/// The base margins and the link of an operator.
 pub(super) struct Outputs {
     pub(super) base_margins: Vec<f64>,
     pub(super) link: Option<Link>,
-    /// How scores are computed if all weights belong to one of two classes, so that there is one output.
+    /// How the score of the first class is computed if all weights belong to one of two classes, so that
+    /// there is one output.
     pub(super) single: Option<Single>,
 }
 
@@ -41,17 +43,17 @@ pub(super) struct Outputs {
 /// margin of the second class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Single {
-    /// c − m
+    /// The score is c − m.
     Against(f64),
-    /// 0
+    /// The score is 0.
     Zero,
 }
 
 /// Returns the outputs of an operator.
 ///
-/// A classifier with two classes whose weights all belong to one of them has one output. If they belong to
-/// the second class, they are its margin. If they belong to the first class (as converters write boosted
-/// trees), they are by convention also the margin of the *second* class.
+/// A classifier with two classes whose weights all belong to one of them has one output. If the weights
+/// belong to the second class, they add up to its margin. If they belong to the first class (as converters
+/// write boosted trees), they also add up, by convention, to the margin of the *second* class.
 pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs, ModelError> {
     let base = attributes.numbers("base_values")?;
     if let Some(number) = base.iter().find(|number| !number.is_finite()) {
@@ -98,7 +100,7 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
 
 /// The lists of nodes, sorted by tree and node.
 struct Nodes<'a> {
-    /// The tree ID, the node ID and the index in the lists of each node.
+    /// For each node, its tree ID, its node ID, and its index in the lists.
     order: Vec<(i64, i64, usize)>,
     modes: Vec<Mode>,
     features: &'a [i64],
@@ -228,7 +230,7 @@ pub(super) fn read(
     }
 }
 
-/// A weight of a leaf.
+/// The weight of a leaf for an output.
 struct Vote {
     tree: i64,
     node: i64,
@@ -286,7 +288,7 @@ fn children(nodes: &Nodes<'_>, tree: &[(i64, i64, usize)]) -> Result<Vec<Option<
         .collect()
 }
 
-/// Returns the only node that is not a child of another.
+/// Returns the root, which is the only node that is not a child of another node.
 fn root(ways: &[Option<[usize; 2]>]) -> Result<usize, String> {
     let mut child = vec![false; ways.len()];
     ways.iter().flatten().flatten().for_each(|&node| child[node] = true);

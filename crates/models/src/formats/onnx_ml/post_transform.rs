@@ -1,4 +1,4 @@
-//! Conversion from margins to scores by an operator.
+//! The attribute `post_transform` of an operator: how it converts margins to scores.
 
 use super::attributes::Attributes;
 use crate::ensemble::Link;
@@ -25,7 +25,7 @@ const ALL: [(&str, PostTransform); 5] = [
 impl PostTransform {
     const ATTRIBUTE: &'static str = "post_transform";
 
-    /// Reads the attribute of an operator that stores it by name.
+    /// Reads the attribute of an operator that stores the conversion as a name.
     pub(super) fn named(attributes: Attributes<'_>) -> Result<Self, ModelError> {
         let name = attributes.text(Self::ATTRIBUTE)?.unwrap_or("NONE");
         let found = ALL.iter().find(|(known, _)| *known == name);
@@ -33,7 +33,7 @@ impl PostTransform {
         found.map(|&(_, transform)| transform).ok_or_else(unknown)
     }
 
-    /// Reads the attribute of an operator that stores it by number.
+    /// Reads the attribute of an operator that stores the conversion as a number.
     pub(super) fn numbered(attributes: Attributes<'_>) -> Result<Self, ModelError> {
         let number = attributes.integer(Self::ATTRIBUTE)?.unwrap_or(0);
         let found = usize::try_from(number).ok().and_then(|number| ALL.get(number));

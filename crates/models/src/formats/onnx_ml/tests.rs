@@ -203,7 +203,8 @@ fn random_trees_with_any_numbering_predict_as_their_lists_say() {
     let random = &mut Random(11);
     for outputs in [1, 3] {
         let (trees, features) = (6, 3);
-        // Tree, node, mode, feature, number, children of the true and the false branch, missing, weights.
+        // A node: tree ID, node ID, mode, feature, threshold, children in the true and the false branch,
+        // whether missing values take the true branch, weights.
         type Row = (i64, i64, usize, i64, f32, [i64; 2], i64, Vec<f32>);
         let mut rows: Vec<Row> = Vec::new();
         for tree in 0..trees {
@@ -335,7 +336,7 @@ fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
     read(&alone("TreeEnsembleClassifier", attributes)).unwrap()
 }
 
-/// The expected values are those of a widely used runtime for these files.
+/// Compares with the values that a widely used runtime returns for these files.
 #[test]
 fn weights_for_one_class_of_two_are_one_margin() {
     let rows = [0.0, 0.0, 2.0, 0.0];

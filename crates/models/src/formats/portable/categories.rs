@@ -6,7 +6,8 @@ use crate::ensemble::{Categories, Category, UnknownCategory};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Reads the member `categories`. Returns one element per feature, up to the last that has categories.
+/// Reads the member `categories`. Returns one element per feature, up to the last feature that has
+/// categories.
 pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categories>>, ModelError> {
     let Some(field) = root.find("categories")? else { return Ok(Vec::new()) };
     let mut words: Vec<Option<Categories>> = Vec::new();
@@ -42,7 +43,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categ
     Ok(words)
 }
 
-/// Returns the first category that equals an earlier one.
+/// Returns the first category in a list that equals an earlier category.
 fn first_twice(list: &[Category]) -> Option<String> {
     let (mut texts, mut numbers) = (HashSet::new(), HashSet::new());
     list.iter().find_map(|category| match category {

@@ -1,9 +1,10 @@
 //! Apportion's own JSON format, for models of libraries whose files are not supported. `docs/tree-json.md`
 //! describes it in full, and `scikit_learn_to_json` of the Python package writes it.
 //!
-//! It contains the data of an [`Ensemble`], with thresholds for the comparison operator of the library, `<`
-//! or `<=`, and one list per tree, so that a few lines of code can write it from the arrays of a library.
-//! Unknown members are an error, because a misspelt one would silently change the model.
+//! A file contains the data of an [`Ensemble`], with thresholds for the comparison operator of the library
+//! (`<` or `<=`), as lists with one element per node for each tree, so that a few lines of code can write it
+//! from the arrays of a library. Unknown members are an error, because a misspelt one would silently change
+//! the model.
 
 mod categories;
 mod rules;

@@ -1,8 +1,8 @@
 //! Models that treelite dumped as JSON.
 //!
 //! treelite converts the models of many libraries to one representation, which `Model.dump_as_json()` writes.
-//! A prediction has targets × classes numbers, with the largest number of classes of a target. Targets with
-//! fewer classes have zeros at the end. If N_k trees add to output k,
+//! A prediction has targets × classes numbers, where classes is the largest number of classes of any target.
+//! Targets with fewer classes have zeros at the end. If N_k trees add to output k,
 //!
 //! ```text
 //! f_k(x) = base_k + Σ_t leaf_{t,k}(x)      or

@@ -1,4 +1,4 @@
-//! The outputs of a model, and those that each tree adds to.
+//! The outputs of a model, and the outputs that each tree adds to.
 
 use crate::error::ModelError;
 use crate::formats::document::Field;
@@ -11,7 +11,7 @@ pub(super) struct Outputs {
     targets: usize,
     /// Largest number of classes of a target.
     classes: usize,
-    /// Number of targets and number of classes of a leaf.
+    /// Number of targets and number of classes for which a leaf has values.
     leaf: [usize; 2],
 }
 

@@ -20,7 +20,7 @@ use crate::ensemble::{CategorySet, Rule, Split, VectorTree, at_most, at_most_inf
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The type of numbers in a file.
+/// The precision of the thresholds or of the leaf values in a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Precision {
     Single,

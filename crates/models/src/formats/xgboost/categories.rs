@@ -1,12 +1,12 @@
 //! The categories of features by name, which files contain since XGBoost 3.1.
 //!
-//! `cats.enc` has one element per feature: empty lists if it is numeric; `offsets` and `values`, the bytes of
-//! all categories in UTF-8, for text; `values` and their `type` for integers. The code of a category is its
-//! index.
+//! `cats.enc` has one element per feature. For a numeric feature it contains empty lists; for text, `offsets`
+//! and `values`, the UTF-8 bytes of all categories; for integers, `values` and their `type`. The code of a
+//! category is its index.
 //!
 //! For models trained on a pandas data frame, XGBoost before 3.4 writes the offsets in characters instead of
 //! bytes. So strings after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or
-//! polars they are correct. The file does not store which of these was used.
+//! polars, the offsets are correct. The file does not store which kind of data the model was trained on.
 
 use super::version::Version;
 use crate::ensemble::{Categories, Category, Ensemble, UnknownCategory};

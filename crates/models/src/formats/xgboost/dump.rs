@@ -134,8 +134,8 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         }
         parts.default_left[number] = missing == yes;
     } else {
-        // For a split on a boolean, "no" in the dump is the child of missing values. The left child, for 0,
-        // has the lower index.
+        // For a split on a boolean, "no" in the dump is the child for missing values. The left child, for the
+        // value 0, has the lower index.
         parts.number[number] = 1.0;
         parts.default_left[number] = no < yes;
         (yes, no) = (yes.min(no), yes.max(no));

@@ -4,11 +4,12 @@ use crate::ensemble::{Ensemble, EnsembleParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Converts a linear model to an ensemble with a tree of one linear leaf for each feature and output. A
-/// missing value adds nothing and does not affect the terms of other features. All trees form one round.
+/// Converts a linear model to an ensemble. For each feature and output, the ensemble has a tree with one
+/// linear leaf. A missing value adds nothing and does not affect the terms of other features. All trees form
+/// one round.
 ///
-/// `weights` contains the coefficients of the first feature for all outputs, then those of the next feature,
-/// and so on, with the intercepts last.
+/// `weights` contains the coefficients of the first feature for all outputs, then the coefficients of the
+/// next feature, and so on, with the intercepts last.
 pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemble, ModelError> {
     let (features, outputs) = (parts.features, parts.base_margins.len());
     let field = model.get("weights")?;

@@ -31,8 +31,8 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Returns the link of an objective by name. `None` if it is not known or, as for several expectiles, not
-    /// one of these.
+    /// Returns the link of an objective by name. Returns `None` if the link is not known, or is not one of
+    /// these links, as for several expectiles.
     pub(crate) fn from_objective(objective: &str, outputs: usize) -> Option<Self> {
         Some(match objective {
             "reg:squarederror" | "reg:linear" | "reg:squaredlogerror" | "reg:pseudohubererror" => {

@@ -72,7 +72,8 @@ fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ense
     Ok(ensemble)
 }
 
-/// Returns the number of rounds up to the best one, which early stopping stores among the attributes as text.
+/// Returns the number of rounds up to the best round, which early stopping stores as text among the
+/// attributes.
 fn best_round_count(learner: &Field<'_>) -> Result<Option<usize>, ModelError> {
     let Some(attributes) = learner.find("attributes")? else { return Ok(None) };
     let Some(best) = attributes.find("best_iteration")? else { return Ok(None) };

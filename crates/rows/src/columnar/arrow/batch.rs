@@ -1,4 +1,4 @@
-//! The cells of a batch: columns of equal length, stored in buffers.
+//! The cells of an Arrow record batch: columns of equal length, stored in buffers.
 
 use std::borrow::Cow;
 
@@ -175,7 +175,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Reads an integer of one to eight bytes, little-endian.
+/// Reads a little-endian integer of one to eight bytes.
 fn integer(bytes: &[u8], is_signed: bool) -> i128 {
     if is_signed { i128::from(signed(bytes)) } else { i128::from(unsigned(bytes)) }
 }
@@ -195,8 +195,8 @@ fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
     text.map(Cell::Text).map_err(|_| RowsError::damaged("a string is not valid UTF-8"))
 }
 
-/// Returns the text of a view, which contains its length, followed by a short text itself or the position of
-/// a long one.
+/// Returns the text of a view. A view contains the length of the text, followed by the text itself if it is
+/// short, otherwise by its position.
 fn view<'v>(view: &'v [u8], texts: &'v [Cow<'_, [u8]>]) -> Option<&'v [u8]> {
     let number = |at: usize| -> Option<usize> {
         let bytes: [u8; 4] = view.get(at..at + 4)?.try_into().ok()?;
@@ -211,7 +211,7 @@ fn view<'v>(view: &'v [u8], texts: &'v [Cow<'_, [u8]>]) -> Option<&'v [u8]> {
     }
 }
 
-/// Numbers of the same width in a buffer.
+/// A buffer of numbers with the same width.
 struct Wide<'b> {
     bytes: &'b [u8],
     width: usize,
@@ -243,7 +243,7 @@ impl<'b> Bits<'b> {
     }
 }
 
-/// The rows that have a value; all rows if there is no bitmap.
+/// The validity bitmap of the rows that have a value. Without a bitmap, all rows have values.
 struct Present<'b>(Option<Bits<'b>>);
 
 impl<'b> Present<'b> {

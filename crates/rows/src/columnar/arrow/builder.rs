@@ -1,4 +1,4 @@
-//! Writes FlatBuffers, to the extent that Arrow messages require.
+//! A writer of FlatBuffers, to the extent that Arrow messages require.
 //!
 //! Every field of a table takes eight bytes, and every part begins at a multiple of eight, so that everything
 //! is aligned without bookkeeping. Source: FlatBuffers, "Internals".
@@ -19,7 +19,7 @@ pub(super) enum Value {
     },
 }
 
-/// The fields of a table with their numbers.
+/// The fields of a table: pairs of field number and value.
 pub(super) type Fields = Vec<(u16, Value)>;
 
 /// Returns a message with the given root table. Its length is a multiple of eight bytes.

@@ -1,4 +1,4 @@
-//! Reads FlatBuffers, to the extent that Arrow messages require.
+//! A reader of FlatBuffers, to the extent that Arrow messages require.
 //!
 //! A table begins with the offset back to its vtable, which contains the offset of each field in the table,
 //! or 0 for the default value. Vectors and strings begin with their length. Source: FlatBuffers, "Internals".
@@ -118,7 +118,7 @@ fn u32_at(message: &[u8], at: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A table with the fields 0: 7 (u8), 1: the default, 2: a string, 3: a vector of two numbers.
+    /// Returns a table with the fields 0: 7 (u8), 1: the default, 2: a string, 3: a vector of two numbers.
     fn message() -> Vec<u8> {
         let mut message = vec![16, 0, 0, 0]; // the offset of the table
         message.extend([12, 0, 16, 0, 4, 0, 0, 0, 8, 0, 12, 0]); // the vtable: fields at 4, none, at 8, at 12

@@ -1,9 +1,9 @@
-//! Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file (Feather, version
-//! 2).
+//! Reading of Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file
+//! (Feather, version 2).
 //!
-//! This module does not use the crate `arrow-ipc`: it depends on the crates for arrays and kernels, which
-//! take longer to build than the rest of this crate, and it allocates memory for declared lengths without
-//! checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
+//! This module does not use the crate `arrow-ipc`, because `arrow-ipc` depends on the crates for arrays and
+//! kernels, which take longer to build than the rest of this crate, and allocates memory for declared lengths
+//! without checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
 
 mod batch;
 mod builder;
@@ -32,7 +32,7 @@ pub(crate) use schema::DURATIONS;
 use schema::{Field, Kind};
 pub use write::{ArrowColumn, ArrowKind, ArrowWriter};
 
-/// Reads a file by the footer, batch by batch.
+/// Reads a file batch by batch, with the positions of the batches in the footer.
 pub(crate) fn read_file(
     file: Content,
     options: &RowOptions<'_>,
@@ -100,7 +100,7 @@ fn read_messages(
     table.lanes.finish()
 }
 
-/// Returns the columns of durations in a table described by a message; `None` if the message is not a schema.
+/// Returns the names of the duration columns in a schema message; `None` if the message is not a schema.
 pub(crate) fn durations(description: &[u8]) -> Option<Vec<String>> {
     let message = Message::read(&mut &description[..]).ok()??;
     let root = message.root().ok()?;
@@ -169,14 +169,14 @@ fn exactly(bytes: &mut dyn BufRead, length: u64) -> Result<Vec<u8>> {
     Ok(read)
 }
 
-/// The state of reading a table.
+/// The state while reading a table.
 struct Columns<'w> {
     fields: Vec<Field>,
     lanes: Lanes<'w>,
     dictionaries: HashMap<i64, Vec<Value>>,
 }
 
-/// A dictionary entry.
+/// The value of a dictionary entry.
 enum Value {
     Missing,
     Float(f64),
@@ -290,7 +290,7 @@ impl<'w> Columns<'w> {
         let Self { fields, lanes, dictionaries } = self;
         let spans = batch.spans(fields)?;
         lanes.begin(batch.rows, allowance)?;
-        // A column of type null has no buffers that could confirm the number of rows, so read it last.
+        // Columns of type null have no buffers that could confirm the number of rows, so read them last.
         let (of_nothing, others): (Vec<_>, Vec<_>) =
             lanes.columns().iter().copied().enumerate().partition(|&(_, column)| {
                 fields[column].kind == Kind::Null && fields[column].dictionary.is_none()
@@ -324,7 +324,7 @@ mod tests {
     use super::builder::{Fields, Value as Put};
     use super::*;
 
-    /// A column of type null, which has no buffers.
+    /// Returns the description of a column of type null, which has no buffers.
     fn of_nothing() -> Fields {
         vec![(0, Put::Text("a".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(1)), (3, Put::Table(vec![]))]
     }
@@ -334,7 +334,8 @@ mod tests {
         vec![(0, Put::Text("b".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(3)), (3, Put::Table(double))]
     }
 
-    /// A batch that declares a number of rows for each column but has an empty body.
+    /// Returns the description of a batch that declares a number of rows for each column but has an empty
+    /// body.
     fn batch(rows: i64, columns: usize, buffers: usize) -> Fields {
         vec![
             (0, Put::Long(rows)),

@@ -6,7 +6,7 @@ use super::flatbuffer::Table;
 use crate::columnar::moment::Unit;
 use crate::error::{Result, RowsError};
 
-/// The name for durations in messages.
+/// The name of the type duration in error messages.
 pub(crate) const DURATIONS: &str = "durations";
 /// Maximum nesting depth of columns.
 const DEPTH: usize = 32;
@@ -15,9 +15,9 @@ const DEPTH: usize = 32;
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// The type of the values; for a dictionary, that of its entries.
+    /// The type of the values; for a dictionary-encoded column, the type of the dictionary's entries.
     pub(super) kind: Kind,
-    /// For a dictionary-encoded column, the number of the dictionary and the type of the indices.
+    /// For a dictionary-encoded column, the ID of the dictionary and the type of the indices.
     pub(super) dictionary: Option<(i64, Kind)>,
     children: Vec<Self>,
 }
@@ -42,14 +42,16 @@ pub(super) enum Kind {
     Text {
         offset: usize,
     },
-    /// Strings, with short ones stored inline.
+    /// Strings, of which short strings are stored inline.
     TextView,
-    /// Counts of days or of fractions of a second; with 8 bytes, days are counted in milliseconds.
+    /// Dates or times, as counts of days or of fractions of a second. Dates with 8 bytes are counted in
+    /// milliseconds.
     Moment {
         bytes: usize,
         unit: Unit,
     },
-    /// An unsupported type: its name, its number of buffers, and whether the batch declares additional ones.
+    /// An unsupported type: its name, its number of buffers, and whether each batch declares additional
+    /// buffers.
     Other {
         what: &'static str,
         buffers: usize,
@@ -61,7 +63,7 @@ impl Kind {
     fn read(field: &Table<'_>, version: i16) -> Option<Self> {
         let (number, described) = (field.u8(2), field.table(3));
         let other = |what, buffers| Self::Other { what, buffers, has_more: false };
-        // Before version 5 of the format (4 if counted from 0), unions had a validity bitmap.
+        // Before version 5 of the format (stored as 4), unions had a validity bitmap.
         let old = usize::from(version < 4);
         Some(match number {
             1 => Self::Null,
@@ -106,7 +108,8 @@ impl Kind {
         })
     }
 
-    /// Returns the number of buffers, and whether the batch declares additional ones.
+    /// Returns the number of buffers of a column with this type, and whether each batch declares additional
+    /// buffers.
     fn buffers(self) -> (usize, bool) {
         match self {
             Self::Null => (0, false),
@@ -138,7 +141,7 @@ pub(super) fn fields(schema: &Table<'_>, version: i16, message: usize) -> Result
     if schema.i16(0) != 0 {
         return Err(RowsError::columns("big-endian Arrow data is not supported; write it as little-endian"));
     }
-    // A message cannot contain more fields, unless it refers to the same bytes twice.
+    // A message cannot contain more fields than this, unless it refers to the same bytes twice.
     let mut left = message / 8;
     let all = |tables: Vec<Table<'_>>| {
         tables.iter().map(|field| self::field(field, version, 0, &mut left)).collect()
@@ -177,9 +180,9 @@ fn field(described: &Table<'_>, version: i16, depth: usize, left: &mut usize) ->
 /// The position of a column in a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
-    /// The index of its length and number of missing values.
+    /// The index of the column's node, which contains its length and number of missing values.
     pub(super) node: usize,
-    /// The indices of its buffers.
+    /// The indices of the column's buffers.
     pub(super) buffers: std::ops::Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Writes batches of rows as an Arrow stream or file (Feather, version 2). A file consists of the stream
+//! Writing of batches of rows as an Arrow stream or file (Feather, version 2). A file consists of the stream
 //! between magic bytes, with a footer.
 //!
 //! This module does not use the crate `arrow-ipc`, for the same reasons as the reader. Source: Apache Arrow,
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::builder::{self, Fields, Value};
 use super::marks::{MAGIC, MARK, ROWS, SCHEMA};
 
-/// Version 5 of the format, counted from 0.
+/// The version of the format: version 5, which is stored as 4.
 const VERSION: i16 = 4;
 /// The endianness of numbers in the schema.
 const LITTLE_ENDIAN: i16 = 0;
@@ -26,17 +26,17 @@ pub enum ArrowKind {
     Int64,
     /// Booleans.
     Boolean,
-    /// Texts.
+    /// Strings.
     Text,
     /// Lists of this many 64-bit floating-point numbers each.
     Float64List(u16),
 }
 
 impl ArrowKind {
-    /// Returns the number of the type, and its fields.
+    /// Returns the number of the type in a schema, and the fields that describe it.
     fn described(self) -> (u8, Fields) {
         match self {
-            // Precisions: 0 for half, 1 for single, 2 for double.
+            // Precision: 0 for half, 1 for single, 2 for double.
             Self::Float64 => (3, vec![(0, Value::Short(2))]),
             Self::Int64 => (2, vec![(0, Value::Int(64)), (1, Value::Byte(1))]),
             Self::Boolean => (6, vec![]),
@@ -156,7 +156,8 @@ impl ArrowColumn {
         self.rows == 0
     }
 
-    /// Returns the length and the number of missing cells of the column, followed by those of its child.
+    /// Returns the length and the number of missing cells of the column, followed by both numbers for its
+    /// child, if any.
     fn nodes(&self) -> Vec<i64> {
         let (rows, missing) = (self.rows as i64, self.missing as i64);
         match self.kind {
@@ -183,8 +184,8 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
     bits[index / 8] |= u8::from(set) << (index % 8);
 }
 
-/// Writes batches of rows as an Arrow stream or file, one at a time, so that memory use does not grow with
-/// their number.
+/// A writer of rows to an Arrow stream or file. Batches are written one at a time, so that memory use does
+/// not grow with their number.
 ///
 /// ```
 /// use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
@@ -327,12 +328,13 @@ impl<W: Write> ArrowWriter<W> {
         Ok(())
     }
 
-    /// Returns the sink, e.g. to flush it so that readers of a stream receive the batch at once.
+    /// Returns the sink, e.g. to flush it, so that readers of a stream receive the last batch immediately.
     pub fn sink(&mut self) -> &mut W {
         &mut self.sink
     }
 
-    /// Writes the end. Without it, readers cannot detect the end of a stream, and cannot read a file.
+    /// Writes the end of the stream or file. Without it, readers cannot detect the end of a stream, and
+    /// cannot read a file.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Detects columns of durations. Parquet has no type for them and stores integers, but writers that use Arrow
-//! add its schema to the file, which has the type.
+//! Detection of duration columns. Parquet has no type for durations and stores integers, but writers that use
+//! Arrow add the Arrow schema to the file, which contains the type.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

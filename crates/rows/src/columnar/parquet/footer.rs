@@ -22,15 +22,15 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let footer = file.slice(start..end)?.ok_or_else(damaged)?;
     // The decoder identifies fields by their number alone, ignoring their type, and consumes no bytes for the
     // booleans of lists that it skips: a short file can make it count to two billion, any number of times. So
-    // it only gets the fields that it needs, each with its type.
+    // the decoder only receives the fields that it needs, each with the correct type.
     let footer = excerpt(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
         .map_err(|error| RowsError::damaged(format!("the Parquet file is corrupt: {error}")))
 }
 
-/// Returns the type of a field of the footer that is read, given its path. Source: Apache Parquet,
-/// "parquet.thrift", `FileMetaData`.
+/// Returns the type of the footer's field at this path, or `None` if the field is not read. Source: Apache
+/// Parquet, "parquet.thrift", `FileMetaData`.
 fn field(path: &[i16]) -> Option<Kind> {
     Some(match path {
         // Version, number of rows, schema, row groups, and key-value metadata.
@@ -66,7 +66,7 @@ fn field(path: &[i16]) -> Option<Kind> {
 /// Checks the tree of the schema: no group is nested deeper than [`DEPTH`] or has more children than there
 /// are elements.
 fn check(footer: &[u8]) -> Option<()> {
-    // The number of children of each schema element.
+    // For each schema element, the number of its children.
     let mut below: Vec<i64> = Vec::new();
     walk(footer, &mut |path, value| match path {
         // Every element has a name, which precedes the number of children.
@@ -112,7 +112,7 @@ mod tests {
             .concat();
         assert_eq!(excerpt(&more, field), excerpt(&plain, field));
         assert!(excerpt(&plain, field).is_some());
-        // A text as the version; the decoder would continue within the text.
+        // If the version is a text, the decoder would continue within the text.
         assert_eq!(excerpt(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Parquet: row groups whose columns are divided into pages.
+//! Reading of Parquet: row groups whose columns are divided into pages.
 
 mod durations;
 mod footer;
@@ -75,8 +75,8 @@ fn read_groups(
     lanes.finish()
 }
 
-/// Returns the index of the schema leaf for each lane. Fails if a column is nested, or its values are not
-/// numbers or strings.
+/// Returns for each lane the index of its leaf in the schema. Fails if a column is nested, or if its values
+/// are not numbers or strings.
 fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     let schema = contents.file_metadata().schema_descr();
     let roots = schema.root_schema().get_fields();
@@ -106,10 +106,10 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Integer,
-    /// Unsigned integers, stored in the bits of signed ones.
+    /// Unsigned integers, stored in the bits of signed integers.
     Unsigned,
     Plain,
-    /// In units of 10^−scale.
+    /// Decimals with this scale, stored as integers in units of 10^−scale.
     Decimal(i32),
     Half,
     Moment(Unit),
@@ -147,7 +147,7 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
         ) => Ok(Kind::Unsigned),
         (ConvertedType::DATE, _) => Ok(Kind::Moment(Unit::Days)),
         (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("times of day"),
-        // Converted types, which are older than logical ones, are in UTC.
+        // Timestamps with converted types, which are older than logical types, are in UTC.
         (ConvertedType::TIMESTAMP_MILLIS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 3, is_utc: true })),
         (ConvertedType::TIMESTAMP_MICROS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 6, is_utc: true })),
         // The time zone of INT96 depends on the writer.
@@ -299,7 +299,8 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-/// Extracts an error of this crate that passed through a decoder; other errors are those of the decoder.
+/// Extracts an error of this crate that passed through a decoder. Any other error is reported as an error of
+/// the decoder.
 fn of_parquet(error: ParquetError) -> RowsError {
     match error {
         ParquetError::External(inner) => match inner.downcast() {

@@ -1,7 +1,8 @@
-//! Reads, checks and decompresses the pages of a Parquet column for the decoders of the crate `parquet`.
+//! Reading, checks and decompression of the pages of a Parquet column, for the decoders of the crate
+//! `parquet`.
 //!
-//! The decoders trust the sizes that a page declares. So they only get pages that declare no more values than
-//! their bytes can contain, and no more bytes than [`Allowance`] permits.
+//! The decoders trust the sizes that a page declares. So they only receive pages that declare no more values
+//! than their bytes can contain, and no more bytes than the [`Allowance`] permits.
 
 use std::ops::Range;
 
@@ -27,7 +28,7 @@ pub(super) struct Pages {
     pub(super) codec: Codec,
     pub(super) column: ColumnDescPtr,
     pub(super) allowance: Allowance,
-    /// The number of remaining values.
+    /// The number of values in the remaining pages.
     pub(super) values: u64,
 }
 
@@ -48,7 +49,7 @@ struct Head {
     is_packed: bool,
 }
 
-/// The number of bytes that are read at a time: more than the size of most pages, but little for many
+/// The number of bytes that are read at a time: more than most pages have, but little memory even for many
 /// columns.
 const WINDOW: usize = 1 << 18;
 
@@ -108,7 +109,7 @@ impl Pages {
                 DATA => return self.data(head, &data).map(Some),
                 DATA_V2 => return self.data_v2(head, &data).map(Some),
                 DICTIONARY => return self.dictionary(head, &data).map(Some),
-                // Skip index pages.
+                // Skip all other pages, such as index pages.
                 _ => {}
             }
         }
@@ -130,7 +131,7 @@ impl Pages {
         }
     }
 
-    /// Ensures that the next `bytes` bytes are in memory, or all remaining ones.
+    /// Ensures that the next `bytes` bytes, or all remaining bytes if there are fewer, are in memory.
     fn look_at(&mut self, bytes: usize) -> Result<()> {
         if self.window.len() < bytes && (self.window.len() as u64) < self.chunk.end - self.chunk.start {
             let end = self.chunk.start.saturating_add(bytes.max(WINDOW) as u64).min(self.chunk.end);
@@ -218,14 +219,14 @@ impl Pages {
         }
     }
 
-    /// Returns the number of values of a page, and subtracts it from the remaining ones.
+    /// Returns the number of values in a page, and subtracts it from the number of remaining values.
     fn count(&mut self, head: Head) -> Result<u32> {
         let values = small(head.values)?;
         self.values = self.values.checked_sub(u64::from(values)).ok_or_else(damaged)?;
         Ok(values)
     }
 
-    /// Rejects values for which a decoder would allocate memory by the declared count.
+    /// Rejects encoded values for which a decoder would allocate as much memory as the values declare.
     fn check(&self, encoding: Encoding, values: &[u8], count: u32) -> Result<()> {
         match encoding {
             // The values start with the block size, the number of miniblocks, and the count.

@@ -1,4 +1,4 @@
-//! Thrift's compact protocol, to the extent required to check a Parquet file before decoding it.
+//! Parsing of Thrift's compact protocol, to the extent required to check a Parquet file before decoding it.
 //!
 //! A struct is a list of fields with their numbers and types. Source: Apache Thrift, "Thrift Compact
 //! protocol".
@@ -94,8 +94,8 @@ impl Excerpt<'_> {
         (0..length).try_for_each(|_| self.structure())
     }
 
-    /// Writes the header of a field: its type, and its number, as a difference from the previous one if
-    /// possible.
+    /// Writes the header of a field: its type, and its number, if possible as a difference from the number of
+    /// the previous field.
     fn head(&mut self, last: i16, number: i16, kind: u8) {
         match number.checked_sub(last).and_then(|step| u8::try_from(step).ok()) {
             Some(step @ 1..=15) => self.kept.push(step << 4 | kind),
@@ -152,7 +152,8 @@ impl Walk<'_> {
         Some(Some((number, head & 15)))
     }
 
-    /// Reads a value of a type. The type of a boolean field is its value; booleans in lists take a byte.
+    /// Reads a value of the type `kind`. The value of a boolean field is part of its type, whereas booleans
+    /// in lists take one byte.
     fn value(&mut self, kind: u8, is_in_list: bool) -> Option<()> {
         match kind {
             1 | 2 if is_in_list => {
@@ -231,7 +232,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Reads a variable-length integer: seven bits per byte, the lowest first.
+    /// Reads a variable-length integer: seven bits per byte, the lowest bits first.
     fn unsigned(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -255,7 +256,7 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    /// The path and the value.
+    /// The path of a field, and its value.
     type FieldValue = (Vec<i16>, i64);
 
     fn field_values(bytes: &[u8]) -> Option<(usize, Vec<FieldValue>)> {

@@ -1,4 +1,4 @@
-//! Writes Parquet files row group by row group.
+//! Writing of Parquet files, row group by row group.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub enum ParquetColumn {
     Float64(Vec<f64>),
     /// 64-bit integers.
     Int64(Vec<i64>),
-    /// Texts. `None` is a missing cell.
+    /// Strings. `None` is a missing cell.
     Text(Vec<Option<String>>),
 }
 
@@ -31,13 +31,14 @@ pub enum ParquetKind {
     Float64,
     /// 64-bit integers.
     Int64,
-    /// Texts.
+    /// Strings.
     Text,
 }
 
-/// Writes a Parquet file row group by row group. Memory use does not grow with their number.
+/// A writer of Parquet files, row group by row group. Memory use does not grow with the number of row groups.
 ///
-/// Values are not compressed: those of results hardly compress, and compression takes longer than the disk.
+/// Values are not compressed, because attributions hardly compress, and compressing them takes longer than
+/// writing them to disk.
 ///
 /// ```
 /// use apportion_rows::{ParquetColumn, ParquetKind, ParquetWriter};
@@ -95,7 +96,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     ///
-    /// Errors of the writer, and columns that do not match those of the file.
+    /// Errors of the writer, and an error if columns do not match the columns of the file.
     pub fn write(&mut self, columns: &[ParquetColumn]) -> io::Result<()> {
         self.group(columns).map_err(of_parquet)
     }

@@ -1,7 +1,8 @@
-//! Tables, lists and strings of a FlatBuffer. Each is read on access and checked to lie within the bytes.
+//! Tables, lists and strings of a FlatBuffer. Each is read on access, after checking that it lies within the
+//! bytes.
 //!
 //! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan),
-//! which stores for each field the distance from the start of the table. If the distance is 0 or the plan is
+//! which stores for each field its distance from the start of the table. If the distance is 0 or the plan is
 //! too short, the field has its default value. Fields that are not plain numbers store the distance forward
 //! to their content. Lists begin with their length.
 
@@ -32,7 +33,7 @@ impl<'a> Buffer<'a> {
         ModelError::Schema { at: self.name.to_owned(), problem: problem.into() }
     }
 
-    /// Returns the table at the root.
+    /// Returns the root table of the buffer.
     pub(super) fn root(self) -> Result<Table<'a>, ModelError> {
         self.table(self.target(0)?)
     }
@@ -72,7 +73,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Returns the first bytes as an array. All callers have checked the length.
+/// Returns the first `N` bytes as an array. All callers have checked the length.
 fn chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
@@ -104,7 +105,7 @@ impl<'a> Table<'a> {
         Ok(self.bytes(field)?.map_or(default, i32::from_le_bytes))
     }
 
-    /// Returns a non-negative integer.
+    /// Returns a field that is a non-negative integer.
     pub(super) fn count(&self, field: usize, default: i32) -> Result<usize, ModelError> {
         let number = self.int(field, default)?;
         usize::try_from(number).map_err(|_| self.error(format!("expected a count, got {number}")))
@@ -154,17 +155,17 @@ impl<'a> Table<'a> {
         std::str::from_utf8(bytes).map_err(|_| self.error(format!("invalid UTF-8 at byte {at}")))
     }
 
-    /// Returns a list of tables.
+    /// Returns a field that is a list of tables. Empty if the field is missing.
     pub(super) fn tables(&self, field: usize) -> Result<Vec<Table<'a>>, ModelError> {
         self.each(field, |at| self.buffer.table(at))
     }
 
-    /// Returns a list of strings.
+    /// Returns a field that is a list of strings. Empty if the field is missing.
     pub(super) fn texts(&self, field: usize) -> Result<Vec<&'a str>, ModelError> {
         self.each(field, |at| self.text_at(at))
     }
 
-    /// Reads the items that the elements of a list point to.
+    /// Reads the items that the elements of a list of offsets point to.
     fn each<T>(
         &self,
         field: usize,
@@ -176,7 +177,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Decodes 32-bit integers.
+/// Decodes consecutive 32-bit integers.
 pub(super) fn ints(bytes: &[u8]) -> Vec<i32> {
     bytes.chunks_exact(4).map(|bytes| i32::from_le_bytes(chunk(bytes))).collect()
 }

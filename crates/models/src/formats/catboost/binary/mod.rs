@@ -2,8 +2,8 @@
 //!
 //! A file consists of `CBM1`, the length of the core, and the core: a [FlatBuffer](flat) with features, trees
 //! and information about the training as strings. If the model has statistics of categories, their number
-//! follows, and for each table its length and a FlatBuffer. A length has 32 bits; if all of them are set, a
-//! length of 64 bits follows.
+//! follows, and for each table its length and a FlatBuffer. Each length has 32 bits. If all of these bits are
+//! set, a length of 64 bits follows.
 //!
 //! Fields of a table are identified by their index:
 //!
@@ -15,8 +15,8 @@
 //! | category, text, embedding | index, column, name |
 //! | one-hot feature | index, hashes, texts |
 //!
-//! Splits are numbered: first all borders of numeric features, then the hashes of one-hot features, then the
-//! borders of statistics.
+//! Trees refer to splits by index: first all borders of numeric features, then the hashes of one-hot
+//! features, then the borders of statistics.
 
 mod flat;
 mod statistics;
@@ -37,7 +37,7 @@ pub(crate) const MAGIC: &[u8] = b"CBM1";
 /// The only version of the core, in CatBoost's spelling.
 const VERSION: &str = "FlabuffersModel_v1";
 
-/// The name of the part with the tables of statistics.
+/// The name of the part of a file that contains the tables of statistics.
 const TABLES: &str = "static_provider_v1";
 
 /// Maximum number of outputs. Only models without trees need the limit, since each tree stores values for all
@@ -145,7 +145,7 @@ fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, Model
     }
 }
 
-/// Reads the features.
+/// Reads the features from the table of trees.
 fn features(table: Table<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     let mut add = |feature: Table<'_>, kind, [index, column, name]: [usize; 3]| {

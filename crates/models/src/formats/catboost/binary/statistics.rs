@@ -8,11 +8,11 @@ use crate::ensemble::{Counts, Rate, RateKind};
 use crate::error::ModelError;
 use crate::formats::catboost::statistics::{Element, StatisticDescription, kind};
 
-/// The key that identifies a table.
+/// The key that identifies a table of counts.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     categories: Vec<i32>,
-    /// Features and borders of numeric tests; borders are compared bit by bit.
+    /// Features and borders of the numeric tests. Keys with different bits in a border are different.
     above: Vec<(i32, [u8; 4])>,
     exactly: Vec<(i32, [u8; 4])>,
     kind: u8,
@@ -81,7 +81,7 @@ impl StatisticEntry {
 /// Size of a slot in a hash table: 8 bytes for the hash, 4 for the row.
 const PLACE: usize = 12;
 
-/// Reads the tables, by their keys.
+/// Reads the tables of counts, and returns them by key.
 pub(super) fn tables<'a>(
     parts: impl Iterator<Item = Result<Buffer<'a>, ModelError>>,
 ) -> Result<HashMap<Key, Arc<Counts>>, ModelError> {
@@ -103,7 +103,7 @@ fn counts(table: Table<'_>, place: u8) -> Result<Counts, ModelError> {
     });
     let blob = table.list(2, 1)?;
     let (width, counts) = match kind(usize::from(place), 0) {
-        // A float sum and a number of rows.
+        // A slot contains a sum of targets as a float, and a number of rows.
         Some(RateKind::Mean) => {
             let means = pairs(blob).flat_map(|(sum, count)| {
                 [f64::from(f32::from_bits(sum as u32)), f64::from(i32::from_le_bytes(count))]

@@ -1,4 +1,4 @@
-//! Trees in a binary file: lists of the splits, the steps and the leaves of all trees.
+//! Trees in a binary file, stored as lists of the splits, the steps and the leaves of all trees.
 //!
 //! An oblivious tree of size d has d splits and 2^d leaves. For other trees, the size is the number of nodes,
 //! and a step contains the distances to the two children of a node. If both distances are 0, the node is a
@@ -10,15 +10,15 @@ use crate::error::ModelError;
 use crate::formats::catboost::splits::{Condition, Grove, Splits};
 use crate::formats::catboost::trees::{MAX_SPLITS, oblivious};
 
-/// The trees, parsed so far that they can be added to an ensemble.
+/// The lists of all trees, parsed and ready to be converted to trees of an ensemble.
 pub(super) struct Trees<'a> {
     table: Table<'a>,
-    /// The conditions, by the index that trees use.
+    /// The conditions of splits, by the index that trees use.
     conditions: Vec<Condition>,
     splits: Vec<i32>,
     sizes: Vec<i32>,
     values: Vec<f64>,
-    /// Weights of all leaves; empty if the file has no weights.
+    /// The weights of all leaves; empty if the file does not store weights.
     weights: Vec<f64>,
     /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,
@@ -55,7 +55,7 @@ impl<'a> Trees<'a> {
         Ok(Self { table, conditions, splits, sizes, values, weights, steps, leaves })
     }
 
-    /// Returns the kind of trees for display.
+    /// Returns a description of the kind of trees, for display.
     pub(super) fn kind(&self) -> &'static str {
         if self.steps.is_empty() { "oblivious trees" } else { "nested trees" }
     }
@@ -84,7 +84,7 @@ impl<'a> Trees<'a> {
         Ok(())
     }
 
-    /// Returns a split by its index, and whether it depends on several features.
+    /// Returns the split with this index, and whether the split depends on several features.
     fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
         let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
         let condition = condition
@@ -152,7 +152,7 @@ impl<'a> Trees<'a> {
             joint |= is_joint;
             shape.add_split([listed, listed + 1], split);
             listed += 2;
-            // Steps lead forward, and each may be taken once.
+            // Steps lead to later nodes, and each node may be reached only once.
             if listed as usize > 2 * nodes.len() + 1 {
                 return Err("some nodes are reached more than once".to_owned());
             }

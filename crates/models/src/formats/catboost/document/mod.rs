@@ -39,7 +39,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     trees.model(frame, scale)
 }
 
-/// Reads the features, which are listed by kind.
+/// Reads the features, which the document lists by kind.
 fn features(field: &Field<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     for list_name in ["float_features", "categorical_features", "text_features", "embedding_features"] {
@@ -62,8 +62,9 @@ fn features(field: &Field<'_>) -> Result<Features, ModelError> {
     }
 }
 
-/// Returns whether a missing value counts as above every border. `AsFalse` and `AsTrue` specify the result of
-/// `x > border` for a missing value. `AsIs` compares with NaN, which is false.
+/// Returns whether a missing value of a feature counts as above every border. `AsFalse` and `AsTrue` specify
+/// the result of `x > border` for a missing value. With `AsIs`, NaN is compared with the border, which is
+/// always false.
 fn missing_is_above(feature: &Field<'_>) -> Result<bool, ModelError> {
     let Some(treatment) = feature.find("nan_value_treatment")? else { return Ok(false) };
     match treatment.text()? {
@@ -82,8 +83,8 @@ fn texts(listed: &Field<'_>) -> Result<Vec<String>, ModelError> {
     list.elements()?.iter().map(|category| Ok(category.get("value")?.text()?.to_owned())).collect()
 }
 
-/// Reads `[scale, [bias, …]]`, or `[scale, bias]` as written by older releases. A model without trees has as
-/// many outputs as biases.
+/// Reads `[scale, [bias, …]]`, or `[scale, bias]` as written by older releases. A model without trees has one
+/// output per bias.
 fn scale_and_bias(field: &Field<'_>, outputs: Option<usize>) -> Result<(f64, Vec<f64>), ModelError> {
     let (scale, bias) = match field.numbers() {
         Ok(numbers) => match numbers[..] {

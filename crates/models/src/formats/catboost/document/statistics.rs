@@ -9,7 +9,7 @@ use crate::formats::catboost::features::Features;
 use crate::formats::catboost::statistics::{Element, NAMES, StatisticDescription, kind};
 use crate::formats::document::Field;
 
-/// Losses for several targets, each with its own statistics.
+/// Losses for several targets. With these, each target has separate statistics.
 const SEVERAL_TARGETS: [&str; 4] =
     ["MultiRMSE", "MultiRMSEWithMissingValues", "MultiLogloss", "MultiCrossEntropy"];
 
@@ -20,12 +20,12 @@ pub(super) struct StatisticEntry<'a> {
     table: &'a str,
 }
 
-/// Maps splits to statistics. Splits store an index into the list of all borders and one-hot values of all
-/// features.
+/// A mapping from splits to statistics. A split stores an index into the list of all borders and one-hot
+/// values of all features.
 pub(super) struct Borders {
-    /// The index of the first border of a statistic.
+    /// The index, in this list, of the first border of a statistic.
     first: usize,
-    /// The statistic and the value of each border, starting with the one at that index.
+    /// For each border from index `first` on, the index of its statistic, and its value.
     of: Vec<(usize, f32)>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> StatisticEntry<'a> {
         let rate = Rate {
             kind: known.ok_or_else(unknown)?,
             prior: number("prior_numerator")?,
-            // The misspelling is CatBoost's.
+            // CatBoost writes this misspelt name.
             prior_weight: number("prior_denomerator")?,
             shift: number("shift")?,
             scale: number("scale")?,
@@ -98,9 +98,9 @@ impl<'a> StatisticEntry<'a> {
     }
 }
 
-/// Rejects statistics of several targets. The file names tables without their target, so if several have the
-/// same name, it contains only one of them. If the loss is unknown, some of these files are recognized by the
-/// order of the statistics, which CatBoost sorts within a target.
+/// Rejects statistics of several targets. In the file, the name of a table does not include its target, so if
+/// several tables have the same name, the file contains only one of them. If the loss is unknown, some of
+/// these files are recognized by the order of the statistics, which CatBoost sorts within a target.
 pub(super) fn check_targets(listed: &[StatisticEntry<'_>], loss: &str) -> Result<(), ModelError> {
     let mut last: HashMap<&str, (usize, f32)> = HashMap::new();
     for listed in listed {

@@ -9,7 +9,7 @@ use crate::formats::catboost::splits::{Condition, Frame, Grove, Splits, refuse_c
 use crate::formats::catboost::trees::{self, MAX_SPLITS};
 use crate::formats::document::Field;
 
-/// The trees, parsed so far that they can be added to an ensemble.
+/// The trees of a document, ready to be converted to trees of an ensemble.
 pub(super) struct Trees<'a> {
     kind: &'static str,
     trees: Vec<Field<'a>>,
@@ -35,7 +35,7 @@ impl<'a> Trees<'a> {
         Ok(trees)
     }
 
-    /// Returns the kind of trees for display.
+    /// Returns a description of the kind of trees, for display.
     pub(super) fn kind(&self) -> &'static str {
         self.kind
     }
@@ -50,7 +50,7 @@ impl<'a> Trees<'a> {
         self.nodes
     }
 
-    /// Returns the number of outputs, which is the number of values per leaf of a tree.
+    /// Returns the number of outputs, which is the number of values per leaf.
     fn outputs_of(&self, tree: &Field<'a>) -> Result<usize, ModelError> {
         if self.oblivious {
             let values = tree.get("leaf_values")?;
@@ -118,7 +118,7 @@ fn conditions<'a>(
     fields.into_iter().map(|field| Ok((field.clone(), condition(&field, splits, borders)?))).collect()
 }
 
-/// Returns the nodes of a nested tree with their splits, level by level, as they are numbered. Terminates
+/// Returns the nodes of a nested tree, level by level, each with its split unless it is a leaf. The loop ends
 /// because the nesting is limited.
 fn in_order<'a>(tree: &Field<'a>) -> Result<Vec<(Field<'a>, Option<Field<'a>>)>, ModelError> {
     let mut queue = VecDeque::from([tree.clone()]);

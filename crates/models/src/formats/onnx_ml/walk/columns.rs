@@ -16,16 +16,16 @@ use super::stop::Stop;
 pub(super) struct Term {
     pub(super) feature: u32,
     pub(super) coefficient: f64,
-    /// The value of the term if the feature is missing; NaN unless it is imputed.
+    /// The value of the term if the feature is missing; NaN unless the feature is imputed.
     pub(super) missing: f64,
 }
 
 /// The terms of a forest in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Leaves {
-    /// A weighted sum of the outputs of the forest: the weight of each output.
+    /// A weighted sum of the outputs of the forest, as the weight of each output.
     Weighted(BTreeMap<usize, f64>),
-    /// A value for each leaf of the only tree of the forest.
+    /// A value for each leaf of a forest with a single tree.
     Mapped(Rc<[f64]>),
 }
 
@@ -39,7 +39,7 @@ impl Leaves {
         }
     }
 
-    /// Adds the terms of the same forest in another column.
+    /// Adds the terms that the same forest has in another column.
     fn add(&mut self, other: &Self) {
         match (self, other) {
             (Self::Weighted(own), Self::Weighted(others)) => {
@@ -207,7 +207,7 @@ impl Columns {
         Ok(Self(columns))
     }
 
-    /// Adds `factor` times the columns of `other` to these columns, which must have the same number.
+    /// Adds `factor` times the columns of `other` to these columns. Both must have equally many columns.
     pub(super) fn plus(&self, other: &Self, factor: f64, allowance: &mut Allowance) -> Result<Self, Stop> {
         if self.len() != other.len() {
             return Err(Stop::Other);
@@ -229,14 +229,15 @@ impl Columns {
         }
     }
 
-    /// Returns the sum of two columns, if it is the same for all rows.
+    /// Returns the sum of the two columns, if there are two and their sum is the same for all rows.
     pub(super) fn constant_sum(&self) -> Option<f64> {
         let [first, second] = &self.0[..] else { return None };
         let without = |column: &Column| Column { constant: 0.0, ..column.clone() };
         without(first).mirrors(&without(second)).then_some(first.constant + second.constant)
     }
 
-    /// Returns the forest with one tree whose leaf determines all columns. Some columns may be constant.
+    /// Returns the forest with a single tree whose leaf determines all columns, if there is one. Some columns
+    /// may be constant.
     pub(super) fn tree(&self) -> Option<usize> {
         let mut found = None;
         for column in &self.0 {

@@ -20,7 +20,7 @@ impl Encoder {
     pub(super) fn read(attributes: Attributes<'_>) -> Result<Self, Stop> {
         let classes = attributes.texts("classes_strings");
         if !classes.is_empty() {
-            // The first version maps strings to their indices.
+            // The first version of the operator maps strings to their indices.
             return Ok(Self {
                 keys: classes
                     .iter()
@@ -46,7 +46,7 @@ impl Encoder {
         Ok(Self { keys, values, default, element })
     }
 
-    /// Returns the value of a number.
+    /// Returns the value to which the table maps a number.
     pub(super) fn value(&self, number: f64) -> &Datum {
         let place = self.keys.iter().position(|key| *key == Datum::Number(number));
         place.map_or(&self.default, |place| &self.values[place])

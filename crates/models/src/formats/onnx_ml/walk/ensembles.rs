@@ -1,4 +1,4 @@
-//! Reading of the trees of an operator.
+//! Reading of the trees in an operator's attributes.
 
 use super::columns::{Allowance, Column, Columns};
 use super::forest::Forest;
@@ -31,7 +31,7 @@ pub(super) fn read(
         let forest = lists::read(attributes, kind, &outputs, splitter)?;
         (forest, outputs.base_margins, outputs.link, outputs.single)
     };
-    // The file stores only the number of outputs, some of which take several hundred bytes each.
+    // The file stores only the number of outputs, but an output can take several hundred bytes of memory.
     let leaves = if let [tree] = &forest.drafts[..] { tree.leaf_count() } else { 1 };
     allowance.spend(base_margins.len().saturating_mul(16 + leaves))?;
     let scores = scores(&forest, number, &base_margins, link, single);

@@ -19,7 +19,7 @@ use crate::formats::onnx_ml::graph::{Element, is_ensemble, is_label};
 use crate::formats::onnx_ml::messages::{GraphProto, NodeProto, TensorProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
-/// Number of terms that every file may create. Long files may create more.
+/// Number of terms that a file of any length may create. Long files may create more terms.
 const TERMS: usize = 1 << 22;
 
 /// The result of evaluating a graph.
@@ -48,7 +48,7 @@ pub(super) fn follow(
         let value = match read {
             Ok(tensor) => Value::Constant(tensor),
             Err(error @ ModelError::Unsupported { .. }) => return Err(error.into()),
-            // A text tensor may only be needed for values that are not followed, such as labels.
+            // A text tensor may be needed only for values that are not evaluated, such as labels.
             Err(_) if !tensor.string_data.is_empty() => text_constant(tensor),
             Err(error) => return Err(error.into()),
         };
@@ -95,7 +95,7 @@ pub(super) struct Walk<'a> {
     pub(super) texts: HashMap<u32, Texts>,
     pub(super) refused: HashSet<u32>,
     pub(super) notes: Vec<String>,
-    /// Length of the file.
+    /// Length of the file in bytes.
     length: usize,
 }
 
@@ -121,14 +121,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns the value of a node.
+    /// Evaluates a node.
     fn value(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         Attributes::new(node)?;
         let count = node.input.len();
         let mut constants = true;
         for index in (0..count).filter(|&index| !node.input[index].is_empty()) {
             match self.get(node, index)? {
-                // This need not be an error, because the value may only be needed for a label.
+                // Propagate the refusal instead of failing, because the value may be needed only for a label.
                 Value::Refused(refusal) => return Ok(Value::Refused(refusal.clone())),
                 Value::Constant(_) | Value::Text(_) => {}
                 _ => constants = false,
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
         self.scored(node)
     }
 
-    /// Returns the value of a node whose inputs are constants.
+    /// Evaluates a node whose inputs are all constants. Returns `None` for other nodes.
     fn constant_value(&self, node: &NodeProto) -> Result<Option<Value>, Stop> {
         let attributes = Attributes::new(node)?;
         match (&*node.op_type, node.input.len()) {
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the scores of an operator with trees.
+    /// Evaluates an operator with trees. Returns its scores.
     fn trees(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         let table = match self.get(node, 0)? {
             Value::Table(table) => table.clone(),
@@ -293,7 +293,7 @@ fn refusal(node: &NodeProto, stop: Stop) -> Result<Rc<Refusal>, Stop> {
     Ok(Rc::new(Refusal { operator: node.op_type.clone(), name: node.name.clone(), why }))
 }
 
-/// Converts indices of columns. Negative ones count from the end.
+/// Converts indices of columns. Negative indices count from the end.
 pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop> {
     let count = count as i64;
     let place = |&place: &i64| {

@@ -16,13 +16,14 @@ use crate::formats::onnx_ml::{indices, lists};
 
 /// The file stores only the number of columns, so without a limit a small file could exhaust the memory.
 const MAX_FEATURES: usize = 1 << 30;
-/// Number of columns that every file may have if they are listed one by one. Long files may have more.
+/// Number of columns that a file of any length may have if they are listed one by one. Long files may have
+/// more columns.
 const COLUMNS: usize = 1 << 16;
 
 /// The columns of the table.
 pub(super) struct Rows {
     pub(super) columns: usize,
-    /// The names, if each column is a separate input.
+    /// The names of the columns, if each column is a separate input.
     pub(super) names: Option<Vec<String>>,
     /// The width to which rows are rounded.
     pub(super) grid: Grid,
@@ -114,7 +115,8 @@ fn is_narrowed(graph: &GraphProto, name: &str, element: Element) -> Result<bool,
     Ok(true)
 }
 
-/// Returns the number of columns that operators expect of an input for which the graph does not specify it.
+/// Returns the number of columns that operators expect in an input, if the graph does not specify this
+/// number.
 fn width_for(
     graph: &GraphProto,
     constants: &HashMap<&str, Value>,

@@ -1,9 +1,9 @@
 //! Operators on scores that are determined by one tree, so that their results can be computed for each of its
 //! leaves.
 //!
-//! For example, isolation forests look up path lengths by the index of the leaf, and votes of classifiers
-//! compare the scores of a leaf. The computation is done here for each leaf, rounded to `f32` as in the
-//! runtime.
+//! For example, isolation forests look up path lengths by the index of the leaf, and voting classifiers
+//! compare the scores of a leaf. This module evaluates these operators for each leaf, rounding to `f32` as
+//! the runtime does.
 
 use super::columns::{Column, Columns, Leaves};
 use super::encoder::Encoder;
@@ -91,13 +91,14 @@ impl Walk<'_> {
         Ok(Some(Value::Scores(Scores::affine(margins))))
     }
 
-    /// Returns whether both inputs depend on the row.
+    /// Returns whether both inputs of a node depend on the row.
     fn mixes(&self, node: &NodeProto) -> Result<bool, Stop> {
         let is_scores = |index| self.get(node, index).map(|value| matches!(value, Value::Scores(_)));
         Ok(is_scores(0)? && is_scores(1)?)
     }
 
-    /// Returns the only tree that determines all inputs, and their numbers. `None` if there is no such tree.
+    /// Returns the index of the forest whose only tree determines all inputs of a node, and the numbers of
+    /// these inputs. Returns `None` if there is no such tree.
     fn of_one_tree(&mut self, node: &NodeProto) -> Result<Option<(usize, Vec<Numbers>)>, Stop> {
         let mut forest = None;
         for index in 0..node.input.len() {
@@ -151,7 +152,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the values of a column for each leaf.
+/// Returns the value of a column for each leaf.
 fn numbers_of(column: &Column) -> Vec<f64> {
     match column.trees.first_key_value() {
         Some((_, Leaves::Mapped(values))) => values.iter().map(|value| value + column.constant).collect(),
@@ -159,8 +160,8 @@ fn numbers_of(column: &Column) -> Vec<f64> {
     }
 }
 
-/// Applies a function elementwise. Inputs with one column are broadcast to the columns of the others, and
-/// columns with a single number to all leaves.
+/// Applies a function elementwise. Inputs with one column are broadcast to the number of columns of the other
+/// inputs, and columns with a single number are broadcast to all leaves.
 fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, Stop> {
     let columns = inputs.iter().map(Vec::len).max().unwrap_or(0);
     let leaves = inputs.iter().flatten().map(Vec::len).max().unwrap_or(0);
@@ -181,7 +182,8 @@ fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, S
     Ok(made)
 }
 
-/// Returns for each leaf the index of the largest column, and the first one if there are ties.
+/// Returns for each leaf the index of the column with the largest number, the first such column in case of
+/// ties.
 fn places_of_largest(columns: &Numbers) -> Vec<f64> {
     let leaves = columns.iter().map(Vec::len).max().unwrap_or(0);
     let largest = |leaf: usize| {

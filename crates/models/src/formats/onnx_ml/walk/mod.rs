@@ -65,7 +65,7 @@ use super::origin::{operator_set, origin};
 use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
 use crate::error::ModelError;
 
-/// The alternative for models that are not a sum of trees.
+/// The advice in errors for models that are not a sum of trees.
 const OTHER_WAYS: &str = "explain it as a function instead: apportion.Explainer(function, X) in Python, or \
                           a program with --predict";
 
@@ -177,7 +177,7 @@ pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelEr
     ensemble(parts, found)
 }
 
-/// Returns the kinds of trees, or "linear model", and the objective.
+/// Returns a description of the model (the kinds of trees, or "linear model"), and the objective.
 fn kinds(graph: &GraphProto) -> (String, &'static str) {
     let mut kinds: Vec<&str> = Vec::new();
     for node in graph.node.iter().filter(|node| is_ensemble(node)) {

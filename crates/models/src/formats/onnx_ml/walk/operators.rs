@@ -20,8 +20,8 @@ pub(super) fn regressor(
     Ok(Scores::linked(margins, PostTransform::named(attributes)?.link()))
 }
 
-/// Computes `post_transform(coefficients · x + intercepts)` for each class. If there are two classes with
-/// coefficients for one, the margin belongs to the second class.
+/// Computes `post_transform(coefficients · x + intercepts)` for each class. If there are two classes but
+/// coefficients for only one, the margin belongs to the second class.
 pub(super) fn classifier(
     attributes: Attributes<'_>,
     columns: &Columns,

@@ -48,7 +48,7 @@ impl Walk<'_> {
         Ok(Some(Value::Table(table)))
     }
 
-    /// Evaluates operators on a single table.
+    /// Evaluates operators whose only non-constant input is a table.
     fn after(
         &mut self,
         node: &NodeProto,
@@ -209,7 +209,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Replaces missing values by numbers.
+    /// Evaluates an `Imputer`, which replaces missing values with numbers.
     fn imputed(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         self.allowance.spend(table.len())?;
         let fills = imputer(attributes, table.len())?;
@@ -241,8 +241,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns 1 for values that meet a condition, else 0. If a value meets it, all larger values must do so
-    /// too. Missing values are rejected or do not meet it.
+    /// Returns columns that are 1 for values that meet a condition, else 0. If a value meets the condition,
+    /// all larger values must meet it too. Missing values are rejected, or do not meet the condition.
     fn tested(
         &mut self,
         table: &Table,
@@ -263,7 +263,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Compares with a constant. The result is false for NaN.
+    /// Compares columns with a constant. The result is false for NaN.
     fn compared(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         let (table, numbers, comes_first) = self.with_constant(node)?;
         let operator = match (&*node.op_type, comes_first) {
@@ -463,7 +463,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Selects one of two values by a condition. All must be functions of the same column.
+    /// Evaluates `Where`, which selects one of two values by a condition. The condition and both values must
+    /// be functions of the same column.
     fn choice(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         if node.input.len() != 3 {
             return Err(Stop::Other);

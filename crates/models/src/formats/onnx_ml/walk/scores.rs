@@ -16,7 +16,7 @@ use crate::formats::onnx_ml::messages::{DOUBLE, FLOAT, NodeProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
 impl Walk<'_> {
-    /// Returns an input as scores. Columns of the table are converted.
+    /// Returns an input of a node as scores. Columns of the table are converted to scores.
     fn scores(&mut self, node: &NodeProto, index: usize) -> Result<Scores, Stop> {
         match self.get(node, index)? {
             Value::Scores(scores) => Ok(scores.clone()),
@@ -28,7 +28,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the columns of an input without a link.
+    /// Returns the columns of an input of a node, to which no link may have been applied.
     fn columns(&mut self, node: &NodeProto, index: usize) -> Result<Columns, Stop> {
         Ok(self.scores(node, index)?.columns()?.clone())
     }
@@ -143,7 +143,7 @@ impl Walk<'_> {
             ("Normalizer", _) => match (attributes.text("norm")?.unwrap_or("MAX"), self.get(node, 0)?) {
                 (_, Value::Table(_)) => return Err(unsupported(node)),
                 ("L1", _) => self.scores(node, 0)?.shares().map_err(|_| unsupported(node))?,
-                // There is no link for scores with another norm.
+                // Scores divided by any other norm cannot be represented by a link.
                 (_, Value::Scores(scores))
                     if scores.margins.0.iter().all(|column| column.terms.is_empty()) =>
                 {
@@ -234,7 +234,7 @@ impl Walk<'_> {
         Ok(Value::Stack(all))
     }
 
-    /// Computes sums and means over an axis.
+    /// Evaluates sums and means over an axis.
     fn reduced(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Value, Stop> {
         let axes = match node.input.get(1) {
             Some(_) => self.places(node, 1)?,
@@ -304,7 +304,7 @@ impl Walk<'_> {
         Ok(Columns(sums))
     }
 
-    /// Concatenates columns.
+    /// Evaluates a concatenation of columns.
     fn beside(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Scores, Stop> {
         let mut parts = Vec::with_capacity(node.input.len());
         let mut terms = 0usize;
@@ -447,8 +447,8 @@ impl Walk<'_> {
     }
 }
 
-/// Converts a sequence of steps to an affine function. Rounding is omitted, because it only changes a sum
-/// slightly.
+/// Converts a sequence of steps to an affine function. Rounding steps are omitted, because they change a sum
+/// only slightly.
 fn affine(chain: &Chain) -> Result<Column, Stop> {
     let mut column = Column::feature(chain.feature());
     for step in chain.steps() {
@@ -474,7 +474,7 @@ fn affine(chain: &Chain) -> Result<Column, Stop> {
     Ok(column)
 }
 
-/// Returns the columns of scores without a link.
+/// Returns the columns of scores to which no link has been applied, otherwise an error.
 fn before_links(scores: &Scores) -> Result<&Columns, Stop> {
     scores.columns().map_err(|_| mixes_links())
 }

@@ -1,8 +1,8 @@
-//! Why a graph, or a value in it, cannot be evaluated.
+//! The reason why a graph, or a value in it, cannot be evaluated.
 
 use crate::error::ModelError;
 
-/// Why a graph, or a value in it, cannot be evaluated.
+/// The reason why a graph, or a value in it, cannot be evaluated.
 #[derive(Debug)]
 pub(in super::super) enum Stop {
     /// The graph is neither a sum of trees nor a linear model.

@@ -10,10 +10,11 @@ use crate::ensemble::Width;
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 
-/// Number of categories that the rules of every file may list. Long files may list more.
+/// Number of categories that the rules for a file of any length may list. Rules for long files may list more
+/// categories.
 const RULES: usize = 1 << 24;
 
-/// A list of columns.
+/// A list of columns, each of which is a function of one column of the table.
 #[derive(Debug, Clone)]
 pub(in super::super) enum Table {
     /// An input of the graph. Its columns are not listed one by one, since a file may declare any number of
@@ -28,7 +29,7 @@ pub(in super::super) struct Input {
     pub(super) first: u32,
     pub(super) count: usize,
     pub(super) element: Element,
-    /// Whether rows have more digits than the input of the runtime, so that they must be rounded to `f32`.
+    /// Whether rows are more precise than the input of the runtime, so that they must be rounded to `f32`.
     pub(super) is_rounded: bool,
 }
 
@@ -116,7 +117,7 @@ impl Table {
     }
 }
 
-/// Translates tests on preprocessed columns to tests on columns of the table.
+/// A translator of tests on preprocessed columns to tests on columns of the table.
 pub(in super::super) struct Splitter<'a> {
     table: &'a Table,
     grid: Grid,

@@ -31,7 +31,7 @@ pub(super) enum Value {
     Refused(Rc<Refusal>),
 }
 
-/// Why a value cannot be evaluated.
+/// The reason why a value cannot be evaluated.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) operator: String,
@@ -50,7 +50,7 @@ pub(super) enum Reason {
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     pub(super) margins: Columns,
-    /// `None` for a link that [`Link`] does not support.
+    /// The link; `None` if [`Link`] does not support it.
     pub(super) link: Option<Link>,
     /// Whether the second of two columns is the margin, and the first is the corresponding score of the other
     /// class.
@@ -78,7 +78,7 @@ impl Scores {
         }
     }
 
-    /// Applies a link, unless one was applied already.
+    /// Applies a link. Fails if a link was already applied.
     pub(super) fn behind(&self, link: Link) -> Result<Self, Stop> {
         Ok(Self::linked(self.columns()?.clone(), Some(link)))
     }
@@ -101,7 +101,7 @@ impl Scores {
         Ok(Self { link, ..self.clone() })
     }
 
-    /// Returns `1 − p` for probabilities with independent margins.
+    /// Returns `1 − p` for probabilities p that are computed independently of each other.
     pub(super) fn opposite(&self) -> Result<Self, Stop> {
         match self.link {
             LOGISTIC => Ok(Self::linked(self.margins.affine(|_| [0.0, -1.0, 0.0]), LOGISTIC)),

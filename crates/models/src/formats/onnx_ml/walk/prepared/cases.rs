@@ -1,4 +1,4 @@
-//! Functions of a string: a value for each category.
+//! Functions of a string, with a value for each category.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::formats::onnx_ml::walk::stop::Stop;
 pub(in super::super) struct Texts {
     list: Vec<Rc<str>>,
     codes: HashMap<Rc<str>, u32>,
-    /// Whether the runtime rejects a row with another string.
+    /// Whether the runtime rejects rows with other strings.
     pub(in super::super) refuses_others: bool,
 }
 
@@ -56,7 +56,7 @@ pub(in super::super::super) struct Cases {
 }
 
 impl Cases {
-    /// Creates the identity on a text column of the table.
+    /// Creates the identity function of a text column of the table.
     pub(in super::super) fn new(feature: u32) -> Self {
         Self { feature, table: Rc::default(), others: None, element: Element::Text }
     }
@@ -121,8 +121,8 @@ impl Cases {
         Ok(Self { table: Rc::new(table), others: Some(others), element, ..*self })
     }
 
-    /// Selects `one` for strings whose value here is a number other than 0, else `other`. All must be
-    /// functions of one column.
+    /// Creates the function that selects `one` for strings whose value here is a nonzero number, else
+    /// `other`. All three must be functions of the same column.
     pub(in super::super) fn choice(
         &self,
         one: Choice<'_>,

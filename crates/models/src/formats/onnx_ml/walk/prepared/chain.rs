@@ -1,4 +1,4 @@
-//! Monotone functions of a number: a sequence of steps.
+//! Monotone functions of a number, composed of a sequence of steps.
 
 use super::grid::Grid;
 use super::pieces::Pieces;
@@ -10,10 +10,10 @@ use crate::formats::onnx_ml::decision::{Decision, Mode};
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
 
-/// Maximum number of steps. Each threshold takes about a hundred evaluations of all steps.
+/// Maximum number of steps. Finding a threshold takes about a hundred evaluations of all steps.
 const MAX_STEPS: usize = 64;
 
-/// A column of the table after some steps.
+/// A column of the table to which some steps have been applied.
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Chain {
     feature: u32,
@@ -50,7 +50,7 @@ impl Chain {
         &self.steps
     }
 
-    /// Returns the value for a number of the table, or for NaN.
+    /// Returns the value of this function for a number in the table, or for NaN.
     pub(in super::super) fn value(&self, x: f64) -> f64 {
         self.steps.iter().fold(x, |x, step| step.value(x))
     }
@@ -80,8 +80,8 @@ impl Chain {
         is_valid.then(|| (grid.first((first, zero), |x| !is_nan(x)), grid.first((zero, last), is_nan) - 1))
     }
 
-    /// Returns the positions in the range `valid` whose values meet a condition. If a value meets it, all
-    /// larger values must do so too.
+    /// Returns the positions in the range `valid` whose values meet a condition. If a value meets the
+    /// condition, all larger values must meet it too.
     fn where_large(&self, valid: (i64, i64), grid: Grid, large: impl Fn(f64) -> bool) -> (i64, i64) {
         if self.is_decreasing() {
             (valid.0, grid.first(valid, |x| !large(self.value(x))) - 1)
@@ -142,7 +142,7 @@ impl Chain {
         Ok(Split { feature: self.feature, region, missing_holds })
     }
 
-    /// Returns the value if it is the same for all finite numbers, as for a product with 0.
+    /// Returns the value of this function if it is the same for all finite numbers, as for a product with 0.
     pub(in super::super) fn as_constant(&self, grid: Grid) -> Option<f64> {
         // Larger numbers are infinite as `f32`.
         let (first, last) = match self.steps.first() {
@@ -153,8 +153,8 @@ impl Chain {
         (lowest == highest).then_some(lowest)
     }
 
-    /// Returns a function of this column with a value for each of some numbers, one for all other numbers,
-    /// and one for NaN.
+    /// Returns a function of this column with a separate value for each of some numbers, one value for all
+    /// other numbers, and one for NaN.
     pub(in super::super) fn encoded(
         &self,
         values: &[(f64, f64)],
@@ -181,7 +181,7 @@ impl Chain {
     }
 
     /// Returns a function of this column that is `yes` for values that meet a condition, else `no`. If a
-    /// value meets it, all larger values must do so too.
+    /// value meets the condition, all larger values must meet it too.
     pub(in super::super) fn above(
         &self,
         large: impl Fn(f64) -> bool,
@@ -197,7 +197,8 @@ impl Chain {
         self.pieces(parts, no, (of_number, missing), element, grid)
     }
 
-    /// Builds the pieces of a function of this column, given the function and its value for NaN.
+    /// Builds the pieces of a piecewise constant function of this column, given the function and its value
+    /// for NaN.
     fn pieces(
         &self,
         parts: Vec<(i64, i64, f64)>,

@@ -8,8 +8,7 @@
 //!
 //! So a test on such a column is a test on the column of the table. Arithmetic is rounded as in the runtime,
 //! and the threshold of a chain is found by bisection over all numbers that the column may contain. So the
-//! test on the table's column holds for exactly those rows for which the test on the preprocessed column
-//! holds.
+//! test on the table's column holds for exactly the same rows as the test on the preprocessed column.
 
 mod cases;
 mod chain;
@@ -32,7 +31,7 @@ use super::super::decision::Decision;
 use super::super::graph::Element;
 use super::stop::Stop;
 
-/// A column of a tensor.
+/// A column of a tensor, as a function of one column of the table.
 #[derive(Debug, Clone)]
 pub(in super::super) enum Prepared {
     Chain(Chain),
@@ -59,7 +58,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the type of its values.
+    /// Returns the type of the column's values.
     pub(super) fn element(&self) -> Element {
         match self {
             Self::Chain(chain) => chain.element,
@@ -77,7 +76,7 @@ impl Prepared {
         })
     }
 
-    /// Applies a function to each of its values, whose number must be small.
+    /// Applies a function to each value of this column, which must have only a few values.
     pub(super) fn map_values(&self, of: impl Fn(f64) -> f64) -> Result<Self, Stop> {
         match self {
             Self::Chain(_) => Err(Stop::because("it maps each number of a column separately")),

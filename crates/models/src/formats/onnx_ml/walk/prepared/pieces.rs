@@ -13,9 +13,10 @@ use crate::formats::onnx_ml::walk::stop::Stop;
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Pieces {
     feature: u32,
-    /// First and last grid position, and the value. Intervals cover −∞ to ∞ without gaps.
+    /// For each interval, its first and last grid position, and the value. Intervals cover −∞ to ∞ without
+    /// gaps.
     parts: Rc<[(i64, i64, f64)]>,
-    /// The value for a missing value; NaN if the graph does not define it.
+    /// The value of this function for a missing value; NaN if the graph does not define it.
     missing: f64,
     pub(super) element: Element,
 }
@@ -47,7 +48,7 @@ impl Pieces {
     }
 
     /// Applies a function to the values of several columns, which must be functions of the same column of the
-    /// table. The result is missing if one of them is.
+    /// table. The result is missing if one of the values is missing.
     pub(in super::super) fn combined(
         columns: &[Self],
         of: impl Fn(&[f64]) -> f64,
@@ -85,7 +86,7 @@ impl Pieces {
         self.feature
     }
 
-    /// Returns the value for a missing value.
+    /// Returns the value of this function for a missing value.
     pub(in super::super) fn missing(&self) -> f64 {
         self.missing
     }

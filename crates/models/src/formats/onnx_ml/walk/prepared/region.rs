@@ -8,7 +8,8 @@ use crate::ensemble::{Rule, at_most};
 pub(super) struct Intervals(Vec<(i64, i64)>);
 
 impl Intervals {
-    /// Sorts intervals that do not overlap, removes empty ones, and merges adjacent ones.
+    /// Creates intervals from a list without overlaps: sorts the list, removes empty intervals, and merges
+    /// adjacent intervals.
     pub(super) fn new(mut intervals: Vec<(i64, i64)>) -> Self {
         intervals.retain(|&(first, last)| first <= last);
         intervals.sort_unstable();
@@ -22,7 +23,7 @@ impl Intervals {
         Self(joined)
     }
 
-    /// Returns the intervals between these.
+    /// Returns the intervals of all positions that are not in these intervals.
     fn complement(&self, grid: Grid) -> Self {
         let (first, last) = grid.ends();
         let starts = std::iter::once(first).chain(self.0.iter().map(|interval| interval.1 + 1));
@@ -41,7 +42,7 @@ impl Intervals {
     }
 }
 
-/// The values of a column, except missing ones, for which a test holds.
+/// The values of a column, except missing values, for which a test holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super::super) enum Region {
     /// x < t
@@ -50,7 +51,7 @@ pub(in super::super::super) enum Region {
     From(f64),
     /// The values that the rule sends left.
     Inside(Rule),
-    /// All other values.
+    /// The values that the rule sends right.
     Outside(Rule),
 }
 
@@ -136,7 +137,7 @@ mod tests {
                 for x in
                     [number, f64::from((number as f32).next_up()), f64::from((number as f32).next_down())]
                 {
-                    // Zero is in an interval that contains either of its signs.
+                    // Zero is in an interval that contains −0 or 0.
                     let within =
                         |x: f64| pairs.iter().any(|&(low, high)| (low..=high).contains(&grid.place(x)));
                     if x != 0.0 || within(0.0) == within(-0.0) {

@@ -6,7 +6,7 @@ use crate::formats::onnx_ml::walk::stop::Stop;
 /// A test on a preprocessed column, translated to the table's column.
 #[derive(Debug)]
 pub(in crate::formats::onnx_ml) struct Split {
-    /// The table's column.
+    /// The index of the table's column.
     pub(in crate::formats::onnx_ml) feature: u32,
     /// The values for which the test holds.
     pub(in crate::formats::onnx_ml) region: Region,

@@ -5,15 +5,15 @@ use crate::formats::onnx_ml::graph::Element;
 /// An operation on each number of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) enum Step {
-    /// Rounds to `f32`.
+    /// Rounding to `f32`.
     Single,
-    /// Rounds toward zero.
+    /// Rounding toward zero.
     Whole,
-    /// Combines with a constant, in the arithmetic of the given type.
+    /// An operation with a constant, in the arithmetic of the given type.
     Arithmetic { operation: Operation, constant: f64, element: Element },
-    /// Clips to an interval.
+    /// Clipping to an interval.
     Clip { lowest: f64, highest: f64 },
-    /// Replaces missing values.
+    /// Replacement of missing values with this number.
     Fill(f64),
 }
 
@@ -51,7 +51,7 @@ impl Operation {
 }
 
 impl Step {
-    /// Returns the value for a number or NaN.
+    /// Returns the result of this step for a number or NaN.
     pub(super) fn value(self, x: f64) -> f64 {
         match self {
             Self::Single => f64::from(x as f32),
@@ -68,7 +68,7 @@ impl Step {
         }
     }
 
-    /// Returns whether larger numbers have smaller values.
+    /// Returns whether the results of this step decrease as numbers increase.
     pub(super) fn is_decreasing(self) -> bool {
         match self {
             Self::Arithmetic { operation: Operation::SubtractFrom, .. } => true,
