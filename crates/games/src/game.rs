@@ -47,7 +47,7 @@ pub trait Game: Sync {
         1
     }
 
-    /// Returns the number of rows that the model of the game predicts per coalition, or 0 for games without a
+    /// Returns the number of rows that the model predicts to evaluate one coalition, or 0 for games without a
     /// model.
     fn rows_per_coalition(&self) -> usize {
         0
@@ -73,8 +73,8 @@ pub trait Game: Sync {
     ///
     /// A scenario is the random part of the value of a coalition: in a marginal game, the row of the
     /// background that provides the values of absent features. `v(S) = Σ_b w_b v_b(S)` over the scenarios
-    /// `b`, with v_b from [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo on the product
-    /// space of coalitions and scenarios only evaluates v_b, at
+    /// `b`, with v_b from [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo methods on the
+    /// product space of coalitions and scenarios evaluate only v_b, which takes
     /// [`rows_per_coalition`](Self::rows_per_coalition) / `scenarios` model rows each.
     fn scenarios(&self) -> usize {
         1
