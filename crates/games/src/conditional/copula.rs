@@ -138,9 +138,9 @@ impl ConditionalDistribution for CopulaDistribution {
 /// The empirical distribution of a single feature.
 #[derive(Debug, Clone)]
 struct Margin {
-    /// The distinct values in ascending order.
+    /// The values in ascending order, including repeated ones.
     values: Vec<f64>,
-    /// For each value, the cumulative count of the data up to and including it.
+    /// For each entry of `values`, the cumulative count of the data up to and including it.
     ends: Vec<f64>,
 }
 

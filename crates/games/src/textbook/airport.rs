@@ -57,8 +57,8 @@ impl Airport {
         }
     }
 
-    /// Returns for each player the sum of `share(number of higher players) · cost` over the layers that
-    /// include the player.
+    /// Returns for each player i the sum of `share(n − k) · (c_(k) − c_(k−1))` over the layers k that include
+    /// i.
     fn sum_layers(&self, share: impl Fn(usize) -> f64) -> Vec<f64> {
         let players = self.costs.len();
         let mut order: Vec<usize> = (0..players).collect();
