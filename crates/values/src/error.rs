@@ -295,7 +295,7 @@ pub enum DistributionProblem {
         /// The coalition that contains the player.
         coalition: Coalition,
     },
-    /// A weight violates (A1): it is negative.
+    /// A weight violates (A1): it is negative or not finite.
     #[error("the weight of coalition {coalition} is {weight}; (A1) requires weights of at least 0")]
     Weight {
         /// The coalition with the invalid weight.

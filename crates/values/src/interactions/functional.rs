@@ -52,7 +52,7 @@ impl Functional {
 }
 
 impl Term {
-    /// Returns this term for f = t^a (1−t)^b. The j-th derivative of f divided by j! is
+    /// Returns the value of this term for f = t^a (1−t)^b. The j-th derivative of f divided by j! is
     /// `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
     fn moment(&self, a: usize, b: usize) -> f64 {
         let least = self.derivative.saturating_sub(a);

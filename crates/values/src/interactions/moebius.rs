@@ -41,8 +41,8 @@ pub struct MoebiusTransform {
 }
 
 impl MoebiusTransform {
-    /// Creates the game in which each coalition in `terms` has its `coefficients`, terms × k. The coefficient
-    /// of the empty coalition is v(∅). Coefficients of repeated coalitions are added.
+    /// Creates the game from its Möbius terms, each with k `coefficients` (terms × k, row-major). The
+    /// coefficient of the empty coalition is v(∅). Coefficients of repeated coalitions are added.
     ///
     /// # Errors
     ///

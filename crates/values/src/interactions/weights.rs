@@ -217,8 +217,8 @@ fn beta(x: usize, y: usize) -> Result<Semivalue, ValueError> {
     Semivalue::beta_shapley(y as f64, x as f64)
 }
 
-/// Returns the functional L_k, with k = `size`, of any index except the joint Shapley value; for k = 0, it is
-/// zero unless the index of the empty coalition differs from v(∅).
+/// Returns the functional L_k, with k = `size`, of any index except the joint Shapley value. The size 0
+/// stands for the index of the empty coalition, if that differs from v(∅).
 fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Functional, ValueError> {
     let rest = order - size;
     let taylor = |p: f64, measure: Semivalue| -> Result<Functional, ValueError> {
