@@ -129,15 +129,16 @@ impl LeastSquares {
     /// [hat values](Self::hat_values) as well.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are replaced by their
-    /// expected values for rows that do not favour any player. If 16 random probes measure a larger sum of
-    /// the variances, the variances are increased accordingly; this takes about as long as the solve.
-    /// Compared with the certificate from the Gram matrix (sums of unanimity games, airport and glove games
-    /// of 300 and 1000 players, 3 to 20 evaluations per player), mean squared errors are 0.99 to 1.13 times
-    /// as large, and the coverage of 95% intervals differs by at most 1.2 percentage points; the error for a
-    /// single player is 0.5 to 3.5 times the error from the Gram matrix at 3 evaluations per player, and 0.8
-    /// to 1.25 times at 20 (`cargo run --release -p apportion-solvers --example certificates`). For rows that
-    /// have a large common part (plain bits, without constraint, centre or intercept), the errors are
-    /// overestimated by up to one half.
+    /// expected values for rows that do not favour any player. The sum of the variances is also measured with
+    /// 16 random probes, which takes about as long as the solve; if the measured sum is larger, the variances
+    /// are increased to match it. Compared with the certificate from the Gram matrix (sums of unanimity
+    /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player), mean squared
+    /// errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at most 1.2
+    /// percentage points; the error for a single player is 0.5 to 3.5 times the error from the Gram matrix at
+    /// 3 evaluations per player, and 0.8 to 1.25 times at 20
+    /// (`cargo run --release -p apportion-solvers --example certificates`). For rows that have a large common
+    /// part (plain bits, without constraint, centre or intercept), the errors are overestimated by up to one
+    /// half.
     ///
     /// # Errors
     ///

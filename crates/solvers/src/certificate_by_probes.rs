@@ -41,8 +41,8 @@ use crate::matrix_free::{MAX_STEPS, Operator, norm};
 use crate::passes::Side;
 use crate::rows::Form;
 
-/// The relative residual at which a probe has converged; it corresponds to a thousandth of the probe's
-/// variances.
+/// The relative residual at which a probe has converged: the measured variances are then accurate to about a
+/// thousandth.
 const GOAL: f64 = 1e-3;
 
 /// The assumed relative error of a sum of fourth powers. If a few rows make up most of the error, the number
@@ -301,7 +301,8 @@ fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     leverages.iter().map(|leverage| hat(high, *leverage)).collect()
 }
 
-/// Returns `gᵀ (Σ_k factor_k a_k a_kᵀ) g'` for all pairs of probes g and g', transformed by `G⁺`.
+/// Returns `Σ_k factor_k (a_kᵀ G⁺ g) (a_kᵀ G⁺ g')` for all pairs of probes g and g'; `along` contains the
+/// factors in brackets.
 fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |left: &[f64], right: &[f64]| -> f64 {
         factors.iter().zip(left).zip(right).map(|((factor, left), right)| factor * left * right).sum()

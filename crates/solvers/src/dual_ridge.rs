@@ -395,7 +395,7 @@ struct Decomposed {
     is_complete: bool,
 }
 
-/// Decomposes `W^½ K W^½`, given the matrix K.
+/// Decomposes `gram`, which is `W^½ K W^½`, on the orthogonal complement of the weighted columns.
 fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let (rows, count) = (weighted.nrows(), weighted.ncols());
     let plain_of_prior = plain * gram;
@@ -411,7 +411,7 @@ fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Dec
     Ok(Decomposed { basis, eigenvalues, plain_of_prior, is_complete: true })
 }
 
-/// Decomposes `W^½ K W^½`, given the factors `W^½ F`.
+/// Same as [`of_gram`], but given the factors `W^½ F` of the matrix.
 fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let plain_of_prior = (plain * &factors) * factors.transpose();
     let explained = flat * (flat.transpose() * &factors);

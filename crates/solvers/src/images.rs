@@ -133,7 +133,7 @@ impl Images<'_> {
         self.add(factors, out, add_squares_of_pairs);
     }
 
-    /// In every image, subtracts the mean of the entries for the players `among` from these entries. Compute
+    /// Subtracts, in every image, the mean of the entries for the players `among` from these entries. Compute
     /// the forms before, because they need the original images.
     pub(crate) fn take_off_mean(&mut self, among: Range<usize>) {
         for row in 0..self.rows.len() {

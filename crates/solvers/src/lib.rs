@@ -29,7 +29,7 @@
 //!
 //! CPU time in milliseconds on one core of an Intel Xeon with AVX-512 (Sapphire Rapids), for paired designs
 //! and one output. For Shapley, sizes are uniform, there is one weight per size, and the sum is constrained;
-//! for Banzhaf, coalitions are uniform with equal weights, and columns are centred at ½.
+//! for Banzhaf, coalitions are uniform with equal weights, and columns are centred at ½. Measured with
 //! `cargo run --release -p apportion-solvers --example timing`:
 //!
 //! | n | m | solve, Shapley | solve, Banzhaf | certificate |
@@ -39,8 +39,8 @@
 //! | 1000 | 10 000 | 63 | 37 | 126 |
 //! | 1000 | 100 000 | 124 | 124 | 984 |
 //!
-//! For large numbers of players, on one core of an AMD EPYC (Zen 5), with the factored Gram matrix (f) and
-//! without the matrix:
+//! Beyond 2000 players, the Gram matrix is not used by default. The times on one core of an AMD EPYC (Zen 5),
+//! with the factored matrix (f) and matrix-free, are:
 //!
 //! | n | m | solve, Shapley (f) | solve | certificate (f) | certificate |
 //! |---|---|---|---|---|---|

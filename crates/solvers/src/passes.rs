@@ -172,7 +172,7 @@ fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &
     }
 }
 
-/// For each of a few players, sums the table entries of the subsets that contain the player.
+/// Sums, for each of a few players, the table entries of the subsets that contain the player.
 fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], players: &mut [[f64; L]]) {
     for (player, sum) in players.iter_mut().enumerate() {
         *sum = [0.0; L];

@@ -296,7 +296,7 @@ fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
     }
 }
 
-/// For each bit j, writes the sum over the masks in which it is set to row j of `halves`, and the sum over
+/// Writes, for each bit j, the sum over the masks in which it is set to row j of `halves`, and the sum over
 /// all masks to the last row. Overwrites `table`.
 fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
     let bits = halves.len() / outputs - 1;
