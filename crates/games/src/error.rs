@@ -51,7 +51,7 @@ pub enum GameError {
     Width {
         /// The row as named in the message, such as "explicand" or "background row 3".
         what: String,
-        /// The length of the row.
+        /// The actual length of the row.
         actual: usize,
         /// The expected length.
         expected: usize,
@@ -142,7 +142,7 @@ pub enum GameError {
         /// The edge, as a pair of nodes in ascending order.
         edge: (usize, usize),
     },
-    /// The number of nodes of a graph differs from the number of players of the game.
+    /// The graph has a different number of nodes than the game has players.
     #[error("the graph has {nodes} nodes, but the game has {players} players; expected one node per player")]
     GraphOfOthers {
         /// Number of nodes of the graph.
@@ -153,7 +153,7 @@ pub enum GameError {
     /// The background has no rows.
     #[error("the background has no rows; expected at least one")]
     EmptyBackground,
-    /// The weights of the rows of a background or of data cannot be normalized.
+    /// The weights of background rows, or of data rows, cannot be normalized.
     #[error("row weights must be {rows} finite, non-negative numbers, not all zero: {problem}")]
     BackgroundWeights {
         /// Number of rows.
@@ -161,7 +161,7 @@ pub enum GameError {
         /// Why the weights are invalid.
         problem: String,
     },
-    /// The length of a table of values is not a power of two times the number of outputs.
+    /// The length of a table of coalition values is not a power of two times the number of outputs.
     #[error(
         "invalid table length {actual}; expected 2^n coalitions × {outputs} outputs, with n at most {max}"
     )]

@@ -10,7 +10,7 @@ use crate::error::GameError;
 /// - `values` is a function: a coalition always has the same value, whatever else is in the batch and
 ///   whichever thread calls. Estimators rely on this for caching, for pairing a coalition with its
 ///   complement, and for resuming.
-/// - The empty coalition is allowed. Its value need not be zero.
+/// - The empty coalition is allowed. The value of the empty coalition need not be zero.
 /// - A value that cannot be computed or is not finite is an error, never a NaN.
 ///
 /// # Example

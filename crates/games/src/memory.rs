@@ -104,10 +104,10 @@ pub fn check(bytes: u128, what: impl FnOnce() -> String, instead: &'static str) 
     }
 }
 
-/// Returns the bytes that a computation may allocate now: 90% of the smallest of the available memory of the
-/// system, the memory left to the control group of the process, and the address space left by its limit
-/// (`ulimit -v`). The environment variable [`MAX_MEMORY`] overrides it. If the system reports nothing, the
-/// result is 90% of 8 GiB.
+/// Returns the number of bytes that a computation may allocate now. This is 90% of the smallest of three
+/// limits: the memory available on the system, the memory that the control group of the process has left, and
+/// the address space that remains below `ulimit -v`. The environment variable [`MAX_MEMORY`] overrides this
+/// number. If the system reports nothing, the result is 90% of 8 GiB.
 ///
 /// A value of the variable that is not a number of bytes is ignored; programs reject it at startup with
 /// [`check_setting`].

@@ -532,7 +532,8 @@ mod tests {
         let count: f64 = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
         for output in 0..2 {
             let unit = fit.units[output].powi(2);
-            // The contribution of row k to the squared images, and to those without the row.
+            // The contribution of row k to the squared images, with the Gram matrix of all rows and with that
+            // without row k.
             let of_row = |row: usize| {
                 let RowDraw { free, times } = drawn[row];
                 let change = fit.rows.weights[row] * fit.errors[output][row];

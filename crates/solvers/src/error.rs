@@ -152,7 +152,7 @@ pub enum SolverError {
     /// No sets were passed to a projection.
     #[error("there are no sets to project onto; pass at least one")]
     NoSets,
-    /// The dimension of a set or point differs from that of the others.
+    /// The sets and the point do not all have the same dimension.
     #[error(
         "expected {expected} dimensions, got {actual}: the sets and the point must have the same dimension"
     )]

@@ -3,10 +3,10 @@
 //!
 //! Shapley values are the solution of a regression on coalitions, under the constraint that they sum to
 //! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1). Banzhaf values are the solution of a regression on columns
-//! centred at ½ (Kernel Banzhaf, Theorem 3.2), and weighted Banzhaf values that of a regression on columns
-//! centred at p. Sampled coalitions yield estimates of these values. Rows are bits
-//! ([`apportion_games::Coalitions`]) throughout: Gram matrices are computed by counting bits, right-hand
-//! sides and hat values are sums of table entries, and a dense m × n matrix is never created.
+//! centred at ½ (Kernel Banzhaf, Theorem 3.2); for weighted Banzhaf values, the columns are centred at p.
+//! Sampled coalitions yield estimates of these values. Rows are bits ([`apportion_games::Coalitions`])
+//! throughout: Gram matrices are computed by counting bits, right-hand sides and hat values are sums of table
+//! entries, and a dense m × n matrix is never created.
 //!
 //! # Overview
 //!

@@ -66,8 +66,8 @@ impl Ridge {
 /// k, row-major), with the intercept β only if the design has one.
 ///
 /// Unlike in [`least_squares`](crate::least_squares()), a common factor of all weights matters: it divides
-/// the penalty α. With α = 0 the coefficients are those of [`least_squares`](crate::least_squares()), of
-/// minimum norm if they are not unique.
+/// the penalty α. With α = 0, the coefficients are the same as from
+/// [`least_squares`](crate::least_squares()), with minimum norm if they are not unique.
 ///
 /// The tests require coefficients to agree to 1e-10 of the largest with explicit normal equations, for 1 to
 /// 130 players and penalties from 10⁻³ to 10³. The cost is the same as for least squares, at most

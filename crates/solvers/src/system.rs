@@ -19,7 +19,7 @@ use crate::rows::{Form, Rows, Targets};
 const FACTORED_UP_TO: usize = 2000;
 
 /// The maximum number of players for which the matrix is factored if conjugate gradients do not converge, or
-/// do not determine the rank. It takes 200 MB.
+/// do not determine the rank. A matrix of this size takes 200 MB.
 const MAX_FACTORED_PLAYERS: usize = 5000;
 
 /// The residual gradient at which conjugate gradients stop, relative to the gradient at zero, `‖Aᵀ W b‖`.

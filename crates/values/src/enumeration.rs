@@ -21,12 +21,12 @@
 //! ```
 //!
 //! The second sum is the same for all players, and the first is the sum over one half of a weighted table,
-//! that of the masks with bit i. The sums of the halves for all bits are computed by folding the table: its
-//! upper half is where the top bit is set; sum it, add it to the lower half, and repeat with the lower half.
-//! So the work is O(2^n) rather than O(n 2^n). Masks are processed in blocks of a fixed size, each folded
-//! separately. Two neighbouring blocks of d bits are merged into one of d + 1, where the half of the new bit
-//! is the total of the right block. All sums are therefore pairwise, in an order that does not depend on
-//! threads or blocks.
+//! namely the masks in which bit i is set. These sums are computed for all bits by folding the table. The
+//! upper half of the table contains the masks in which the top bit is set; sum this half, add it to the lower
+//! half, and repeat with the lower half. So the work is O(2^n) rather than O(n 2^n). Masks are processed in
+//! blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits are merged into one of d
+//! + 1, where the half of the new bit is the total of the right block. All sums are therefore pairwise, in an
+//! order that does not depend on threads or blocks.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
@@ -85,8 +85,8 @@ pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Attrib
 /// Same as [`enumerate`] for several solution concepts in one pass: each coalition is evaluated once, not
 /// once per concept.
 ///
-/// The results are in the order of `values` and have the same bits as those of [`enumerate`]. If `values` is
-/// empty, the game is not evaluated.
+/// The results are in the order of `values`, and each is bitwise equal to the result of [`enumerate`]. If
+/// `values` is empty, the game is not evaluated.
 ///
 /// # Errors
 ///

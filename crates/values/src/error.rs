@@ -281,7 +281,7 @@ pub enum DistributionProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// The number of players of the coalitions differs from the number of distributions.
+    /// The coalitions have a different number of players than there are distributions.
     #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
     OtherPlayers {
         /// Number of players of the coalitions.

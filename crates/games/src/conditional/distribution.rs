@@ -132,7 +132,7 @@ pub trait ConditionalDistribution: Send + Sync {
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError>;
 }
 
-/// Rejects a row with a missing value; `what` names the row.
+/// Returns an error if `row` has a missing value; `what` names the row.
 pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
     match row.iter().position(|value| value.is_nan()) {
         None => Ok(()),
@@ -140,7 +140,7 @@ pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Resu
     }
 }
 
-/// Rejects a row with an infinite value; `what` names the row.
+/// Returns an error if `row` has an infinite value; `what` names the row.
 pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
     match row.iter().position(|value| value.is_infinite()) {
         None => Ok(()),
@@ -154,7 +154,7 @@ pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Res
     }
 }
 
-/// Rejects rows of data with infinite or missing values.
+/// Returns an error if the data have infinite or missing values.
 pub(super) fn check_data(rows: Rows<'_>) -> Result<(), GameError> {
     for (index, row) in rows.iter().enumerate() {
         let what = || format!("row {index} of the data");

@@ -18,8 +18,8 @@ use crate::synthetic::SyntheticRows;
 /// v(S) = Σ_r p_r [r_S = x_S] f(x_S, r_{S̄}) / Σ_r p_r [r_S = x_S]
 /// ```
 ///
-/// The values are exact for the distribution given by the table; nothing is sampled. It is meant for discrete
-/// features whose combinations of values occur often. Equal rows are merged, so that M =
+/// The values are exact for the distribution given by the table; nothing is sampled. This distribution is
+/// meant for discrete features whose combinations of values occur often. Equal rows are merged, so that M =
 /// [`draws`](ConditionalDistribution::draws) is the number of distinct rows. A missing value is a separate
 /// category that matches missing values. One coalition takes `O(M · |S|)` time.
 ///
@@ -145,7 +145,7 @@ impl ConditionalDistribution for FrequencyDistribution {
         true
     }
 
-    /// Infinite values are allowed: values are only compared with each other.
+    /// Returns `true`: values are only compared with each other, so infinite ones are allowed.
     fn takes_infinite_values(&self) -> bool {
         true
     }

@@ -14,9 +14,9 @@ use crate::synthetic::{AveragedModel, OneRow, SyntheticRows, pairwise, weigh};
 /// v(S) = E[f(X) | X_S = x_S] ≈ Σ_d w_d f(x_S, x̃_d)
 /// ```
 ///
-/// This is the expected prediction given that the features in S equal those of the explicand x (v^CE of
-/// Kotsiopoulos et al., 2023), computed as the weighted mean over the M rows that the distribution provides
-/// for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
+/// This is the expected prediction given that the features in S equal those of the explicand x (v^CE in
+/// Kotsiopoulos et al., 2023). It is computed as the weighted mean of the predictions for the M rows that the
+/// distribution provides for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
 ///
 /// For an [affine](Model::is_affine) model, `E[f(X) | X_S = x_S] = f(E[X | X_S = x_S])`. If the distribution
 /// [provides means](ConditionalDistribution::mean), as normal distributions do, each coalition is evaluated

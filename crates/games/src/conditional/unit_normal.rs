@@ -354,7 +354,7 @@ pub(super) fn in_units(value: f64, mean: f64, scale: f64) -> f64 {
     if scale == 0.0 { 0.0 } else { (value - mean) / scale }
 }
 
-/// Rejects data with too few rows or too many columns to estimate a correlation matrix.
+/// Returns an error if the data have too few rows or too many columns to estimate a correlation matrix.
 pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Result<(), GameError> {
     let (columns, total) = (data.rows().columns(), data.total());
     if total.round() <= columns as f64 {

@@ -20,8 +20,8 @@ pub struct ConnectedSet<'a> {
 }
 
 impl Graph {
-    /// Calls `visit` with every connected set of at most `largest` nodes of `within` that contains `root`,
-    /// each once, until it breaks.
+    /// Calls `visit` once for every connected set that contains `root` and has at most `largest` nodes, all
+    /// of them in `within`; stops if `visit` breaks.
     ///
     /// The set `{root}` comes first; each later set extends an earlier one by a node. Takes
     /// `O(neighbours of the node)` per set on any graph, including lines and grids, and `O(n)` once.
@@ -46,7 +46,7 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If `root` is not in `within`, or the number of players of `within` is not the number of nodes.
+    /// If `root` is not in `within`, or `within` has a different number of players than the graph has nodes.
     pub fn visit_connected<B>(
         &self,
         root: usize,
@@ -59,8 +59,8 @@ impl Graph {
         Walk::new(self, within, 0).run(root, largest, visit)
     }
 
-    /// Calls `visit` with every connected set of at most `largest` nodes of `within`, each once, until it
-    /// breaks. The empty set is not visited.
+    /// Calls `visit` once for every connected set with at most `largest` nodes, all of them in `within`;
+    /// stops if `visit` breaks. The empty set is not visited.
     ///
     /// Sets are ordered by their first node; sets with the same first node are ordered as in
     /// [`visit_connected`](Self::visit_connected).
@@ -83,8 +83,8 @@ impl Graph {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of connected sets of at most `largest` nodes of `within`; if `root` is given, only
-    /// sets that contain it are counted. Returns `None` if there are more than `limit`.
+    /// Counts the connected sets with at most `largest` nodes, all of them in `within`; if `root` is given,
+    /// only sets that contain `root` count. Returns `None` if there are more than `limit`.
     ///
     /// # Panics
     ///

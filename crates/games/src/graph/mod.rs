@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the number
-//! of edges of a shortest path between them. The *neighbourhood* `N_k(i)` is the set of nodes at distance at
+//! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the length
+//! of a shortest path between them, in edges. The *neighbourhood* `N_k(i)` is the set of nodes at distance at
 //! most k from i. The *boundary* B(U) of a set U is the set of nodes outside U that have an edge into it. A
 //! set is *connected* if any two of its nodes are joined by a path inside it.
 //!

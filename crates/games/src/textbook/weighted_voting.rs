@@ -13,11 +13,11 @@ use crate::textbook::ClosedForm;
 /// Maximum number of players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
 const MAX_PLAYERS: usize = 128;
 
-/// Maximum number of cells of the table of counts (256 MiB).
+/// Maximum number of cells in the table of counts (256 MiB).
 const MAX_CELLS: u128 = 1 << 24;
 
-/// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf
-/// value the absolute Banzhaf index.
+/// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. The Shapley value of this game is the Shapley–Shubik
+/// index, the Banzhaf value is the absolute Banzhaf index.
 ///
 /// Both indices are computed from exact counts of swings by size and weight, stored as 128-bit integers
 /// (Lucas, *Measuring power in weighted voting systems*, 1983, by generating functions): the counts over all

@@ -197,8 +197,8 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     counts
 }
 
-/// Makes the fractions sum to exactly `ups` units. They already do, up to rounding errors in `expected`; the
-/// difference is added to fractions that can take it.
+/// Makes the fractions sum to exactly `ups` units. The sum is already right up to rounding errors in
+/// `expected`; the difference is added to fractions that can take it.
 fn balance(fractions: &mut [u64], ups: usize) {
     let (wanted, sum) =
         (ups as u128 * u128::from(ONE), fractions.iter().map(|&fraction| u128::from(fraction)).sum::<u128>());

@@ -61,8 +61,8 @@ impl Sample {
         self.pairing
     }
 
-    /// Returns the sampling information for each size: `n + 1` entries, entry `s` for size `s`. It is not
-    /// affected by merging duplicates.
+    /// Returns the sampling information for each size: `n + 1` entries, entry `s` for size `s`. Merging
+    /// duplicates does not affect these numbers.
     pub fn strata(&self) -> &[SizeStratum] {
         &self.strata
     }
@@ -159,8 +159,8 @@ pub enum Order {
     /// Samples for different numbers of evaluations are unrelated. This is the default.
     #[default]
     Fixed,
-    /// Samples grow: the coalitions for a number of evaluations are among those for every larger number. The
-    /// coalitions (or pairs) of a size are in a random order, and a sample takes the first ones.
+    /// Samples grow: a sample for more evaluations contains all coalitions of a smaller sample. The
+    /// coalitions (or pairs) of each size have a random order, and a sample takes the first ones.
     Nested,
 }
 

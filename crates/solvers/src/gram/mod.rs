@@ -57,7 +57,7 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Converts the Gram matrix of the rows `z` to that of the rows `z − ρ`, in place:
+/// Converts, in place, the Gram matrix of the rows `z` to the Gram matrix of the rows `z − ρ`:
 /// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i
 /// (bits equal their own squares) and W the weight of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {

@@ -232,8 +232,8 @@ impl Interactions {
     /// so that the entries of the matrix sum to the sum of all indices.
     ///
     /// For `k-shapley` of order 2, this is the matrix of shap's tree explainer, of XGBoost's
-    /// `pred_interactions` and of `Diagonal::Remainder`; for `shapley-taylor` of order 2, that of shap's
-    /// exact explainer.
+    /// `pred_interactions` and of `Diagonal::Remainder`; for `shapley-taylor` of order 2, it is the matrix of
+    /// shap's exact explainer.
     pub fn matrix_of_halves(&self) -> Attributions {
         self.matrix_of(0.5)
     }

@@ -11,13 +11,13 @@ use crate::semivalue::{Presence, Semivalue};
 /// An interaction index: it measures the interaction of the players in a coalition by a weighted sum of
 /// differences.
 ///
-/// Its textual form (on the command line, in result files, in serde) is its name: that of a [`Semivalue`] for
-/// its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`, `shapley-taylor`,
-/// `faithful-shapley`, `faithful-banzhaf`, `faithful-weighted-banzhaf=P`, `k-additive-shapley`, `chaining`,
-/// `moebius`, `co-moebius`, `walsh`; for generalized values `generalized-` followed by the name of a
-/// semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short names of shapiq (`SII`,
-/// `k-SII`, `STII`, …) are accepted too. The [module](crate::interactions) documents the formulas, the
-/// sources and the names used by other libraries.
+/// Its textual form (on the command line, in result files, in serde) is its name: the name of a [`Semivalue`]
+/// for its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`,
+/// `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `faithful-weighted-banzhaf=P`,
+/// `k-additive-shapley`, `chaining`, `moebius`, `co-moebius`, `walsh`; for generalized values `generalized-`
+/// followed by the name of a semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short
+/// names of shapiq (`SII`, `k-SII`, `STII`, …) are accepted too. The [module](crate::interactions) documents
+/// the formulas, the sources and the names used by other libraries.
 ///
 /// ```
 /// use apportion_values::InteractionIndex;

@@ -200,7 +200,8 @@ impl Semivalue {
         }
     }
 
-    /// Returns the weight of a coalition of `size` others in a game of `players`: `M(s, n − 1 − s)`.
+    /// Returns the weight of a coalition of `size` other players in a game of `players` players:
+    /// `M(s, n − 1 − s)`.
     ///
     /// # Panics
     ///

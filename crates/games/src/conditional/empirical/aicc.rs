@@ -39,14 +39,14 @@ const NARROW: f64 = 1e-7;
 /// ```
 ///
 /// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among the σ from 0.01 to 100 with tr(H) + 2 <
-/// N. It is found on a coarse grid and refined by golden-section search. If the model does not depend on any
-/// absent feature, the original bandwidth is used.
+/// N. The minimum is found on a coarse grid and refined by golden-section search. If the model does not
+/// depend on any absent feature, the original bandwidth is used.
 ///
 /// This corresponds to `AICc_full` in the R package shapr, which searches for the nearest minimum from 0.1
 /// and stops after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that
 /// happen to be computed together.)
 ///
-/// A coalition takes N predictions in addition to those for its value, and about 50 N² steps. The data may
+/// Choosing the bandwidth for a coalition takes N additional predictions and about 50 N² steps. The data may
 /// have at most 2000 rows.
 ///
 /// ```
