@@ -24,9 +24,9 @@
 //! namely the masks in which bit i is set. These sums are computed for all bits by folding the table. The
 //! upper half of the table contains the masks in which the top bit is set; sum this half, add it to the lower
 //! half, and repeat with the lower half. So the work is O(2^n) rather than O(n 2^n). Masks are processed in
-//! blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits are merged into one of d
-//! + 1, where the half of the new bit is the total of the right block. All sums are therefore pairwise, in an
-//! order that does not depend on threads or blocks.
+//! blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits are merged into one with
+//! an additional bit; the half of this bit is the total of the right block. All sums are therefore pairwise,
+//! in an order that does not depend on threads or blocks.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
