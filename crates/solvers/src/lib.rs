@@ -17,7 +17,7 @@
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
 //! | [`ridge`], [`Ridge`] | least squares with a penalty on the squared coefficients, and the coefficient of determination |
-//! | [`Certificate`] | variances over the draw of the coalitions, and properties of their distribution |
+//! | [`Certificate`] | variances of the coefficients due to the random draw of the coalitions, and properties of the distribution of the errors |
 //! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point in an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
 //! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the nearest point under the constraints of the projected stochastic gradient method |
