@@ -12,7 +12,7 @@ use crate::error::GameError;
 use crate::model::{Rows, check_whole};
 use crate::stream::{Purpose, stream};
 
-/// A single baseline row, or a set of weighted rows.
+/// A background dataset: a single baseline row, or a set of weighted rows.
 ///
 /// ```
 /// use apportion_games::Background;
@@ -61,8 +61,8 @@ impl Background {
         Ok(Self { values, columns, weights: vec![1.0 / rows as f64; rows] })
     }
 
-    /// Draws at most `max_rows` of `rows` without replacement, with the given seed. They keep their order and
-    /// are weighted equally. Returns all rows if there are at most `max_rows`.
+    /// Draws at most `max_rows` of `rows` without replacement, with the given seed. The drawn rows keep their
+    /// order and have equal weights. Returns all rows if there are at most `max_rows`.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Background {
         sampled
     }
 
-    /// Replaces the weights, normalized to sum 1.
+    /// Replaces the weights of the rows by `weights`, which are normalized to sum to 1.
     ///
     /// A row of weight zero is still evaluated and must have finite predictions; remove it if that is not
     /// desired.
@@ -131,7 +131,7 @@ impl Background {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }
 
-    /// Returns all rows, in the form that models take.
+    /// Returns all rows as a view that can be passed to a model.
     pub fn as_rows(&self) -> Rows<'_> {
         Rows::new(&self.values, self.columns)
     }

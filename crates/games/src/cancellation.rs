@@ -1,4 +1,4 @@
-//! Cancels running work, from any thread.
+//! Cancellation of running work, from any thread.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,12 +11,12 @@ use std::time::Duration;
 /// The interval at which a waiting thread checks for cancellation.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Cancels the work that runs under it, from any thread, within a fraction of a second.
+/// A token that stops the work running under it, from any thread, within a fraction of a second.
 ///
-/// Games, estimators, solvers and tree methods check it at short intervals. After cancellation they unwind,
-/// like a panic but without a message, up to [`run`](Self::run), which returns [`Cancelled`]. No partial
-/// result is kept, so repeating the call returns the same bytes. A check takes nanoseconds and does not
-/// change a result.
+/// Games, estimators, solvers and tree methods check the token at short intervals. After cancellation they
+/// unwind, like a panic but without a message, up to [`run`](Self::run), which returns [`Cancelled`]. No
+/// partial result is kept, so repeating the call returns the same bytes. A check takes nanoseconds and does
+/// not change a result.
 ///
 /// Clones share one state. A cancelled token stays cancelled; use a new one for the next call.
 ///
@@ -61,10 +61,10 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// The panic payload that unwinds to [`Cancellation::run`].
+/// The panic payload that is caught by [`Cancellation::run`].
 struct Unwinding;
 
-/// The token of the current work, and the enclosing scope.
+/// The token of the current work, and the scope that encloses it.
 struct Scope {
     token: Cancellation,
     outer: Option<Arc<Scope>>,
@@ -75,7 +75,7 @@ thread_local! {
 }
 
 impl Cancellation {
-    /// Creates a token that is not cancelled.
+    /// Creates a new token, not yet cancelled.
     pub fn new() -> Self {
         Self::default()
     }
@@ -124,7 +124,7 @@ impl Cancellation {
     }
 }
 
-/// Unwinds if possible: not with `panic = "abort"`, nor while values are dropped during another panic.
+/// Unwinds the thread, except with `panic = "abort"` and while values are dropped during another panic.
 #[cold]
 fn unwind() {
     if cfg!(panic = "unwind") && !std::thread::panicking() {
@@ -157,7 +157,7 @@ impl Current {
         work()
     }
 
-    /// Returns whether the work should stop, which is only possible if it can unwind.
+    /// Returns whether the work should stop: a token was cancelled, and the thread can unwind.
     pub(crate) fn is_cancelled(&self) -> bool {
         cfg!(panic = "unwind") && self.0.as_ref().is_some_and(|scope| scope.is_cancelled())
     }
@@ -181,8 +181,8 @@ impl Drop for Restore {
 #[doc(hidden)]
 pub const FEW_OPERATIONS: f64 = 5e8;
 
-/// Runs `work`, a call to a library that does not check for cancellation, and returns its result;
-/// `operations` is its number of floating-point operations.
+/// Runs `work`, a call to a library that does not check for cancellation, and returns its result.
+/// `operations` is the approximate number of floating-point operations in that call.
 ///
 /// If `operations` is large and there is a token, the work runs on a separate thread. After cancellation this
 /// thread is detached and completes in the background.

@@ -12,7 +12,7 @@ pub const fn words_for(players: usize) -> usize {
     players.div_ceil(64)
 }
 
-/// Returns the bits of the last word that belong to players.
+/// Returns a mask of the bits in the last word that represent players.
 pub(crate) const fn last_word_mask(players: usize) -> u64 {
     match players % 64 {
         0 => u64::MAX,
@@ -33,7 +33,7 @@ impl<'a> CoalitionView<'a> {
         Self { players, words }
     }
 
-    /// Returns the number of players `n` of the game, not of members.
+    /// Returns the number of players `n` in the game (not the number of members).
     pub fn players(self) -> usize {
         self.players
     }
@@ -168,7 +168,7 @@ impl Coalition {
         self.words[player / 64] &= !(1 << (player % 64));
     }
 
-    /// Returns a borrowed view, which provides the read methods.
+    /// Returns a borrowed view, which has the methods that read a coalition.
     pub fn view(&self) -> CoalitionView<'_> {
         CoalitionView::new(self.players, &self.words)
     }

@@ -67,12 +67,12 @@ impl Coalitions {
         batch
     }
 
-    /// Returns the number of players `n`, the columns.
+    /// Returns the number of players `n`, i.e. the number of columns.
     pub fn players(&self) -> usize {
         self.players
     }
 
-    /// Returns the number of coalitions `m`, the rows.
+    /// Returns the number of coalitions `m`, i.e. the number of rows.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }

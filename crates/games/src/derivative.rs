@@ -14,10 +14,10 @@ use crate::sub_game::SubGame;
 /// ```
 ///
 /// A semivalue of this game yields the interaction indices of j with each other player: in
-/// `I_ij = Σ_S p(|S|) (∂_i ∂_j v)(S)`, S ⊆ N∖{i, j}, the weights p are those of the value of i in a game of n
-/// − 1 players. So every method that computes values also computes the interaction indices of all pairs that
+/// `I_ij = Σ_S p(|S|) (∂_i ∂_j v)(S)`, S ⊆ N∖{i, j}, p are the weights of the semivalue in a game of n − 1
+/// players. So every method that computes values also computes the interaction indices of all pairs that
 /// contain player j, including standard errors, tolerances and certificates. Evaluating a coalition takes two
-/// evaluations of v. Errors name coalitions of v.
+/// evaluations of v. Errors refer to coalitions of the original game v.
 ///
 /// ```
 /// use apportion_games::{DerivativeGame, Game, SumOfUnanimity, TabulatedGame};
@@ -140,7 +140,7 @@ mod tests {
         let batch = Coalitions::from_masks(2, [0, 1, 0, 1]);
         let mut values = [0.0; 4];
         derivative.values_in_scenarios(&batch, &[0, 0, 1, 1], &mut values).unwrap();
-        // (1 − 0) · 1, (1 − 0) · 2, (1 − 3) · 4, (1 − 3) · 2.
+        // The expected values are (1 − 0) · 1, (1 − 0) · 2, (1 − 3) · 4 and (1 − 3) · 2.
         assert_eq!(values, [1.0, 2.0, -8.0, -4.0]);
     }
 }

@@ -9,12 +9,12 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The model of the game returned an error.
+    /// The model that the game evaluates returned an error.
     #[error("the model failed on the rows of coalition {coalition}: {source}")]
     Model {
-        /// The first coalition of the failed chunk of rows.
+        /// The first coalition in the chunk of rows that was passed to the model.
         coalition: Coalition,
-        /// The error of the model.
+        /// The error that the model returned.
         source: BoxError,
     },
     /// The model returned a number of values other than rows × outputs.
@@ -30,17 +30,17 @@ pub enum GameError {
         /// Number of outputs per row that the model declares.
         outputs: usize,
     },
-    /// A value of the game is not finite.
+    /// A coalition value is NaN or infinite.
     #[error(
         "the value of coalition {coalition} (output {output}) is {value}; coalition values must be finite, \
          so check the predictions of the model"
     )]
     NotFinite {
-        /// The evaluated coalition.
+        /// The coalition that was evaluated.
         coalition: Coalition,
         /// Index of the output.
         output: usize,
-        /// The value.
+        /// The coalition value.
         value: f64,
     },
     /// The computation needs more memory than is available.
@@ -49,9 +49,9 @@ pub enum GameError {
     /// The length of a row differs from the number of features.
     #[error("{what} has {actual} values, expected {expected} (one per feature)")]
     Width {
-        /// The row: "explicand", "background row 3".
+        /// The row as named in the message, such as "explicand" or "background row 3".
         what: String,
-        /// The length of the row.
+        /// The actual length of the row.
         actual: usize,
         /// The expected length.
         expected: usize,
@@ -61,9 +61,9 @@ pub enum GameError {
     /// allowed.
     #[error("{what} has the value {value:?} in column {column}, but {reason}")]
     InfiniteInput {
-        /// The row.
+        /// The row as named in the message, such as "explicand" or "background row 3".
         what: String,
-        /// The column of the value.
+        /// The column that contains the value.
         column: usize,
         /// The value, before rounding to the precision of the model.
         value: f64,
@@ -78,7 +78,7 @@ pub enum GameError {
          values as a category"
     )]
     MissingValue {
-        /// The row.
+        /// The row as named in the message, such as "explicand" or "row 3".
         what: String,
         /// The column of the missing value.
         column: usize,
@@ -89,7 +89,7 @@ pub enum GameError {
          remove the row"
     )]
     MissingInput {
-        /// The row.
+        /// The row as named in the message, such as "explicand" or "row 3".
         what: String,
         /// The column of the missing value.
         column: usize,
@@ -97,19 +97,19 @@ pub enum GameError {
     /// There are too few rows of data to fit a distribution.
     #[error("{distribution} requires at least {min} rows of data, got {actual}; {hint}")]
     TooFewRows {
-        /// The distribution.
+        /// The name of the distribution.
         distribution: &'static str,
         /// Number of rows given.
         actual: usize,
         /// Minimum number of rows.
         min: usize,
-        /// Advice for the user.
+        /// Advice for the user, at the end of the message.
         hint: &'static str,
     },
     /// The matrix is not a valid covariance matrix.
     #[error("the covariance must be a finite, symmetric, positive semidefinite matrix: {problem}")]
     Covariance {
-        /// The reason.
+        /// Why the matrix is invalid.
         problem: String,
     },
     /// No row of the data matches the explicand on a coalition.
@@ -119,13 +119,13 @@ pub enum GameError {
          nearest rows)"
     )]
     NoAgreement {
-        /// The evaluated coalition.
+        /// The coalition that was evaluated.
         coalition: Coalition,
     },
     /// An edge refers to a node that the graph does not have.
     #[error("invalid edge {}–{}: the graph has {nodes} nodes, numbered from 0", edge.0, edge.1)]
     NoSuchNode {
-        /// The edge.
+        /// The edge, as a pair of nodes.
         edge: (usize, usize),
         /// Number of nodes of the graph.
         nodes: usize,
@@ -133,16 +133,16 @@ pub enum GameError {
     /// An edge joins a node to itself.
     #[error("invalid edge {node}–{node}: it joins a node to itself; remove it")]
     SelfLoop {
-        /// The node.
+        /// The node that is joined to itself.
         node: usize,
     },
     /// An edge is given more than once.
     #[error("duplicate edge {}–{}; specify each edge once, in one direction", edge.0, edge.1)]
     DuplicateEdge {
-        /// The edge, with its lower node first.
+        /// The edge, as a pair of nodes in ascending order.
         edge: (usize, usize),
     },
-    /// The number of nodes of a graph differs from the number of players of the game.
+    /// The graph has a different number of nodes than the game has players.
     #[error("the graph has {nodes} nodes, but the game has {players} players; expected one node per player")]
     GraphOfOthers {
         /// Number of nodes of the graph.
@@ -153,15 +153,15 @@ pub enum GameError {
     /// The background has no rows.
     #[error("the background has no rows; expected at least one")]
     EmptyBackground,
-    /// The weights of the rows of a background or of data cannot be normalized.
+    /// The weights of background rows, or of data rows, cannot be normalized.
     #[error("row weights must be {rows} finite, non-negative numbers, not all zero: {problem}")]
     BackgroundWeights {
         /// Number of rows.
         rows: usize,
-        /// The reason.
+        /// Why the weights are invalid.
         problem: String,
     },
-    /// The length of a table of values is not a power of two times the number of outputs.
+    /// The length of a table of coalition values is not a power of two times the number of outputs.
     #[error(
         "invalid table length {actual}; expected 2^n coalitions × {outputs} outputs, with n at most {max}"
     )]
@@ -176,7 +176,7 @@ pub enum GameError {
     /// The game has no players, or more than the operation supports.
     #[error("{what} supports {min} to {max} players, got {actual}")]
     Players {
-        /// The operation.
+        /// The operation, or the kind of game, that limits the number of players.
         what: &'static str,
         /// Number of players of the game.
         actual: usize,
@@ -188,7 +188,7 @@ pub enum GameError {
     /// The groups are not a partition of the players.
     #[error("each player must be in exactly one group: {problem}")]
     Partition {
-        /// The reason.
+        /// Why the groups are invalid.
         problem: PartitionProblem,
     },
     /// The partition and the game have different numbers of players.
@@ -202,7 +202,7 @@ pub enum GameError {
     /// The nested groups are not a hierarchy of the players.
     #[error("each player must be in exactly one group, and the groups must form a tree: {problem}")]
     Hierarchy {
-        /// The reason.
+        /// Why the nested groups are invalid.
         problem: HierarchyProblem,
     },
     /// The hierarchy and the game have different numbers of players.
@@ -225,7 +225,7 @@ pub enum GameError {
     /// A parameter of a textbook game, an adapter or a sub-game is out of range.
     #[error("{what}")]
     Parameter {
-        /// The invalid parameter and the expected values.
+        /// Names the invalid parameter and states which values are expected.
         what: String,
     },
 }
@@ -269,7 +269,7 @@ pub enum HierarchyProblem {
     /// A player does not exist in the game.
     #[error("unknown player {player}; players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
-        /// The player.
+        /// The player that does not exist.
         player: usize,
         /// Number of players of the game.
         players: usize,
@@ -277,13 +277,13 @@ pub enum HierarchyProblem {
     /// No player has the given name.
     #[error("unknown player {name:?}")]
     UnknownName {
-        /// The name.
+        /// The name that no player has.
         name: String,
     },
     /// A player occurs twice.
     #[error("player {player} is listed twice; list each player once")]
     Twice {
-        /// The player.
+        /// The player that occurs twice.
         player: usize,
     },
     /// Some players are in no group.
@@ -302,11 +302,11 @@ pub enum HierarchyProblem {
     /// The parent of a node is not a group.
     #[error("invalid parent {parent} of node {node}; groups are nodes {players} to {}", *nodes as i64 - 1)]
     UnknownGroup {
-        /// The node.
+        /// The node whose parent is not a group.
         node: usize,
-        /// The given parent.
+        /// The parent that was given for the node.
         parent: usize,
-        /// Number of players of the game; the nodes below it are players.
+        /// Number of players of the game; nodes below this number are players.
         players: usize,
         /// Number of players and groups.
         nodes: usize,
@@ -314,15 +314,15 @@ pub enum HierarchyProblem {
     /// A group contains itself.
     #[error("node {node} contains itself; the groups must form a tree with a single root")]
     Cycle {
-        /// A group of the cycle.
+        /// A group in the cycle.
         node: usize,
     },
     /// Two groups have no parent.
     #[error("nodes {first} and {second} both have no parent; put them into one group")]
     Tops {
-        /// The first node.
+        /// The first node without a parent.
         first: usize,
-        /// The second node.
+        /// The second node without a parent.
         second: usize,
     },
 }
@@ -342,7 +342,7 @@ pub enum PartitionProblem {
     UnknownPlayer {
         /// Index of the group.
         group: usize,
-        /// The player.
+        /// The player that does not exist.
         player: usize,
         /// Number of players of the game.
         players: usize,
@@ -352,7 +352,7 @@ pub enum PartitionProblem {
     UnknownName {
         /// Index of the group.
         group: usize,
-        /// The name.
+        /// The name that no player has.
         name: String,
     },
     /// A player occurs twice.
@@ -365,7 +365,7 @@ pub enum PartitionProblem {
         }
     )]
     Twice {
-        /// The player.
+        /// The player that occurs twice.
         player: usize,
         /// The first group that contains it.
         first: usize,

@@ -10,7 +10,7 @@ use crate::error::GameError;
 /// - `values` is a function: a coalition always has the same value, whatever else is in the batch and
 ///   whichever thread calls. Estimators rely on this for caching, for pairing a coalition with its
 ///   complement, and for resuming.
-/// - The empty coalition is allowed. Its value need not be zero.
+/// - The empty coalition is allowed. The value of the empty coalition need not be zero.
 /// - A value that cannot be computed or is not finite is an error, never a NaN.
 ///
 /// # Example
@@ -47,7 +47,7 @@ pub trait Game: Sync {
         1
     }
 
-    /// Returns the number of rows that the model of the game predicts per coalition, or 0 for games without a
+    /// Returns the number of rows that the model predicts to evaluate one coalition, or 0 for games without a
     /// model.
     fn rows_per_coalition(&self) -> usize {
         0
@@ -73,8 +73,8 @@ pub trait Game: Sync {
     ///
     /// A scenario is the random part of the value of a coalition: in a marginal game, the row of the
     /// background that provides the values of absent features. `v(S) = Σ_b w_b v_b(S)` over the scenarios
-    /// `b`, with v_b from [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo on the product
-    /// space of coalitions and scenarios only evaluates v_b, at
+    /// `b`, with v_b from [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo methods on the
+    /// product space of coalitions and scenarios evaluate only v_b, which takes
     /// [`rows_per_coalition`](Self::rows_per_coalition) / `scenarios` model rows each.
     fn scenarios(&self) -> usize {
         1

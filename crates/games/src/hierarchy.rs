@@ -20,8 +20,8 @@ use crate::partition::Partition;
 
 /// A rooted tree with the players `0..n` as leaves: a levels structure of nested groups.
 ///
-/// A partition is a hierarchy of two levels, a binary dendrogram one of up to n − 1. A group with a single
-/// member is replaced by that member. Groups and their members keep the order in which they are given.
+/// A partition is a hierarchy with two levels; a binary dendrogram has up to n − 1 levels. A group with a
+/// single member is replaced by that member. Groups and their members keep the order in which they are given.
 ///
 /// ```
 /// use apportion_games::{Hierarchy, Member, Partition};
@@ -75,12 +75,12 @@ impl Hierarchy {
         Self::build(players, members, Ok)
     }
 
-    /// Creates a hierarchy of the players with these names from the members of the root. If several players
-    /// have the same name, it refers to the first of them.
+    /// Creates a hierarchy of the players with these names from the members of the root. A name that several
+    /// players share refers to the first of these players.
     ///
     /// # Errors
     ///
-    /// Same as [`new`](Self::new), and for a name that no player has.
+    /// Same as [`new`](Self::new); also [`GameError::Hierarchy`] for a name that no player has.
     pub fn from_names<S: AsRef<str>, T: AsRef<str>>(
         names: &[S],
         members: Vec<Member<T>>,
@@ -285,8 +285,8 @@ impl Hierarchy {
         self.parents[node]
     }
 
-    /// Returns the number of enclosing groups of a group in the input, 0 for the root; collapsed groups with
-    /// a single member count.
+    /// Returns the number of groups that enclosed `group` in the input, including groups with a single
+    /// member, which are collapsed. The root has level 0, unless it was itself given inside such a group.
     ///
     /// # Panics
     ///
@@ -295,7 +295,7 @@ impl Hierarchy {
         self.groups[group - self.players].level
     }
 
-    /// Returns the groups that contain a node, from the smallest to the root.
+    /// Returns the groups that contain `node`, from the smallest one to the root.
     pub fn above(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parent(node), |&group| self.parent(group))
     }
@@ -310,7 +310,7 @@ impl Hierarchy {
         depths.into_iter().max().unwrap_or(1)
     }
 
-    /// Returns the players of a node, in order: the players of the group, or the player itself.
+    /// Returns the players below a node, in order: the players of a group, or the player itself.
     ///
     /// # Panics
     ///
@@ -340,7 +340,7 @@ impl Hierarchy {
         Ok(self.coalitions())
     }
 
-    /// Returns the coalition of the players of every node, in the order of the nodes.
+    /// Returns, for every node in order, the coalition of the players below it.
     pub fn coalitions(&self) -> Coalitions {
         let words = crate::words_for(self.players);
         let mut bits = vec![vec![0u64; words]; self.nodes()];
@@ -384,7 +384,7 @@ impl Hierarchy {
         Partition::new(self.players, members).ok()
     }
 
-    /// Returns the hierarchy restricted to the players `keep`, renumbered by their position in it. Groups
+    /// Returns the hierarchy restricted to the players in `keep`; player `keep[j]` becomes player `j`. Groups
     /// without remaining players are removed.
     ///
     /// # Panics
@@ -425,7 +425,7 @@ impl Hierarchy {
 }
 
 impl From<&Partition> for Hierarchy {
-    /// Creates the hierarchy of two levels: the groups, and the players of each.
+    /// Creates a hierarchy with two levels: the groups of the partition, and the players in each group.
     fn from(partition: &Partition) -> Self {
         let players = partition.players();
         let top = Group { children: (1..=partition.len()).map(|group| players + group).collect(), level: 0 };
@@ -435,7 +435,7 @@ impl From<&Partition> for Hierarchy {
     }
 }
 
-/// Returns a node of the cycle that the path from `node` upwards ends in.
+/// Returns a node in the cycle that is reached from `node` by following parents.
 fn ahead(parents: &[Option<usize>], node: usize) -> usize {
     (0..parents.len()).fold(node, |node, _| parents[node].unwrap_or(node))
 }
@@ -525,7 +525,7 @@ mod tests {
         let partition = Partition::new(4, vec![vec![3, 0], vec![1], vec![2]]).unwrap();
         assert_eq!(Hierarchy::from(&partition).partition(), Some(partition));
         assert_eq!(Hierarchy::from(&Partition::singletons(3)).partition(), Some(Partition::singletons(3)));
-        // The members of a single group of all players are on the second level.
+        // If a single group contains all players, its members are on the second level.
         assert_eq!(Hierarchy::from(&Partition::whole(3)).partition(), None);
         let three = Hierarchy::new(3, vec![P(2), G(vec![P(0), G(vec![P(1)])])]).unwrap();
         assert_eq!(three.partition(), Partition::new(3, vec![vec![2], vec![0, 1]]).ok());

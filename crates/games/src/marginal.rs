@@ -3,8 +3,8 @@
 //! # Notation
 //!
 //! `x` is the explicand, a row of `n` features; `b` runs over the `B` background rows with weights `w_b`;
-//! `(x_S, b_{N∖S})` is the *synthetic row* that has the explicand's values in `S` and those of the background
-//! row elsewhere. `f` is the model, with `k` outputs.
+//! `(x_S, b_{N∖S})` is the *synthetic row* that takes the features in `S` from the explicand and all others
+//! from the background row. `f` is the model, with `k` outputs.
 //!
 //! ```text
 //! v(S) = Σ_b w_b f(x_S, b_{N∖S})
@@ -34,13 +34,13 @@ use crate::synthetic::{AnyAveraged, AveragedModel, SyntheticRows};
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// This is the prediction for rows whose features in S have the values of the explicand x and whose other
-/// features have those of a background row b, averaged with the weights w_b (Lundberg and Lee, 2017; also
-/// called the interventional game).
+/// This is the average prediction, with the weights w_b, over rows that take the features in S from the
+/// explicand x and all other features from a background row b (Lundberg and Lee, 2017; also called the
+/// interventional game).
 ///
 /// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and
-/// `O(m · B · n)` additional time; memory is one chunk per thread. With a single baseline, a model that
-/// implements [`near`](Model::near) predicts small coalitions as changes of the baseline.
+/// `O(m · B · n)` additional time; memory is one chunk per thread. If the background is a single baseline,
+/// and the model implements [`near`](Model::near), small coalitions are predicted as changes to the baseline.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -93,8 +93,8 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         self.rows.background
     }
 
-    /// Returns the players that cannot have an effect: the explicand's value equals that of every background
-    /// row, bitwise or because both are missing.
+    /// Returns the features that cannot have an effect: those whose value in the explicand equals the value
+    /// in every background row, bitwise or because both are missing.
     ///
     /// Such a player does not change any synthetic row, so its attribution is zero under every solution
     /// concept that satisfies the null player axiom.
@@ -153,10 +153,10 @@ impl<'a> Substitution<'a> {
         members.filter(|&(member, value)| !same(value, baseline[member]))
     }
 
-    /// Writes the values of `batch`: small coalitions are predicted as changes of the baseline, the others
-    /// from their full rows.
+    /// Writes the values of the coalitions in `batch`. Small coalitions are predicted as changes to the
+    /// baseline, all others as complete rows.
     ///
-    /// The choice depends only on the coalition.
+    /// Which of the two ways is used depends only on the coalition.
     fn values_about(
         &self,
         near: &dyn NearReference,

@@ -1,5 +1,5 @@
-//! Checks of the memory that a computation needs before it is allocated: a failed allocation aborts the
-//! process.
+//! Checks, before anything is allocated, whether a computation fits in memory. A failed allocation would
+//! abort the process.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// `8GB`.
 pub const MAX_MEMORY: &str = "APPORTION_MAX_MEMORY";
 
-/// Requests up to this many bytes always succeed, so that small ones do not query the system.
+/// Requests of up to this many bytes always succeed, without querying the system.
 const FREE: u128 = 1 << 26;
 
 /// Memory limit if the system does not report its memory.
@@ -26,12 +26,12 @@ pub struct TooMuchMemory {
 }
 
 impl TooMuchMemory {
-    /// Returns the required bytes.
+    /// Returns the number of bytes that the computation needs.
     pub fn bytes(&self) -> u128 {
         self.bytes
     }
 
-    /// Returns the available bytes.
+    /// Returns the number of bytes that are available.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -70,7 +70,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Returns the saturating product of numbers, such as the number of rows, of columns and of bytes per entry.
+/// Returns the product of `factors` (for example rows, columns and bytes per entry), saturating on overflow.
 pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     match factors.contains(&0) {
         true => 0,
@@ -104,10 +104,10 @@ pub fn check(bytes: u128, what: impl FnOnce() -> String, instead: &'static str) 
     }
 }
 
-/// Returns the bytes that a computation may allocate now: 90% of the smallest of the available memory of the
-/// system, the memory left to the control group of the process, and the address space left by its limit
-/// (`ulimit -v`). The environment variable [`MAX_MEMORY`] overrides it. If the system reports nothing, it is
-/// 90% of 8 GiB.
+/// Returns the number of bytes that a computation may allocate now. This is 90% of the smallest of three
+/// limits: the memory available on the system, the memory that the control group of the process has left, and
+/// the address space that remains below `ulimit -v`. The environment variable [`MAX_MEMORY`] overrides this
+/// number. If the system reports nothing, the result is 90% of 8 GiB.
 ///
 /// A value of the variable that is not a number of bytes is ignored; programs reject it at startup with
 /// [`check_setting`].
@@ -172,12 +172,12 @@ mod system {
         [of_machine(), of_address_space(), of_groups()].into_iter().flatten().min()
     }
 
-    /// Returns the memory available without swapping.
+    /// Returns the memory of the machine that is available without swapping.
     fn of_machine() -> Option<u64> {
         kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
     }
 
-    /// Returns the address space left by the limit.
+    /// Returns the address space that remains below the limit of the process.
     fn of_address_space() -> Option<u64> {
         let limits = fs::read_to_string("/proc/self/limits").ok()?;
         let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -225,7 +225,7 @@ mod system {
             .min()
     }
 
-    /// Returns the number of bytes of a line `name: number kB`.
+    /// Returns the size in bytes from a line of the form `name: number kB`.
     fn kilobytes(text: &str, name: &str) -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         let number: u64 = line.split_whitespace().next()?.parse().ok()?;

@@ -91,7 +91,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Rejects rows without columns, and an incomplete last row. `what` names a row: "background row".
+/// Returns an error for rows without columns, or for an incomplete last row. `what` names a row in the error,
+/// such as "background row".
 pub(crate) fn check_whole(what: &str, values: usize, columns: usize) -> Result<(), GameError> {
     if columns == 0 {
         return Err(GameError::Parameter { what: format!("a {what} must have at least one column") });
@@ -137,9 +138,9 @@ pub trait Model: Send + Sync {
         true
     }
 
-    /// Returns the maximum number of rows per call when several threads predict at once. It should be small,
-    /// so that a slow model keeps every thread busy; larger if calls have an overhead. The values of games do
-    /// not depend on it.
+    /// Returns the maximum number of rows per call when several threads predict at once. The number should be
+    /// small, so that a slow model keeps every thread busy, but larger if calls have an overhead. Coalition
+    /// values do not depend on it.
     fn rows_per_call(&self) -> usize {
         64
     }

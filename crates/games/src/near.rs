@@ -2,17 +2,17 @@
 
 use crate::error::BoxError;
 
-/// Rows that differ from a reference row in some features: for each row the changed features and their
+/// Rows given by their differences from a reference row: the changed features of each row, with their new
 /// values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     features: Vec<(usize, f64)>,
-    /// For each row, the end of its changes in `features`.
+    /// The end (exclusive) of each row's changes in `features`.
     ends: Vec<usize>,
 }
 
 impl Changes {
-    /// Creates an empty list of rows.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,8 +42,8 @@ impl Changes {
     }
 }
 
-/// A model that has predicted a reference row, and predicts rows that differ from it in few features at lower
-/// cost.
+/// A predictor for rows that differ from a fixed reference row in few features, at a lower cost than
+/// predicting the whole row.
 ///
 /// A convolutional network, for example, reuses the activations of the reference and only recomputes those
 /// that a changed pixel affects. This makes values of small coalitions of pixels affordable: with a single
@@ -53,9 +53,10 @@ impl Changes {
 ///
 /// - `predict` agrees with [`Model::predict`](crate::Model::predict) up to rounding, and the prediction of a
 ///   row depends only on its changes, not on the other rows or on the thread.
-/// - It may be called by several threads at once.
+/// - `predict` may be called by several threads at once.
 pub trait NearReference: Send + Sync {
-    /// Returns the maximum number of changes for which this is cheaper than predicting the whole row.
+    /// Returns the maximum number of changed features for which this is cheaper than predicting the whole
+    /// row.
     fn max_changes(&self) -> usize;
 
     /// Writes the outputs of row `j` to `out[j·k .. (j+1)·k]`.

@@ -50,12 +50,12 @@ impl Partition {
         Ok(Self { groups, group_of: group_of.into_iter().flatten().collect() })
     }
 
-    /// Creates a partition of the players with these names from the names of each group. If several players
-    /// have the same name, it refers to the first of them.
+    /// Creates a partition of the players with these names from the names of each group. A name that several
+    /// players share refers to the first of these players.
     ///
     /// # Errors
     ///
-    /// Same as [`new`](Self::new), and for a name that no player has.
+    /// Same as [`new`](Self::new); also [`GameError::Partition`] for a name that no player has.
     pub fn from_names<S: AsRef<str>, T: AsRef<str>>(
         names: &[S],
         groups: &[Vec<T>],
@@ -79,7 +79,7 @@ impl Partition {
         Self { groups: (0..players).map(|player| vec![player]).collect(), group_of: (0..players).collect() }
     }
 
-    /// Creates the partition with all players in one group, or no group without players.
+    /// Creates the partition with all players in one group; without players, it has no groups.
     pub fn whole(players: usize) -> Self {
         let groups = if players == 0 { Vec::new() } else { vec![(0..players).collect()] };
         Self { groups, group_of: vec![0; players] }
@@ -102,8 +102,8 @@ impl Partition {
         Err(GameError::PartitionOfOthers { actual: self.players(), expected: players })
     }
 
-    /// Returns the partition restricted to the players `keep`, renumbered by their position in it, and the
-    /// indices of the remaining groups.
+    /// Returns the partition restricted to the players in `keep`, and the original indices of the groups that
+    /// remain. Player `keep[j]` becomes player `j`.
     ///
     /// ```
     /// use apportion_games::Partition;

@@ -10,8 +10,8 @@ use crate::partition::Partition;
 /// group explainers with coalition structure using Monte Carlo sampling on the product space of coalitions
 /// and features*, 2023, Definition 2.1).
 ///
-/// Player j of this game is group j of the partition. A coalition costs the same as in the original game, and
-/// errors name coalitions of the original game.
+/// Player j of this game is group j of the partition. A coalition of groups costs the same as one coalition
+/// in the original game, and errors refer to coalitions of the original game.
 ///
 /// ```
 /// use apportion_games::{Additive, Coalitions, Game, Partition, QuotientGame};
@@ -27,7 +27,7 @@ use crate::partition::Partition;
 pub struct QuotientGame<'a, G> {
     game: G,
     partition: &'a Partition,
-    /// The bits of each group, as words.
+    /// The members of each group, as the words of a coalition.
     words: Vec<Vec<u64>>,
 }
 
@@ -55,7 +55,7 @@ impl<'a, G: Game> QuotientGame<'a, G> {
         self.partition
     }
 
-    /// Converts coalitions of groups to coalitions of players.
+    /// Converts coalitions of groups to the coalitions of all players in these groups.
     fn lift(&self, batch: &Coalitions) -> Coalitions {
         let players = self.game.players();
         let mut lifted = Coalitions::with_capacity(players, batch.len());

@@ -23,7 +23,7 @@ pub enum Purpose {
     Counts = 4,
     /// Experiments: explicands, synthetic targets; the unit is the run.
     Experiment = 5,
-    /// The order of ties in a column of data; the unit is the column.
+    /// Random order of tied values in a column of data; the unit is the column.
     Ties = 6,
     /// Joint draws of coalitions and scenarios; the unit is the player, shifted by 28 bits, and the block of
     /// draws.
@@ -38,7 +38,7 @@ pub enum Purpose {
     Gradients = 11,
     /// Draws of marginal contributions in strata of players and sizes; the unit is the stratum.
     Strata = 12,
-    /// The order in which samples grow; the unit is the size class.
+    /// Order in which a growing sample adds coalitions; the unit is the size class.
     Growth = 13,
     /// Random directions for measuring errors; the unit is the direction.
     Directions = 14,
@@ -52,7 +52,7 @@ pub enum Purpose {
     Halves = 18,
 }
 
-/// Number of bits of a unit.
+/// Number of bits in a unit.
 const UNIT_BITS: u32 = 48;
 
 /// Returns the generator for unit `unit` of `purpose` with `seed`.
@@ -96,8 +96,7 @@ mod tests {
     use super::*;
     use rand::Rng;
 
-    // Stored results record their seed: if these words change, none of these results is reproducible any
-    // more.
+    // Stored results record their seed; if these words changed, none of the results could be reproduced.
     #[test]
     fn first_words_are_fixed() {
         let word = |purpose, unit| stream(42, purpose, unit).next_u64();

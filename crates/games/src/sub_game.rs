@@ -18,7 +18,7 @@ use crate::game::Game;
 /// A game restricted to some of its players.
 ///
 /// A sub-game without players is allowed: its only coalition is the empty one. Methods that compute
-/// attributions reject it, and [`expand`](Self::expand) of an empty slice returns zeros. Errors name
+/// attributions reject it, and [`expand`](Self::expand) of an empty slice returns zeros. Errors refer to
 /// coalitions of the original game.
 ///
 /// ```
@@ -36,7 +36,7 @@ use crate::game::Game;
 pub struct SubGame<G> {
     game: G,
     keep: Vec<usize>,
-    /// The players of the rest that are members of every coalition: either none or all of them.
+    /// The removed players that are members of every coalition: either all of them or none.
     others: Coalition,
 }
 
@@ -79,7 +79,7 @@ impl<G: Game> SubGame<G> {
         Self::of_checked(game, keep)
     }
 
-    /// Creates the sub-game of distinct players that exist.
+    /// Creates the sub-game without checks: the players in `keep` must be distinct and exist.
     fn of_checked(game: G, keep: Vec<usize>) -> Self {
         let others = Coalition::empty(game.players());
         Self { game, keep, others }
@@ -102,8 +102,8 @@ impl<G: Game> SubGame<G> {
         &self.game
     }
 
-    /// Expands the values of the kept players, players × k row-major, to all n players: n × k, with zeros for
-    /// the others.
+    /// Expands values of the kept players (players × k, row-major) to values of all n players (n × k), with
+    /// zeros for the others.
     ///
     /// # Panics
     ///

@@ -1,4 +1,5 @@
-//! Synthetic rows: the weighted mean of a model over the rows of a coalition.
+//! Synthetic rows: a coalition value is the weighted mean of a model's predictions for the rows of the
+//! coalition.
 //!
 //! # Notation
 //!
@@ -33,12 +34,14 @@ use crate::near::NearReference;
 /// by itself.
 const CHUNK_CELLS: usize = 1 << 16;
 
-/// The rows of a coalition, and their weights. A game may panic if their numbers do not match.
+/// The synthetic rows of a coalition and their weights. A game may panic if the numbers of rows and weights
+/// differ.
 pub trait SyntheticRows: Sync {
     /// Returns the weights of the rows: at least one, one per row, non-negative, summing to 1.
     fn weights(&self) -> &[f64];
 
-    /// Appends the rows in `range` to `rows`, one after the other. A row must not depend on the range.
+    /// Appends the rows in `range` to `rows`, one after another. The contents of a row must not depend on the
+    /// range.
     ///
     /// # Panics
     ///
@@ -46,7 +49,7 @@ pub trait SyntheticRows: Sync {
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>);
 }
 
-/// A single row.
+/// A single row, with weight 1.
 #[cfg(feature = "conditional")]
 pub(crate) struct OneRow(pub(crate) Vec<f64>);
 
@@ -71,12 +74,12 @@ impl<R: SyntheticRows + ?Sized> SyntheticRows for Box<R> {
     }
 }
 
-/// A model to be averaged over synthetic rows.
+/// A model whose predictions are averaged over synthetic rows.
 pub(crate) struct AveragedModel<'a, M: ?Sized> {
     model: &'a M,
     outputs: usize,
     columns: usize,
-    /// Number of rows of a chunk, a power of two.
+    /// Maximum number of rows in a chunk, a power of two.
     chunk_rows: usize,
 }
 
@@ -95,7 +98,7 @@ pub(crate) struct AnyAveraged<'a> {
     chunk_rows: usize,
 }
 
-/// A borrowed model that may be unsized.
+/// A borrowed model, which may be unsized.
 trait Predict: Sync {
     fn predict_rows(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError>;
 }
@@ -109,11 +112,11 @@ impl<M: Model + ?Sized> Predict for &M {
 /// A function that returns the rows of a coalition.
 type RowsOf<'f, 'b, R> = &'f (dyn Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync + 'f);
 
-/// The function that processes a piece of a slice, passed together with its index.
+/// A function that processes one piece of a slice; its argument is the piece with its index.
 type Work<'f> = &'f (dyn Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync + 'f);
 
 impl<'a, M: Model + ?Sized> AveragedModel<'a, M> {
-    /// Wraps `model` for rows of `columns` numbers, at least one; `what` names a row of this width.
+    /// Wraps `model` for rows with `columns` columns, at least one; `what` names such a row in errors.
     pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
         if let Some(wanted) = model.features().filter(|&features| features != columns) {
             return Err(GameError::Width { what: what.to_owned(), actual: columns, expected: wanted });
@@ -189,7 +192,8 @@ impl AnyAveraged<'_> {
         check_finite(batch, self.outputs, out)
     }
 
-    /// Writes the prediction of row `scenarios[j]` of each coalition S_j of `batch`, or of its only row.
+    /// Writes the prediction for row `scenarios[j]` of each coalition S_j in `batch`; if S_j has only one
+    /// row, for that row.
     pub(crate) fn values_in_scenarios<'b, R: SyntheticRows>(
         &self,
         batch: &'b Coalitions,
@@ -237,8 +241,8 @@ impl AnyAveraged<'_> {
         Ok(predictions)
     }
 
-    /// Runs `work` on each piece of `out` with its index; if several fail, returns the error with the lowest
-    /// index.
+    /// Splits `out` into pieces of length `piece` and runs `work` on each piece and its index. If several
+    /// fail, returns the error with the lowest index.
     pub(crate) fn pieces(&self, out: &mut [f64], piece: usize, work: Work<'_>) -> Result<(), GameError> {
         let in_parallel = self.parallel && out.len() > piece;
         let mut pieces = out.chunks_mut(piece).enumerate();
@@ -251,7 +255,7 @@ impl AnyAveraged<'_> {
         })
     }
 
-    /// Writes the values of consecutive coalitions from `first` on, whose rows fit in one chunk.
+    /// Writes the values of consecutive coalitions, starting at `first`, whose rows fit in one chunk.
     fn whole<R: SyntheticRows>(
         &self,
         first: CoalitionView<'_>,
@@ -300,7 +304,7 @@ impl AnyAveraged<'_> {
         synthetic
     }
 
-    /// Returns the outputs for all synthetic rows of a chunk, whose first coalition is `first`.
+    /// Returns the predictions for the synthetic rows of a chunk; `first` is its first coalition.
     fn predict(&self, synthetic: &[f64], first: CoalitionView<'_>) -> Result<Vec<f64>, GameError> {
         let rows = Rows::new(synthetic, self.columns);
         // NaN reveals outputs that the model did not write.
@@ -312,7 +316,7 @@ impl AnyAveraged<'_> {
     }
 }
 
-/// Multiplies each row of `rows` by its weight.
+/// Multiplies each row in `rows` by its weight.
 pub(crate) fn weigh(rows: &mut [f64], weights: &[f64]) {
     let outputs = rows.len() / weights.len();
     for (row, weight) in rows.chunks_exact_mut(outputs).zip(weights) {

@@ -36,8 +36,8 @@ pub struct TabulatedGame {
 }
 
 impl TabulatedGame {
-    /// Creates the game with the values `values`: 2^n × `outputs` numbers in mask order. The number of
-    /// players is inferred.
+    /// Creates the game from its table: 2^n × `outputs` values in mask order. The number of players n is
+    /// inferred from the length.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl TabulatedGame {
         Self::new(values, outputs)
     }
 
-    /// Returns the k outputs of the coalition `mask`.
+    /// Returns the k outputs for the coalition given by `mask`.
     ///
     /// # Panics
     ///

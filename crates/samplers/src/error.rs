@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplerError {
-    /// The game has no players, or their number does not fit in 32 bits.
+    /// The game has no players, or more players than fit in 32 bits.
     #[error("a sampler supports 1 to {max} players, got {actual}")]
     Players {
         /// Number of players given.
@@ -15,9 +15,9 @@ pub enum SamplerError {
     /// A weight of a size distribution is negative or not finite.
     #[error("invalid weight {weight} of size {size}: must be finite and non-negative")]
     Weight {
-        /// The size.
+        /// The size that the weight is for.
         size: usize,
-        /// The weight of the size.
+        /// The invalid weight.
         weight: f64,
     },
     /// All weights of a size distribution are zero.
@@ -29,9 +29,9 @@ pub enum SamplerError {
     /// A weight of an outcome is negative or not finite.
     #[error("invalid weight {weight} of outcome {outcome}: must be finite and non-negative")]
     OutcomeWeight {
-        /// The outcome.
+        /// The outcome that the weight is for.
         outcome: usize,
-        /// The weight of the outcome.
+        /// The invalid weight.
         weight: f64,
     },
     /// A distribution has no possible outcome, or the number of outcomes does not fit in 32 bits.
@@ -42,7 +42,7 @@ pub enum SamplerError {
         /// Number of outcomes.
         outcomes: usize,
     },
-    /// A distribution of sizes has the wrong length.
+    /// A distribution of subset sizes has the wrong number of weights.
     #[error(
         "the size distribution of a subset has {actual} weights, expected {expected} (one per size from 0)"
     )]
@@ -58,7 +58,7 @@ pub enum SamplerError {
     /// A sample has too many rows.
     #[error("a sample of {actual} coalitions exceeds the maximum of {max}; lower the budget")]
     TooManyRows {
-        /// Number of rows requested.
+        /// Number of rows that were requested.
         actual: usize,
         /// Maximum number of rows.
         max: usize,
@@ -66,17 +66,17 @@ pub enum SamplerError {
     /// The size of a coalition exceeds the number of players.
     #[error("invalid coalition size {size}: there are {players} players")]
     Size {
-        /// The size.
+        /// The size of the coalition.
         size: usize,
         /// Number of players.
         players: usize,
     },
-    /// The rank is too large.
+    /// The rank is not below the number of coalitions of this size.
     #[error(
         "invalid rank {rank}: must be below {count}, the number of coalitions of {size} of {players} players"
     )]
     Rank {
-        /// The rank.
+        /// The rank that was given.
         rank: u128,
         /// Number of coalitions of this size.
         count: u128,

@@ -8,21 +8,21 @@
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
 //! | [`Bernoulli`] | independent inclusion of each coalition or pair, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
-//! | [`TwoBlocks`] | like [`FixedCounts`], for players in two blocks with a size distribution each |
-//! | [`Order`] | whether samples of these three grow, i.e. each is part of all larger ones |
-//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | common interface: m × n bits; the expected and actual number of rows of each size |
+//! | [`TwoBlocks`] | like [`FixedCounts`], for players in two blocks, each with a separate size distribution |
+//! | [`Order`] | whether samples drawn by the last three designs grow, i.e. each sample is part of all larger ones |
+//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | the common interface: a sample has m × n bits, and the expected and actual number of rows of each size |
 //! | [`Permutations`], [`permutation`] | random orders of the players, independent and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that a player joins, with distributions between and within groups |
-//! | [`NestedOrder`] | a random order of groups with a random order of the members of each |
-//! | [`JoinedOverHierarchy`], [`HierarchicalOrder`] | the same two over a hierarchy of groups |
-//! | [`Discrete`], [`Stratified`] | arbitrary distributions on finitely many outcomes, in constant time or stratified |
-//! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | ranks of coalitions of one size, and their number |
+//! | [`NestedOrder`] | a random order of the groups, with a random order of the members within each group |
+//! | [`JoinedOverHierarchy`], [`HierarchicalOrder`] | the same as the previous two rows, over a hierarchy of groups |
+//! | [`Discrete`], [`Stratified`] | arbitrary distributions on finitely many outcomes, with draws in constant time or stratified draws |
+//! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | ranks of the coalitions of one size, and the number of these coalitions |
 //!
-//! Every sample is determined by the sampler, the budget and the seed. Each size of coalition has a separate
+//! Every sample is determined by the sampler, the budget and the seed. Each coalition size has a separate
 //! random stream. Computations do not overflow, even for 10,000 players or more.
 //!
-//! The modules: `draw` for single objects (numbers, subsets, orders), `size` for the sizes of coalitions,
-//! `designs` for samples. A module only imports those before it.
+//! Modules: `draw` draws single objects (numbers, subsets, orders), `size` handles coalition sizes, `designs`
+//! draws samples. A module only imports modules before it in this list.
 //!
 //! # Example
 //!
@@ -52,7 +52,8 @@ mod size;
 #[cfg(test)]
 mod testing;
 
-/// Types of dependencies that occur in signatures, re-exported so that users do not need those crates.
+/// Types from dependencies that occur in signatures, re-exported so that users need not depend on those
+/// crates.
 #[doc(no_inline)]
 pub use apportion_games::{Coalition, CoalitionView, Coalitions, Hierarchy, Partition};
 

@@ -1,10 +1,11 @@
-//! Rows of bits.
+//! Rows of a design, stored as bits.
 //!
-//! Kernels that benefit are compiled for several instruction sets, and the best one is chosen at run time.
-//! All versions do the same operations in the same order, so the choice does not change a bit of the result.
+//! Kernels that benefit from it are compiled for several instruction sets, and the best version is chosen at
+//! run time. All versions perform the same operations in the same order, so the choice does not change a
+//! single bit of the result.
 
-/// Compiles a function for each instruction set that makes the kernels faster, and selects one on the first
-/// call.
+/// Compiles a function for each instruction set that makes the kernels faster; the version is selected at the
+/// first call.
 macro_rules! multiversioned {
     ($item:item) => {
         #[multiversion::multiversion(targets(
@@ -21,9 +22,9 @@ pub(crate) use multiversioned;
 #[derive(Debug, Clone)]
 pub(crate) struct BitRows {
     pub(crate) players: usize,
-    /// The number of words per row.
+    /// The number of 64-bit words per row.
     pub(crate) width: usize,
-    /// Row-major; bits beyond the players are zero.
+    /// The words of all rows, row-major; bits beyond the last player are zero.
     pub(crate) words: Vec<u64>,
 }
 
@@ -37,8 +38,8 @@ impl BitRows {
     }
 }
 
-/// Returns `value` if the lowest bit is set, else zero. Uses a mask, which compilers vectorize, unlike a
-/// conditional.
+/// Returns `value` if the lowest bit of `bit` is set, else zero. A mask is used because compilers vectorize
+/// it, unlike a conditional.
 #[inline(always)]
 pub(crate) fn masked(bit: u64, value: f64) -> f64 {
     f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())

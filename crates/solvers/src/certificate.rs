@@ -1,17 +1,18 @@
-//! Hat values, and variances of the coefficients over the draw of the coalitions.
+//! Hat values, and variances of the coefficients that are due to the random draw of the coalitions.
 //!
 //! # Notation
 //!
-//! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G,
-//! `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an intercept is fitted by the mean), hat values `h_k = w_k g_kk`.
+//! The regression has rows `a_k = z_k − ρ` (or `a_k = P z_k`) with weights `w_k`, residuals `e_k` and Gram
+//! matrix G; `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an intercept is fitted by the mean), and the hat values are
+//! `h_k = w_k g_kk`.
 //!
 //! # The error of a row
 //!
-//! A regression adapts to each of its rows: of the error ε_k of row k, with `E ε_k² = σ²/w_k`, only the
-//! residual e_k remains, with `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` has the size of ε_k
-//! again (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k` to the error of the
-//! coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the hat matrix
-//! `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
+//! A regression adapts to each of its rows. Row k has an error ε_k with `E ε_k² = σ²/w_k`, but only the
+//! residual e_k remains visible, with `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` has the
+//! magnitude of ε_k again (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k` to the
+//! error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the hat
+//! matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
 //!
 //! ```text
 //! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)
@@ -21,7 +22,7 @@
 //! jackknife, HC3), whose squares are too large by `1/(1 − h_k)`: by two thirds with 5 evaluations per
 //! player.
 //!
-//! If a row represents t independent draws, each of them has 1/t of its weight.
+//! If a row represents t independent draws, each draw has 1/t of the weight of the row.
 //!
 //! [`crate::certificate_by_probes`] computes certificates without the inverse of the Gram matrix.
 
@@ -35,22 +36,22 @@ use crate::least_squares::LeastSquares;
 use crate::rows::Form;
 use crate::system::Inverse;
 
-/// Estimated errors of the coefficients over the draw of the coalitions.
+/// Estimated errors of the coefficients that are due to the random draw of the coalitions.
 ///
-/// With c_k the contribution of row (pair, draw) k to the errors of all coefficients, as far as it is random,
-/// their covariance matrix is `Σ̂ = Σ_k c_k c_kᵀ`.
+/// Let c_k be the random contribution of row (pair, draw) k to the errors of all coefficients. The covariance
+/// matrix of these errors is estimated by `Σ̂ = Σ_k c_k c_kᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// The variances `V_i = Σ̂_ii`: n × k, row-major. If a square overflows or underflows, it is infinite or
-    /// zero; the standard errors are then still valid.
+    /// The variances `V_i = Σ̂_ii`: n × k, row-major. A variance whose computation overflows or underflows is
+    /// infinite or zero; the standard errors are still valid.
     pub variances: Vec<f64>,
     /// The square roots of the variances, computed without overflow.
     pub standard_errors: Vec<f64>,
     /// The effective number of directions of the errors, `ν = (tr Σ)² / tr Σ²`, for each output; between 1
-    /// and n. Both traces omit the products of a row with itself, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over
-    /// `Σ_{k≠l} (c_kᵀ c_l)²`, which are fourth moments rather than covariances. Computed from Σ̂ itself for
-    /// up to 32 players; for more, from `Σ̂ g` with 16 fixed random sign vectors g, with one standard error
-    /// added to tr Σ².
+    /// and n. The estimate is `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` divided by `Σ_{k≠l} (c_kᵀ c_l)²`; products of a row
+    /// with itself are omitted, because they are fourth moments rather than covariances. Computed from Σ̂
+    /// itself for up to 32 players; for more, from `Σ̂ g` with 16 fixed random sign vectors g, with one
+    /// standard error added to tr Σ².
     pub directions: Vec<f64>,
     /// The degrees of freedom of `tr Σ̂ / tr Σ`, the minimum over the outputs, at least 1:
     /// `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the
@@ -58,27 +59,27 @@ pub struct Certificate {
     pub degrees_of_freedom: f64,
 }
 
-/// A hat value within this distance of 1 means that the row alone determines some coefficient.
+/// A hat value within this distance of 1 means that some coefficient is determined by this row alone.
 pub(crate) const SATURATED: f64 = 1e-9;
 
-/// How a row, or a pair of separate rows, was drawn into the design.
+/// How a row, or a pair whose members are separate rows, was drawn into the design.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowDraw {
-    /// The random fraction f: 0 if the row is certain to be in the design.
+    /// The random fraction f; 0 if the row is certain to be in the design.
     pub(crate) free: f64,
-    /// The number t of independent draws of the row.
+    /// The number t of times that the row was drawn independently.
     pub(crate) times: f64,
 }
 
-/// The forms g of a block of rows.
+/// The quadratic forms g_kl for a block of rows.
 struct Forms {
-    /// `g_kk` of every row.
+    /// The form `g_kk` of every row k.
     own: Vec<f64>,
-    /// `g_kl` of every two neighbouring rows, if pairs are left out together.
+    /// The form `g_kl` of every two neighbouring rows k and l, if pairs are left out together.
     between: Vec<f64>,
 }
 
-/// Returns the draws for rows or pairs that were drawn at most once, with the random fractions `free`.
+/// Returns how rows or pairs were drawn, for random fractions `free` and without repetitions.
 fn without_replacement(free: &[f64]) -> Result<Vec<RowDraw>, SolverError> {
     if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
         return Err(SolverError::Free { index, value: free[index] });
@@ -88,15 +89,16 @@ fn without_replacement(free: &[f64]) -> Result<Vec<RowDraw>, SolverError> {
 
 impl LeastSquares {
     /// Returns the hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression,
-    /// between 0 and 1; they sum to the [`rank`](Self::rank). With an intercept, unpaired rows have an
-    /// additional `w_k / Σw`, and sum to one more.
+    /// between 0 and 1; they sum to the [`rank`](Self::rank). With an intercept, the hat value of an unpaired
+    /// row also includes `w_k / Σw`, so the hat values sum to the rank plus one.
     ///
     /// If a pair acts as one row, its hat value is the sum of the hat values of both members, without the
     /// share of the intercept. Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the
     /// cached result.
     ///
-    /// [Without the Gram matrix](crate::Kernel::MatrixFree) the hat values are estimated from the weights and
-    /// norms of the rows, and also sum to the rank: within a tenth for sampled designs of 1000 players.
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree), the hat values are estimated from the weights
+    /// and norms of the rows: within a tenth for sampled designs of 1000 players. The estimates also sum to
+    /// the rank.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
             let Inverse::Factored(factor) = &self.inverse else { return self.expected_hat_values() };
@@ -110,32 +112,33 @@ impl LeastSquares {
         self.hat_values.get_or_init(compute).clone()
     }
 
-    /// Returns estimated variances of the coefficients over the draw of the coalitions, n × k, with the
-    /// properties of their joint distribution.
+    /// Returns estimated variances of the coefficients (n × k) that are due to the random draw of the
+    /// coalitions, and properties of the joint distribution of the errors.
     ///
     /// ```text
     /// V_i = Σ_k f_k w_k² (G⁺ a_k)_i² e_k² / (1 − h_k)
     /// ```
     ///
     /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2,
-    /// MacKinnon and White 1985). If the members of pairs are separate rows, the pair as a whole takes the
-    /// place of the row, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` contains, for
-    /// each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 if a
-    /// class is enumerated, so that the certificate of a full enumeration is 0.
+    /// MacKinnon and White 1985). If the members of pairs are separate rows, each pair as a whole replaces
+    /// the row in this formula, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` contains
+    /// one fraction for each row (for each pair in a paired design): `f_k = 1 − drawn/available` in its size
+    /// class. The fraction is 0 if the class is enumerated, so the certificate of a full enumeration is 0.
     ///
     /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and computes the
     /// [hat values](Self::hat_values) as well.
     ///
-    /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are the expected values
-    /// for rows that favour no player, and the sum of the variances is at least that measured with 16 random
-    /// probes, which takes about as long as the solve. Compared with the computed certificate (sums of
-    /// unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player),
-    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at
-    /// most 1.2 percentage points; the error of a single player is 0.5 to 3.5 times the computed one at 3
-    /// evaluations per player, and 0.8 to 1.25 times at 20
-    /// (`cargo run --release -p apportion-solvers --example certificates`). For rows that all have much in
-    /// common (plain bits, without constraint, centre or intercept), the errors are overestimated by up to
-    /// one half.
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are replaced by their
+    /// expected values for rows that do not favour any player. The sum of the variances is also measured with
+    /// 16 random probes, which takes about as long as the solve; if the measured sum is larger, the variances
+    /// are increased to match it. Compared with the certificate from the Gram matrix (sums of unanimity
+    /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player), mean squared
+    /// errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at most 1.2
+    /// percentage points; the error for a single player is 0.5 to 3.5 times the error from the Gram matrix at
+    /// 3 evaluations per player, and 0.8 to 1.25 times at 20
+    /// (`cargo run --release -p apportion-solvers --example certificates`). For rows that have a large common
+    /// part (plain bits, without constraint, centre or intercept), the errors are overestimated by up to one
+    /// half.
     ///
     /// # Errors
     ///
@@ -152,8 +155,8 @@ impl LeastSquares {
     ///
     /// The [directions](Certificate::directions) refer to the deviations only.
     ///
-    /// Meant for regressions that only determine the differences between players, and include their common
-    /// part only as a control variate.
+    /// Meant for regressions that only determine the differences between players, and include the common part
+    /// of the coefficients only as a control variate.
     ///
     /// # Errors
     ///
@@ -172,13 +175,13 @@ impl LeastSquares {
     }
 
     /// Returns the [certificate](Self::certificate) for independent draws, where row (pair) k was drawn
-    /// `times[k]` times and has the weight of all of these draws together:
+    /// `times[k]` times, and its weight is the total weight of these draws:
     ///
     /// ```text
     /// V_i = Σ_k t_k (w_k/t_k)² (G⁺ a_k)_i² e_k² / (1 − h_k/t_k)
     /// ```
     ///
-    /// the squared contributions of single draws to coefficient i, summed over all draws.
+    /// These are the squared contributions of single draws to coefficient i, summed over all draws.
     ///
     /// # Errors
     ///
@@ -189,8 +192,8 @@ impl LeastSquares {
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
-    /// Computes `Σ (f/t) (t · contribution of one draw)²`; if `among` is given, for the deviations from the
-    /// mean over these players.
+    /// Computes the certificate from the sums `Σ (f/t) (t · contribution of one draw)²`. If `among` is given,
+    /// the certificate is for the deviations of these players from their mean.
     fn judge(&self, drawn: Vec<RowDraw>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { actual: drawn.len(), expected: self.rows.units() });
@@ -225,7 +228,7 @@ impl LeastSquares {
     }
 
     /// Creates the certificate from variances in units of the outputs; `left` is the number of draws minus
-    /// those used up by the fit.
+    /// the degrees of freedom used by the fit.
     pub(crate) fn certificate_of(
         &self,
         variances: &[Vec<f64>],
@@ -295,7 +298,7 @@ impl LeastSquares {
     ) -> Result<(), SolverError> {
         let range = images.rows.clone();
         let weights = self.rows.weights[range.clone()].as_chunks::<2>().0;
-        // The factors of both images for both residuals.
+        // For each row (pair), the factors of both images for both residuals.
         let mut factors = vec![[[0.0; 2]; 2]; weights.len()];
         let pairs = weights.iter().zip(hats.as_chunks::<2>().0).zip(&forms.between);
         for (index, (factors, ((&[w, v], &[h, k]), &between))) in factors.iter_mut().zip(pairs).enumerate() {
@@ -338,7 +341,8 @@ impl LeastSquares {
         self.rows.weights[images.rows.clone()].iter().zip(&forms.own).map(|(weight, form)| weight * form)
     }
 
-    /// Calls `visit` with the images `G⁺ a_k` of all rows and their forms, a block at a time.
+    /// Calls `visit` with the images `G⁺ a_k` of all rows and the corresponding forms, one block of rows at a
+    /// time.
     fn for_each_block_of_images(
         &self,
         factor: &Factor,

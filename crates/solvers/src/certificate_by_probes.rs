@@ -13,21 +13,21 @@
 //! G⁺ a_k = (1 − h_k) G₋⁺ a_k,     h_k = q_k / (1 + q_k),     q_k = w_k a_kᵀ G₋⁺ a_k
 //! ```
 //!
-//! where row k and `G₋` are independent. Rows of a sampled design favour no player, so neither does `G₋⁺`: it
-//! is τ₁ times the identity plus noise in all directions. With its mean square `τ₂ = tr (G⁺)² / d`,
+//! where row k and `G₋` are independent. Rows of a sampled design do not favour any player, so neither does
+//! `G₋⁺`: it is τ₁ times the identity plus noise in all directions. With its mean square `τ₂ = tr (G⁺)² / d`,
 //!
 //! ```text
 //! q_k ≈ τ w_k ‖a_k‖²,     (G₋⁺ a_k)_i² ≈ τ₁² a_ki² + (τ₂ − τ₁²) (‖a_k‖² − a_ki²) / (d − 1)
 //! ```
 //!
 //! τ is chosen so that the hat values sum to the rank. τ₁ and τ₂ are measured, as means of `gᵀ G⁺ g / d` and
-//! `‖G⁺ g‖² / d` over 16 fixed random sign vectors g. Then the variances of all players are sums over the
-//! rows that contain them.
+//! `‖G⁺ g‖² / d` over 16 fixed random sign vectors g. Then the variance for each player is a sum over the
+//! rows that contain the player.
 //!
-//! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. If it is larger than the sum of the
-//! variances, because the rows do favour some players, the variances are raised to match it, because errors
-//! must not be underestimated. `tr Σ̂² = E (gᵀ Σ̂ g')²` is measured over pairs of these vectors. For up to 16
-//! players, unit vectors are used instead of random ones, and Σ̂ is exact.
+//! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. If rows do favour some players, this
+//! trace may exceed the sum of the variances. The variances are then raised to match the trace, because
+//! errors must not be underestimated. `tr Σ̂² = E (gᵀ Σ̂ g')²` is measured over pairs of these vectors. For
+//! up to 16 players, unit vectors are used instead of random ones, and Σ̂ is exact.
 
 use std::ops::Range;
 
@@ -41,7 +41,8 @@ use crate::matrix_free::{MAX_STEPS, Operator, norm};
 use crate::passes::Side;
 use crate::rows::Form;
 
-/// The relative residual at which a probe has converged: a thousandth of its variances.
+/// The relative residual at which a probe has converged: the measured variances are then accurate to about a
+/// thousandth.
 const GOAL: f64 = 1e-3;
 
 /// The assumed relative error of a sum of fourth powers. If a few rows make up most of the error, the number
@@ -50,19 +51,19 @@ const UNKNOWN_SHARE: f64 = 0.1;
 
 /// The results of the probes of `G⁺`.
 struct Probes {
-    /// `gᵀ G⁺ g` over the dimension, averaged.
+    /// The mean of `gᵀ G⁺ g` over the probes g, divided by the dimension.
     mean: f64,
-    /// `‖G⁺ g‖²` over the dimension, averaged; at least the square of `mean`.
+    /// The mean of `‖G⁺ g‖²` over the probes g, divided by the dimension; at least the square of `mean`.
     mean_square: f64,
-    /// `a_kᵀ G⁺ g` for each probe and row.
+    /// For each probe g, the numbers `a_kᵀ G⁺ g` for all rows k.
     along: Vec<Vec<f64>>,
     /// Whether the probes are the unit vectors of the players rather than random vectors.
     are_units: bool,
 }
 
-/// Deviations `a_ki − mean_j a_kj` from the mean over some players, or `a_ki` itself.
+/// The entries `a_ki` of the rows, or their deviations `a_ki − mean_j a_kj` from the mean over some players.
 struct Deviations {
-    /// The players whose mean is subtracted.
+    /// The players over which the mean is taken and subtracted.
     among: Option<Range<usize>>,
     /// The mean of each row; empty if no mean is subtracted.
     means: Vec<f64>,
@@ -80,7 +81,7 @@ impl LeastSquares {
         self.rows.bits.players - usize::from(self.rows.form == Form::Projected)
     }
 
-    /// Returns the expected hat values for rows of the given weights and norms.
+    /// Returns the expected hat values, given the weights and norms of the rows.
     pub(crate) fn expected_hat_values(&self) -> Vec<f64> {
         let squares = self.rows.squared_norms(&self.origin);
         let leverages: Vec<f64> =
@@ -95,15 +96,15 @@ impl LeastSquares {
         hat_values
     }
 
-    /// Same as [`judge`](Self::judge): the certificate of the deviations from the mean over the players
-    /// `among`, if given.
+    /// Same as [`judge`](Self::judge), but with probes. If `among` is given, the certificate is for the
+    /// deviations of these players from their mean.
     pub(crate) fn judge_by_probes(
         &self,
         drawn: &[RowDraw],
         among: Option<Range<usize>>,
     ) -> Result<Certificate, SolverError> {
         let hats = self.hat_values();
-        // The contribution of each row to the variances, except for its residual.
+        // For each row, its contribution to the variances, without the factor for its residual.
         let mut factors = Vec::with_capacity(hats.len());
         for (row, ((hat, weight), &RowDraw { free, times })) in
             hats.iter().zip(&self.rows.weights).zip(drawn).enumerate()
@@ -151,8 +152,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, drawn, left))
     }
 
-    /// Solves for random signs of the players `among`, or for their unit vectors if there are few; minus
-    /// their mean, if `less_mean` is set or all coefficients sum to zero.
+    /// Solves for probes: random signs of the players `among`, or unit vectors if there are few players.
+    /// Their mean is subtracted if `less_mean` is set or all coefficients sum to zero.
     fn probes(&self, among: &Range<usize>, less_mean: bool) -> Probes {
         let n = self.rows.bits.players;
         let are_units = among.len() <= PROBES;
@@ -206,7 +207,7 @@ impl LeastSquares {
         Deviations { among: Some(among), means, squares }
     }
 
-    /// Returns the variances of all players, for rows with these factors.
+    /// Returns the variances for all players, given a factor for each row.
     fn variances(
         &self,
         factors: &[f64],
@@ -243,7 +244,7 @@ impl LeastSquares {
         held.iter().enumerate().map(variance).collect()
     }
 
-    /// Returns the expected `‖c_k‖²` over the players whose mean is subtracted.
+    /// Returns the expected `‖c_k‖²` for each row, over the players whose mean is subtracted.
     fn expected_lengths(
         &self,
         factors: &[f64],
@@ -262,7 +263,7 @@ impl LeastSquares {
 }
 
 impl Probes {
-    /// Returns `‖c_k‖²` over the players, for unit vectors as probes.
+    /// Returns `‖c_k‖²` for each row over the players, if the probes are unit vectors.
     fn lengths(&self, factors: &[f64]) -> Vec<f64> {
         let length = |(row, factor): (usize, &f64)| {
             factor * self.along.iter().map(|along| along[row] * along[row]).sum::<f64>()
@@ -271,8 +272,8 @@ impl Probes {
     }
 }
 
-/// Returns `q / (1 + q)` for `q = τ ℓ`, with τ such that they sum to `rank`; 1 for every row with positive
-/// leverage if the rank is at least their number.
+/// Returns `q / (1 + q)` with `q = τ ℓ` for each leverage ℓ, where τ is chosen so that the results sum to
+/// `rank`. If the rank is at least the number of positive leverages, the result for each of them is 1.
 fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     let hat = |factor: f64, leverage: f64| {
         let q = factor * leverage;
@@ -300,7 +301,8 @@ fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     leverages.iter().map(|leverage| hat(high, *leverage)).collect()
 }
 
-/// Returns `Σ_k factor_k a_k a_kᵀ` for all pairs of probes.
+/// Returns `Σ_k factor_k (a_kᵀ G⁺ g) (a_kᵀ G⁺ g')` for all pairs of probes g and g'; `along` contains the
+/// factors in brackets.
 fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |left: &[f64], right: &[f64]| -> f64 {
         factors.iter().zip(left).zip(right).map(|((factor, left), right)| factor * left * right).sum()
@@ -308,8 +310,8 @@ fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     along.iter().map(|left| along.iter().map(|right| product(left, right)).collect()).collect()
 }
 
-/// Returns the mean square of the products of two different probes plus one standard error, or the sum of all
-/// squares for unit vectors.
+/// Returns an estimate of `tr Σ̂²`: the mean square of the products of two different probes plus one standard
+/// error; for unit vectors, the exact sum of all squares.
 fn square_trace(products: &[Vec<f64>], are_units: bool) -> f64 {
     if are_units {
         return products.iter().flatten().map(|product| product * product).sum();
@@ -338,9 +340,9 @@ mod tests {
     /// A regression of two outputs by conjugate gradients, with its parts as dense matrices.
     struct Dense {
         fit: LeastSquares,
-        /// `a_k`, up to sign.
+        /// The rows `a_k`, up to sign.
         rows: Vec<Vec<f64>>,
-        /// `G⁺` of the factored matrix.
+        /// The pseudo-inverse `G⁺`, from the factored matrix.
         inverse: Mat<f64>,
     }
 
@@ -394,8 +396,8 @@ mod tests {
         assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} instead of {want}");
     }
 
-    /// Returns cases with a constraint, with a centre, and centred at the mean; with fewer players than
-    /// probes, and with more.
+    /// Returns cases with a constraint, with a centre, and with rows centred at the mean, each with fewer
+    /// players than probes and with more.
     fn all() -> impl Iterator<Item = (String, Dense)> {
         [(7, 60), (23, 300), (40, 330)].into_iter().flat_map(|(players, rows)| {
             (0..3)
@@ -426,7 +428,7 @@ mod tests {
     fn hat_values_are_shared_out_up_to_one_for_each_row_that_says_something() {
         assert_eq!(shared_out(&[2.0, 0.0, 1.0], 2.0), [1.0, 0.0, 1.0]);
         assert_eq!(shared_out(&[2.0, 0.0, 1.0], 3.0), [1.0, 0.0, 1.0]);
-        // 3/4 + 1/2 + 1/4 with τ = 1.
+        // With τ = 1, the results 3/4, 1/2 and 1/4 sum to 1.5.
         let got = shared_out(&[3.0, 1.0, 1.0 / 3.0], 1.5);
         let want = [0.75, 0.5, 0.25];
         assert!(got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-12), "{got:?}");
@@ -501,8 +503,8 @@ mod tests {
         }
     }
 
-    /// Checks the formulas in the documentation of the module row by row and player by player, given the
-    /// solutions for the probes.
+    /// Checks the formulas in the module documentation for every row and player, given the solutions for the
+    /// probes.
     fn assert_formula(
         dense: &Dense,
         got: &Certificate,
@@ -530,7 +532,8 @@ mod tests {
         let count: f64 = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
         for output in 0..2 {
             let unit = fit.units[output].powi(2);
-            // The contribution of row k to the squared images, and to those without the row.
+            // The contribution of row k to the squared images, with the Gram matrix of all rows and with that
+            // without row k.
             let of_row = |row: usize| {
                 let RowDraw { free, times } = drawn[row];
                 let change = fit.rows.weights[row] * fit.errors[output][row];
@@ -606,7 +609,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_met_exactly_says_nothing_of_its_error() {
-        // As many rows as players.
+        // The design has as many rows as players.
         let coalitions = Coalitions::from_masks(3, [1, 2, 4]);
         let design = Design::new(&coalitions, &[1.0, 2.0, 3.0]).unwrap();
         let options = Options { kernel: Kernel::MatrixFree };

@@ -3,10 +3,10 @@
 //! # Convergence
 //!
 //! For a design of m' rows that are drawn by their leverage scores, the expectation of the Gram matrix G is a
-//! multiple of the identity (on vectors that sum to zero under the constraint). So the identity is the best
+//! multiple of the identity (under the constraint: on vectors that sum to zero). So the identity is the best
 //! preconditioner, and none is needed. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²` times
-//! that multiple, γ = n/m' (Marchenko and Pastur 1967), so each step reduces the error by the factor `√γ`: 14
-//! digits take 40 steps with ten evaluations per player.
+//! that multiple, where γ = n/m' (Marchenko and Pastur 1967), so each step reduces the error by the factor
+//! `√γ`: with ten evaluations per player, 14 digits take 40 steps.
 //!
 //! Starting from zero, all iterates lie in the range of G, so the limit is the solution of minimum norm if G
 //! is singular.
@@ -21,16 +21,17 @@
 
 use crate::factor::largest_of_tridiagonal;
 
-/// The relative curvature below which G is considered zero along a direction, up to rounding.
+/// If the curvature along a direction, relative to the largest one, is below this, G is considered zero along
+/// it.
 const FLAT: f64 = 1e-14;
 
 /// The results of the iteration.
 pub(crate) struct CgSolution<const L: usize> {
     pub(crate) solutions: Vec<[f64; L]>,
-    /// `‖b − G x‖`, from the recurrence.
+    /// The norms `‖b − G x‖` of the residuals, computed by the recurrence.
     pub(crate) remaining: [f64; L],
-    /// The smallest and the largest eigenvalue estimate from the first right-hand side; both lie inside the
-    /// spectrum.
+    /// Estimates of the smallest and the largest eigenvalue, from the first right-hand side. Both lie within
+    /// the spectrum.
     pub(crate) spectrum: Option<(f64, f64)>,
 }
 
@@ -98,12 +99,12 @@ pub(crate) fn conjugate_gradients<const L: usize>(
     CgSolution { solutions, remaining: squares.map(f64::sqrt), spectrum: lanczos.spectrum() }
 }
 
-/// Returns whether a norm, given its square, is above its goal.
+/// Returns whether a norm, given by its square, is above its goal.
 fn is_above(square: f64, goal: f64) -> bool {
     square > 0.0 && square.sqrt() > goal
 }
 
-/// Returns the dot product of each lane.
+/// Returns the dot products, one for each of the `L` lanes.
 fn dots<const L: usize>(left: &[[f64; L]], right: &[[f64; L]]) -> [f64; L] {
     let mut sums = [0.0; L];
     for (left, right) in left.iter().zip(right) {
@@ -114,12 +115,12 @@ fn dots<const L: usize>(left: &[[f64; L]], right: &[[f64; L]]) -> [f64; L] {
     sums
 }
 
-/// The tridiagonal matrix of one right-hand side.
+/// The tridiagonal matrix of Lanczos's method for one right-hand side.
 #[derive(Default)]
 struct Lanczos {
     diagonal: Vec<f64>,
     beside: Vec<f64>,
-    /// `β_j / α_j` and `√β_j / α_j` of the last step.
+    /// The numbers `β_j / α_j` and `√β_j / α_j` from the last step.
     last: Option<(f64, f64)>,
 }
 
@@ -147,7 +148,7 @@ impl Lanczos {
 mod tests {
     use super::*;
 
-    /// Solves a diagonal system for two right-hand sides.
+    /// Solves a system with a diagonal matrix for two right-hand sides.
     fn solve(eigenvalues: &[f64], right: &[[f64; 2]], goal: f64) -> CgSolution<2> {
         conjugate_gradients(right.to_vec(), [goal; 2], 100, |directions, images| {
             for ((image, direction), value) in images.iter_mut().zip(directions).zip(eigenvalues) {

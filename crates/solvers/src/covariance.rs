@@ -2,7 +2,8 @@
 //!
 //! # Notation
 //!
-//! Losses `c_k` of n players, each the sum of `t_k` equal parts; `Σ̂ = Σ_k c_k c_kᵀ`.
+//! `c_k` are the losses: vectors of n players, each of which is the sum of `t_k` equal parts;
+//! `Σ̂ = Σ_k c_k c_kᵀ`.
 //!
 //! # Method
 //!
@@ -22,18 +23,18 @@ const MAX_EXACT_PLAYERS: usize = 32;
 /// The number of random directions for more players.
 pub(crate) const PROBES: usize = 16;
 
-/// Accumulates the traces of Σ̂ and Σ̂².
+/// An accumulator for the traces of Σ̂ and Σ̂².
 #[derive(Debug, Clone)]
 pub(crate) struct Covariance {
-    /// The players whose errors are covered.
+    /// The players whose errors are included.
     players: Range<usize>,
-    /// G, n × probes; `None` for the unit matrix.
+    /// The probes G, n × probes; `None` stands for the unit matrix.
     probes: Option<Mat<f64>>,
-    /// `Σ̂ G`.
+    /// The product `Σ̂ G`.
     products: Mat<f64>,
-    /// `Σ_k ‖c_k‖²`.
+    /// The sum `Σ_k ‖c_k‖²`.
     squares: f64,
-    /// `Σ_k ‖c_k‖⁴ / t_k`.
+    /// The sum `Σ_k ‖c_k‖⁴ / t_k`.
     fourths: f64,
 }
 
@@ -46,12 +47,12 @@ impl Covariance {
         Self { players, probes, products, squares: 0.0, fourths: 0.0 }
     }
 
-    /// Returns the players whose errors are covered.
+    /// Returns the players whose errors are included.
     pub(crate) fn players(&self) -> Range<usize> {
         self.players.clone()
     }
 
-    /// Adds losses of these players, row-major, with the number of draws of each.
+    /// Adds losses for these players, row-major; `times` is the number of draws for each row.
     pub(crate) fn add(&mut self, losses: &[f64], times: impl Iterator<Item = f64>) {
         for (loss, times) in losses.chunks_exact(self.players.len()).zip(times) {
             let square: f64 = loss.iter().map(|entry| entry * entry).sum();
@@ -96,21 +97,22 @@ impl Covariance {
     }
 }
 
-/// The traces of Σ̂ and Σ̂², and their inputs.
+/// The traces of Σ̂ and Σ̂², and the numbers from which they are computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traces {
     /// The number of players, n.
     pub(crate) players: usize,
     /// `tr Σ̂ = Σ_k ‖c_k‖²`.
     pub(crate) squares: f64,
-    /// `Σ_k ‖c_k‖⁴ / t_k`.
+    /// The sum `Σ_k ‖c_k‖⁴ / t_k`.
     pub(crate) fourths: f64,
     /// `tr Σ̂²`, plus one standard error if it is measured with probes.
     pub(crate) square_trace: f64,
 }
 
 impl Traces {
-    /// Returns `ν = Σ_{k≠l} ‖c_k‖² ‖c_l‖² / Σ_{k≠l} (c_kᵀ c_l)²`, between 1 and n.
+    /// Returns the effective number of directions, `ν = Σ_{k≠l} ‖c_k‖² ‖c_l‖² / Σ_{k≠l} (c_kᵀ c_l)²`, between
+    /// 1 and n.
     pub(crate) fn directions(&self) -> f64 {
         let n = self.players as f64;
         let (square_of_trace, square_trace) =
@@ -124,8 +126,8 @@ impl Traces {
         }
     }
 
-    /// Returns the degrees of freedom of tr Σ̂ as a sum over `draws` draws: twice its square over its
-    /// variance. Infinite if all losses are equal.
+    /// Returns the degrees of freedom of tr Σ̂, a sum over `draws` draws: twice the square of the trace
+    /// divided by its variance. Infinite if all losses have the same norm.
     pub(crate) fn degrees_of_freedom(&self, draws: f64) -> f64 {
         let square = self.squares * self.squares;
         let variance = self.fourths - square / draws;
@@ -133,7 +135,7 @@ impl Traces {
     }
 }
 
-/// Returns fixed random signs, players × [`PROBES`].
+/// Returns a fixed matrix of random signs, players × [`PROBES`].
 pub(crate) fn random_signs(players: usize) -> Mat<f64> {
     let mut signs = Mat::zeros(players, PROBES);
     for (probe, column) in signs.col_iter_mut().enumerate() {
@@ -156,7 +158,7 @@ mod tests {
     fn losses(players: usize, rows: usize, seed: u64) -> Vec<f64> {
         let mut rng = stream(seed, Purpose::Experiment, 0);
         let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
-        // A part that all players share, so that there are few directions.
+        // All players share a part of the loss, so that the errors have few directions.
         (0..rows)
             .flat_map(|_| {
                 let common = 0.4 * unit();
@@ -165,7 +167,7 @@ mod tests {
             .collect()
     }
 
-    /// Computes the directions over all pairs of different rows, by definition.
+    /// Computes the number of directions over all pairs of different rows, by definition.
     fn by_pairs(losses: &[f64], players: usize) -> f64 {
         let rows: Vec<&[f64]> = losses.chunks_exact(players).collect();
         let dot = |k: usize, l: usize| -> f64 { rows[k].iter().zip(rows[l]).map(|(a, b)| a * b).sum() };

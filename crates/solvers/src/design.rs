@@ -1,4 +1,4 @@
-//! The design of a regression: rows of bits, their weights, and the conversion of bits to columns.
+//! The design of a regression: rows of bits, their weights, and how bits are converted to columns.
 
 use apportion_games::Coalitions;
 
@@ -6,10 +6,10 @@ use crate::error::SolverError;
 
 /// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either unpaired or in complementary pairs.
 ///
-/// A common factor of all weights does not affect the coefficients (it scales residual sums of squares); a
-/// row of weight zero is ignored.
+/// Multiplying all weights by a common factor does not affect the coefficients, but scales residual sums of
+/// squares. A row of weight zero is ignored.
 ///
-/// The columns are the bits themselves, unless [`centred_at`](Self::centred_at) shifts their zero or
+/// The columns are the bits themselves, unless [`centred_at`](Self::centred_at) subtracts a centre or
 /// [`with_intercept`](Self::with_intercept) adds a constant column.
 ///
 /// ```
@@ -32,10 +32,10 @@ pub struct Design<'a> {
     pub(crate) intercept: bool,
 }
 
-/// The pairing of rows.
+/// How the rows are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairs {
-    /// Unpaired rows.
+    /// The rows are unpaired.
     None,
     /// Rows 2k and 2k + 1 are complements of each other and share a weight.
     Alike,
@@ -44,7 +44,7 @@ pub(crate) enum Pairs {
 }
 
 impl<'a> Design<'a> {
-    /// Creates a design of unpaired rows with m weights, one for each row.
+    /// Creates a design of unpaired rows, with one weight for each of the m rows.
     ///
     /// # Errors
     ///
@@ -54,11 +54,11 @@ impl<'a> Design<'a> {
         Self { coalitions, weights, pairs: Pairs::None, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Creates a design of paired rows: rows 2k and 2k + 1 are complements of each other, and both have
-    /// weight `weights[k]`: m / 2 weights.
+    /// Creates a design of paired rows: rows 2k and 2k + 1 are complements of each other and share the weight
+    /// `weights[k]`, so there are m / 2 weights.
     ///
-    /// Under the constraint, with columns centred at ½, or with an intercept, a pair acts as one row, which
-    /// halves the work.
+    /// With a constraint on the sum, with columns centred at ½, or with an intercept, each pair acts as one
+    /// row, which halves the work.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl<'a> Design<'a> {
         Self { coalitions, weights, pairs: Pairs::Alike, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Creates a design of paired rows as in [`paired`](Self::paired), but with m weights, one for each row.
-    /// The two members are separate rows that were drawn together, which the
+    /// Creates a design of paired rows like [`paired`](Self::paired), but with one weight for each of the m
+    /// rows. The two members are separate rows that were drawn together, which the
     /// [certificate](crate::LeastSquares::certificate) takes into account.
     ///
     /// # Errors
@@ -79,9 +79,9 @@ impl<'a> Design<'a> {
         Self { coalitions, weights, pairs: Pairs::Apart, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Returns the same rows with columns `z − p 1`, where p is ½ for Banzhaf values (Liu et al., *Kernel
-    /// Banzhaf*, Algorithm 1), and the probability of presence for weighted Banzhaf values. With an intercept
-    /// this changes only the intercept. Cannot be combined with a constraint on the sum.
+    /// Returns the design with columns `z − p 1` instead of z. For Banzhaf values, p is ½ (Liu et al.,
+    /// *Kernel Banzhaf*, Algorithm 1); for weighted Banzhaf values, it is the probability of presence. If the
+    /// design has an intercept, only the intercept changes. Cannot be combined with a constraint on the sum.
     ///
     /// # Errors
     ///
@@ -90,14 +90,14 @@ impl<'a> Design<'a> {
         if p.is_finite() { Ok(Self { centre: p, ..self }) } else { Err(SolverError::Centre { value: p }) }
     }
 
-    /// Returns the same rows with an additional constant column. It does not count in the
+    /// Returns the design with an additional constant column. The column does not count in the
     /// [rank](crate::LeastSquares::rank), and its coefficient is not part of the minimized norm. Cannot be
     /// combined with a constraint on the sum.
     pub fn with_intercept(self) -> Self {
         Self { intercept: true, ..self }
     }
 
-    /// Returns the rows.
+    /// Returns the rows of the design.
     pub fn coalitions(&self) -> &'a Coalitions {
         self.coalitions
     }
@@ -146,7 +146,7 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Returns the first pair whose rows are not complements of each other.
+    /// Returns the index of the first pair whose rows are not complements of each other.
     fn broken_pair(&self) -> Option<usize> {
         let width = self.coalitions.words_per_row();
         let mut pairs =

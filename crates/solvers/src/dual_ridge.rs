@@ -1,19 +1,20 @@
-//! Regression with a prior: more unknowns than rows, with a known prior covariance.
+//! Regression with a prior, for more unknowns than rows and a known prior covariance.
 //!
 //! ```text
 //! y_k = a_kᵀ γ + f_k + ε_k,    f ~ N(0, K),    ε_k ~ N(0, λ / w_k),    γ free
 //! ```
 //!
-//! With A the rows `a_k`, W the weights, `W^½ A = Q₁ R`, and `M = I − Q₁ Q₁ᵀ`, everything that depends on λ
-//! follows from one eigen-decomposition, `M W^½ K W^½ M = U diag(e) Uᵀ`:
+//! Let A be the matrix of the rows `a_k`, W the diagonal matrix of the weights, `W^½ A = Q₁ R`, and
+//! `M = I − Q₁ Q₁ᵀ`. Everything that depends on λ follows from one eigen-decomposition,
+//! `M W^½ K W^½ M = U diag(e) Uᵀ`:
 //!
 //! ```text
 //! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ
 //! leave-one-out residual of y_k = (P W^½ y)_k / (√w_k P_kk)
 //! ```
 //!
-//! As λ grows, the solution approaches the weighted least-squares solution on A alone; as it shrinks, the
-//! solution interpolates the rows.
+//! As λ grows, the solution approaches the weighted least-squares solution on A alone; as λ approaches zero,
+//! the solution interpolates the targets.
 //!
 //! # Source
 //!
@@ -34,16 +35,16 @@ use crate::factor::eigen;
 /// The prior covariance of f, for m rows.
 #[derive(Debug, Clone, Copy)]
 pub enum PriorCovariance<'a> {
-    /// K itself, m × m, symmetric.
+    /// The covariance K itself, an m × m symmetric matrix.
     Gram(&'a [f64]),
-    /// F with `K = F Fᵀ`: columns of m numbers, one after the other.
+    /// A matrix F with `K = F Fᵀ`, stored column by column, with m numbers per column.
     Factors(&'a [f64]),
 }
 
-/// A regression with a prior, decomposed so that it can be solved for any noise strength.
+/// A regression with a prior, decomposed so that it can be solved for any noise strength λ.
 #[derive(Debug, Clone)]
 pub struct DualRidge {
-    /// Shared with the threads of long computations.
+    /// The decomposed regression, shared with the threads of long computations.
     solved: Arc<DecomposedSystem>,
 }
 
@@ -51,39 +52,39 @@ pub struct DualRidge {
 #[derive(Debug)]
 struct DecomposedSystem {
     roots: Vec<f64>,
-    /// U, m × r.
+    /// The eigenvectors U, m × r.
     basis: Mat<f64>,
     eigenvalues: Vec<f64>,
-    /// Whether U spans the whole complement of A, so that `M = U Uᵀ`.
+    /// Whether U spans the whole orthogonal complement of A, so that `M = U Uᵀ`.
     is_complete: bool,
-    /// Q₁, m × p.
+    /// The matrix Q₁, m × p.
     flat: Mat<f64>,
-    /// `W^½ y`, m × k.
+    /// The weighted targets `W^½ y`, m × k.
     targets: Mat<f64>,
-    /// `R⁻¹ Q₁ᵀ`, p × m.
+    /// The matrix `R⁻¹ Q₁ᵀ`, p × m.
     plain: Mat<f64>,
-    /// `R⁻¹ Q₁ᵀ W^½ K`, p × m.
+    /// The matrix `R⁻¹ Q₁ᵀ W^½ K`, p × m.
     plain_of_prior: Mat<f64>,
 }
 
-/// Linear functionals of the unknowns: for each, its factors of γ and its prior covariance with f.
+/// Linear functionals of the unknowns γ and f. Each has coefficients for γ, and a prior covariance with f.
 #[derive(Debug, Clone, Copy)]
 pub struct Functionals<'a> {
     /// The number of functionals.
     pub count: usize,
-    /// Factors of γ, count × p, row-major.
+    /// The coefficients for γ, count × p, row-major.
     pub of_columns: &'a [f64],
-    /// Covariances with `f_k`, count × m, row-major.
+    /// The prior covariances with each `f_k`, count × m, row-major.
     pub covariances: &'a [f64],
 }
 
-/// Estimates of [`Functionals`], with the influence of each row.
+/// Estimates of [`Functionals`], and the influence of each row on them.
 #[derive(Debug, Clone)]
 pub struct DualEstimate {
     /// The estimates, count × k, row-major.
     pub values: Vec<f64>,
-    /// The derivative of each estimate with respect to each target, count × m, row-major: the same for all
-    /// outputs.
+    /// The derivative of each estimate with respect to the target of each row, count × m, row-major. It is
+    /// the same for all outputs.
     pub influences: Vec<f64>,
 }
 
@@ -169,24 +170,24 @@ impl DualRidge {
         self.solved.outputs()
     }
 
-    /// Returns the mean of the eigenvalues e over the complement of the columns, which is the natural unit of
-    /// noise strengths.
+    /// Returns the mean of the eigenvalues e over the orthogonal complement of the columns. This is the
+    /// natural unit for noise strengths.
     pub fn mean_eigenvalue(&self) -> f64 {
         self.solved.eigenvalues.iter().sum::<f64>() / self.solved.free_rows()
     }
 
-    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`: m − p for a zero prior covariance, and
-    /// the fewer the more the prior can explain.
+    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`: m − p for a zero prior covariance; the
+    /// more the prior can explain, the fewer there are.
     pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
         let eigenvalues = &self.solved.eigenvalues;
         let explained: f64 = eigenvalues.iter().map(|value| value / (value + strength)).sum();
         self.solved.free_rows() - explained
     }
 
-    /// Returns `√w_k` times the leave-one-out residual of each target: m × k, row-major.
+    /// Returns the leave-one-out residual of each target, multiplied by `√w_k`: m × k, row-major.
     ///
-    /// If the columns alone are not determined without a row, the row has no such residual, and its entries
-    /// are NaN.
+    /// If the coefficients of the columns are not determined without a row, the row has no such residual, and
+    /// its entries are NaN.
     pub fn left_out(&self, strength: f64) -> Vec<f64> {
         let solved = Arc::clone(&self.solved);
         uninterrupted(4.0 * solved.numbers() * solved.outputs() as f64, move || solved.left_out(strength))
@@ -203,8 +204,9 @@ impl DualRidge {
             .apart(operations, functionals, move |solved, functionals| solved.estimate(functionals, strength))
     }
 
-    /// Returns the same estimates, count × k, row-major, without the influences of the rows:
-    /// `O(count (m + p) k)` time in addition to `O(m r k)`. Empty covariances represent zeros.
+    /// Returns the same estimates as [`estimate`](Self::estimate), count × k, row-major, but not the
+    /// influences of the rows. Takes `O(count (m + p) k)` time in addition to `O(m r k)`. Empty covariances
+    /// represent zeros.
     ///
     /// # Panics
     ///
@@ -233,12 +235,13 @@ impl DecomposedSystem {
         (self.rows() - self.flat.ncols()) as f64
     }
 
-    /// Returns the number of entries of the matrices, m × (r + p).
+    /// Returns the number of entries in the matrices, m × (r + p).
     fn numbers(&self) -> f64 {
         self.rows() as f64 * (self.basis.ncols() + self.flat.ncols()) as f64
     }
 
-    /// Calls `compute` with the functionals; if it takes long, on another thread with a copy of them.
+    /// Calls `compute` with the functionals; if this takes long, on another thread with a copy of the
+    /// functionals.
     fn apart<R: Send + 'static>(
         self: &Arc<Self>,
         operations: f64,
@@ -258,7 +261,7 @@ impl DecomposedSystem {
 
     fn left_out(&self, strength: f64) -> Vec<f64> {
         let (rows, outputs) = (self.rows(), self.outputs());
-        // P in units of 1/λ.
+        // The matrix P in units of 1/λ.
         let factors = self.factors(strength);
         let inner = self.basis.transpose() * &self.targets;
         let scaled = Mat::from_fn(inner.nrows(), outputs, |j, output| factors[j] * inner[(j, output)]);
@@ -287,8 +290,8 @@ impl DecomposedSystem {
         residuals
     }
 
-    /// Returns the diagonal of λ P on U: `λ / (e + λ)` if U is complete, else `−e / (e + λ)`, in addition to
-    /// M.
+    /// Returns the diagonal of λ P in the basis U: `λ / (e + λ)` if U is complete, else `−e / (e + λ)`, to
+    /// which M must be added.
     fn factors(&self, strength: f64) -> Vec<f64> {
         let of = |value: &f64| match self.is_complete {
             true => strength / (value + strength),
@@ -367,7 +370,7 @@ impl DecomposedSystem {
     }
 }
 
-/// Returns Q₁ and `R⁻¹ Q₁ᵀ` of the weighted columns.
+/// Returns Q₁ and `R⁻¹ Q₁ᵀ`, computed from the weighted columns.
 fn flat(weighted: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
     let rows = weighted.nrows();
     if weighted.ncols() == 0 {
@@ -387,12 +390,12 @@ fn weighted(columns: &[f64], count: usize, roots: &[f64]) -> Mat<f64> {
 struct Decomposed {
     basis: Mat<f64>,
     eigenvalues: Vec<f64>,
-    /// `R⁻¹ Q₁ᵀ W^½ K W^½`.
+    /// The matrix `R⁻¹ Q₁ᵀ W^½ K W^½`.
     plain_of_prior: Mat<f64>,
     is_complete: bool,
 }
 
-/// Decomposes `W^½ K W^½`.
+/// Decomposes `gram`, which is `W^½ K W^½`, on the orthogonal complement of the weighted columns.
 fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let (rows, count) = (weighted.nrows(), weighted.ncols());
     let plain_of_prior = plain * gram;
@@ -408,7 +411,7 @@ fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Dec
     Ok(Decomposed { basis, eigenvalues, plain_of_prior, is_complete: true })
 }
 
-/// Decomposes the covariance of the factors `W^½ F`.
+/// Same as [`of_gram`], but given the factors `W^½ F` of the matrix.
 fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let plain_of_prior = (plain * &factors) * factors.transpose();
     let explained = flat * (flat.transpose() * &factors);
@@ -443,8 +446,8 @@ fn scale(column: &mut [f64], factors: &[f64]) {
     column.iter_mut().zip(factors).for_each(|(entry, factor)| *entry *= factor);
 }
 
-/// Adds `L Rᵀ` to `gram`, which is row-major: L and R have the same number of columns, with `rows.0` and
-/// `rows.1` entries each, one column after the other.
+/// Adds `L Rᵀ` to `gram`, which is row-major. L and R are stored column by column and have the same number of
+/// columns, with `rows.0` and `rows.1` entries each.
 ///
 /// # Panics
 ///
@@ -481,7 +484,7 @@ pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gra
 mod tests {
     use super::*;
 
-    /// Returns fixed numbers in (−1, 1) without structure.
+    /// Returns fixed numbers in (−1, 1) that have no structure.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut state = seed;
         (0..count)
@@ -502,7 +505,7 @@ mod tests {
         (0..rows * columns).map(|at| matrix[(at % rows) * columns + at / rows]).collect()
     }
 
-    /// Solves a small system by elimination.
+    /// Solves a small linear system by elimination.
     fn solved(matrix: &[f64], right: &[f64]) -> Vec<f64> {
         let n = right.len();
         let (mut matrix, mut right) = (matrix.to_vec(), right.to_vec());
@@ -563,8 +566,8 @@ mod tests {
             DualRidge::new(&self.columns, prior, &self.weights, &self.targets, 1).unwrap()
         }
 
-        /// Returns the prediction for target `at`, without row `without`, by the bordered system of universal
-        /// kriging.
+        /// Returns the prediction for target `at` if row `without` is left out, from the bordered system of
+        /// universal kriging.
         fn predicted(&self, strength: f64, at: usize, without: Option<usize>) -> f64 {
             let gram = self.gram();
             let p = self.columns.len() / self.rows;
@@ -738,7 +741,7 @@ mod tests {
                     let got = ridge.degrees_of_freedom(strength);
                     assert!((got - (rows as f64 - own)).abs() < 1e-8, "{rows} {columns} {factors}: {got}");
                 }
-                // For a large strength λ, the prior explains Σ e / λ of the free rows.
+                // If the strength λ is large, the prior explains Σ e / λ of the degrees of freedom.
                 let free = (rows - columns) as f64;
                 let explained = free - ridge.degrees_of_freedom(1e6);
                 let expected = 1e6 * explained / free;
@@ -792,7 +795,7 @@ mod tests {
 
     #[test]
     fn cross_products_are_added_to_what_is_there() {
-        // 2 × 2 numbers and 3 × 2, one column after the other.
+        // The matrices have 2 × 2 and 3 × 2 entries, stored column by column.
         let mut gram = [100.0; 6];
         add_cross_products(&[1.0, 2.0, 3.0, 4.0], &[1.0, 0.0, -1.0, 2.0, 5.0, 0.0], (2, 3), &mut gram);
         assert_eq!(gram, [107.0, 115.0, 99.0, 110.0, 120.0, 98.0]);

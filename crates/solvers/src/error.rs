@@ -1,6 +1,6 @@
 //! Errors of regressions, certificates and projections.
 
-/// Why a least-squares problem was rejected, or could not be solved.
+/// Error returned when a regression, a certificate or a projection cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolverError {
@@ -28,7 +28,7 @@ pub enum SolverError {
     Weight {
         /// The index of the weight.
         index: usize,
-        /// The weight.
+        /// The invalid weight.
         value: f64,
     },
     /// A paired design has an odd number of rows.
@@ -46,7 +46,7 @@ pub enum SolverError {
     /// The centre is not finite.
     #[error("invalid centre {value} of the columns: must be finite")]
     Centre {
-        /// The given centre.
+        /// The invalid centre.
         value: f64,
     },
     /// A constraint on the sum is combined with centred columns or an intercept.
@@ -68,11 +68,11 @@ pub enum SolverError {
     /// A target is not finite.
     #[error("invalid target {value} of row {row}, output {output}: must be finite")]
     Target {
-        /// The row of the design.
+        /// The index of the row in the design.
         row: usize,
         /// The index of the output.
         output: usize,
-        /// The target.
+        /// The invalid target.
         value: f64,
     },
     /// The number of sums in the constraint differs from the number of outputs.
@@ -80,7 +80,7 @@ pub enum SolverError {
     SumCount {
         /// The actual number of sums.
         actual: usize,
-        /// The number of outputs of the targets.
+        /// The number of outputs in the targets.
         outputs: usize,
     },
     /// A sum in the constraint is not finite.
@@ -88,16 +88,16 @@ pub enum SolverError {
     Sum {
         /// The index of the output.
         output: usize,
-        /// The sum.
+        /// The invalid sum.
         value: f64,
     },
     /// The ridge penalty is negative or not finite.
     #[error("invalid ridge penalty {value}: must be finite and non-negative")]
     Penalty {
-        /// The given penalty.
+        /// The invalid penalty.
         value: f64,
     },
-    /// The numbers are so large that the solution is not finite.
+    /// The solution overflows, because the inputs are too large.
     #[error("the solution of output {output} is not finite because the targets overflow; scale them down")]
     Overflow {
         /// The index of the output.
@@ -106,7 +106,7 @@ pub enum SolverError {
     /// The eigen-decomposition of the Gram matrix did not converge.
     #[error("the eigen-decomposition of the {players} × {players} Gram matrix did not converge")]
     NoConvergence {
-        /// The order of the matrix.
+        /// The order of the matrix, i.e. the number of players.
         players: usize,
     },
     /// The number of free fractions, or of draws, differs from the number of rows (of pairs, for a paired
@@ -123,7 +123,7 @@ pub enum SolverError {
     Free {
         /// The index of the fraction.
         index: usize,
-        /// The fraction.
+        /// The invalid fraction.
         value: f64,
     },
     /// The range of players whose mean is subtracted is empty or out of range.
@@ -131,11 +131,11 @@ pub enum SolverError {
         "invalid range of players {start}..{end} for the mean; expected a non-empty range within 0..{players}"
     )]
     Among {
-        /// The first player.
+        /// The first player in the range.
         start: usize,
-        /// The player after the last.
+        /// The end of the range: the last player plus 1.
         end: usize,
-        /// The number of players of the regression.
+        /// The number of players in the regression.
         players: usize,
     },
     /// Without some row, the coefficients are not determined, so the error of that row cannot be estimated.
@@ -149,10 +149,10 @@ pub enum SolverError {
         /// The hat value of the row, 1 up to rounding.
         hat_value: f64,
     },
-    /// A projection has no sets.
+    /// No sets were passed to a projection.
     #[error("there are no sets to project onto; pass at least one")]
     NoSets,
-    /// The dimensions of a set or point differ from the others.
+    /// The sets and the point do not all have the same dimension.
     #[error(
         "expected {expected} dimensions, got {actual}: the sets and the point must have the same dimension"
     )]
@@ -165,11 +165,11 @@ pub enum SolverError {
     /// An entry of a set or point is not finite.
     #[error("invalid value {value} in entry {index} of {what}: must be finite")]
     NotFinite {
-        /// The vector: "the point", "the normal", …
+        /// The vector that contains the entry: "the point", "the normal", …
         what: &'static str,
         /// The index of the entry.
         index: usize,
-        /// The entry.
+        /// The invalid entry.
         value: f64,
     },
     /// The normal of a plane is zero or too large.
@@ -181,10 +181,10 @@ pub enum SolverError {
     /// The radius of a ball is not positive and finite.
     #[error("invalid radius {value}: must be positive and finite")]
     Radius {
-        /// The given radius.
+        /// The invalid radius.
         value: f64,
     },
-    /// There is no finite number between two bounds.
+    /// No finite number lies between the lower and the upper bound of a coordinate.
     #[error(
         "invalid bounds {lower} and {upper} of coordinate {index}: must have a finite number between them"
     )]
@@ -199,7 +199,7 @@ pub enum SolverError {
     /// The tolerance is not positive and finite.
     #[error("invalid tolerance {value}: must be positive and finite")]
     Tolerance {
-        /// The given tolerance.
+        /// The invalid tolerance.
         value: f64,
     },
     /// The sets have no common point.
@@ -208,18 +208,18 @@ pub enum SolverError {
         /// The distance between the sets, or an estimate of it.
         apart: f64,
     },
-    /// An iteration reached its limit.
+    /// An iteration reached its limit before it converged.
     #[error(
         "the projection did not converge in {iterations} sweeps: it may be off by {remaining}, and the \
          points on the sets are {apart} apart; allow more sweeps or a larger tolerance (sets that stay apart \
          have no point in common, and sets that touch converge slowly)"
     )]
     NotSettled {
-        /// The number of sweeps.
+        /// The number of sweeps that were made.
         iterations: usize,
         /// The estimated distance of the iterate from its limit; infinite if it has not begun to converge.
         remaining: f64,
-        /// The distance between the points of the last sweep on the sets.
+        /// The distance between the points on the different sets in the last sweep.
         apart: f64,
     },
 }

@@ -2,9 +2,9 @@
 //!
 //! # Method
 //!
-//! Cholesky is tried first. Under the constraint the matrix `P G P` is singular along `1`, so
-//! `H = P G P + τ 11ᵀ/n` is factored instead, with τ the mean of the other eigenvalues; on vectors that sum
-//! to zero, H⁻¹ is the pseudo-inverse of `P G P`.
+//! A Cholesky factorization is tried first. Under the constraint, the matrix `P G P` is singular along `1`,
+//! so `H = P G P + τ 11ᵀ/n` is factored instead, with τ the mean of the other eigenvalues; on vectors that
+//! sum to zero, H⁻¹ is the pseudo-inverse of `P G P`.
 //!
 //! If a pivot is not positive, or the estimated condition number is above [`CHOLESKY_LIMIT`], the
 //! eigen-decomposition is used: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
@@ -13,10 +13,11 @@
 //!
 //! # Condition number
 //!
-//! With the eigen-decomposition, it is the ratio of the extreme nonzero eigenvalues. With Cholesky, both come
-//! from Lanczos's method, on H and on H⁻¹, from a fixed start, until [`WINDOW`] steps change them by less
-//! than [`CHANGE`] of their value, in 11 to 25 steps. The estimate is from below: exact up to rounding for n
-//! ≤ 10, at most 0.4% too small for random rows of up to 1000 players (the tests require 1%). Deterministic.
+//! With the eigen-decomposition, the condition number is the ratio of the largest to the smallest nonzero
+//! eigenvalue. With Cholesky, both eigenvalues are estimated by Lanczos's method, on H and on H⁻¹, from a
+//! fixed start vector. It stops when [`WINDOW`] steps change an eigenvalue by less than the fraction
+//! [`CHANGE`], after 11 to 25 steps. The estimate is a lower bound: exact up to rounding for n ≤ 10, and at
+//! most 0.4% too small for random rows of up to 1000 players (the tests require 1%). It is deterministic.
 
 use apportion_games::Cancellation;
 use apportion_games::cancellation::uninterrupted;
@@ -30,7 +31,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use crate::error::SolverError;
 use crate::gram::{centre, mirror};
 
-/// The condition number above which Cholesky is not used.
+/// The condition number above which the Cholesky factorization is not used.
 const CHOLESKY_LIMIT: f64 = 1e10;
 
 /// The number of steps over which Lanczos's method measures convergence.
@@ -42,10 +43,11 @@ const CHANGE: f64 = 1e-3;
 /// The maximum number of steps of Lanczos's method, for each end of the spectrum.
 const MAX_STEPS: usize = 200;
 
-/// The factorization of the Gram matrix.
+/// How the Gram matrix was factored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Factorization {
-    /// Cholesky: the matrix has full rank (under the constraint: n − 1) and is well conditioned.
+    /// Cholesky factorization: the matrix has full rank (under the constraint: n − 1) and is well
+    /// conditioned.
     Cholesky,
     /// Self-adjoint eigen-decomposition and pseudo-inverse: the matrix is rank deficient or ill conditioned
     /// (condition number above 10¹⁰). Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero,
@@ -55,7 +57,7 @@ pub enum Factorization {
     None,
 }
 
-/// The factored Gram matrix.
+/// The factored Gram matrix, with its rank and condition number.
 #[derive(Debug, Clone)]
 pub(crate) struct Factor {
     matrix: Matrix,
@@ -66,15 +68,15 @@ pub(crate) struct Factor {
 
 #[derive(Debug, Clone)]
 enum Matrix {
-    /// Lower triangle of the Cholesky factor; the entries above are arbitrary.
+    /// The lower triangle of the Cholesky factor; entries above the diagonal are arbitrary.
     Lower(Mat<f64>),
-    /// The pseudo-inverse.
+    /// The pseudo-inverse as a full matrix.
     PseudoInverse(Mat<f64>),
 }
 
 impl Factor {
-    /// Factors `gram`, which is `P G P` if `centred`; its rank is at most `rows`. If it is a difference,
-    /// `taken` is the size of the numbers subtracted, whose rounding errors are ignored.
+    /// Factors `gram`, which is `P G P` if `centred`. Its rank is at most `rows`. If it was computed by
+    /// subtraction, `taken` is the magnitude of the numbers subtracted, whose rounding errors are ignored.
     pub(crate) fn new(gram: Mat<f64>, centred: bool, rows: usize, taken: f64) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
@@ -148,8 +150,8 @@ impl Factor {
         }
     }
 
-    /// Computes `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint
-    /// they must sum to zero, and so do the solutions.
+    /// Computes `G⁺ b` in place for `outputs` right-hand sides, stored one after the other. Under the
+    /// constraint, the entries of each right-hand side must sum to zero, and so do those of each solution.
     pub(crate) fn solve(&self, right: &mut [f64], outputs: usize) {
         let n = right.len() / outputs;
         match &self.matrix {
@@ -196,7 +198,7 @@ impl Factor {
     }
 }
 
-/// Subtracts the mean: the projection `P = I − 11ᵀ/n`.
+/// Subtracts the mean from every entry: the projection `P = I − 11ᵀ/n`.
 pub(crate) fn remove_mean(vector: &mut [f64]) {
     let mean = vector.iter().sum::<f64>() / vector.len() as f64;
     vector.iter_mut().for_each(|entry| *entry -= mean);
@@ -240,7 +242,8 @@ fn solve_lower(lower: &Mat<f64>, right: &mut [f64], outputs: usize) {
     );
 }
 
-/// Returns ascending eigenvalues, and eigenvectors as columns. Only the lower triangle is read.
+/// Returns the eigenvalues in ascending order, and the eigenvectors as columns. Only the lower triangle of
+/// `matrix` is read.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
     let n = matrix.nrows();
     if n == 0 {
@@ -266,7 +269,7 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverErr
 }
 
 /// Estimates the largest eigenvalue of a positive semidefinite operator from below, by Lanczos's method with
-/// full re-orthogonalization. If `centred`, on vectors that sum to zero.
+/// full re-orthogonalization. If `centred`, the operator is restricted to vectors that sum to zero.
 fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let mut estimates: Vec<f64> = Vec::new();
@@ -279,7 +282,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
             remove_mean(&mut vector);
         }
         let norm = dot(&vector, &vector).sqrt();
-        // The space is exhausted: the remainder is rounding error.
+        // If the space is exhausted, the remainder is rounding error.
         if norm.is_nan() || norm <= 1e-13 * size {
             break;
         }
@@ -339,7 +342,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
-/// Returns fixed numbers in (−1, 1) without structure (SplitMix64's finalizer).
+/// Returns fixed numbers in (−1, 1) that have no structure, from the finalizer of SplitMix64.
 pub(crate) fn scattered(index: u64) -> f64 {
     let mut word = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -352,7 +355,7 @@ mod tests {
     use super::*;
     use crate::gram::{Groups, Kernel, gram, tests::random};
 
-    /// Returns the Gram matrix of random rows with `distinct` distinct weights, and its factor.
+    /// Returns the Gram matrix of random rows with `distinct` different weights, and its factor.
     fn factored(players: usize, rows: usize, distinct: usize, centred: bool) -> (Mat<f64>, Factor) {
         let (bits, weights) = random(players, rows, distinct, 11);
         let mut matrix = gram(&bits, &Groups::new(&weights), Kernel::Popcount);

@@ -1,9 +1,9 @@
-//! Images `Q z_k` of rows of bits under a symmetric matrix, for hat values and certificates.
+//! Images `Q z_k` of rows of bits z_k under a symmetric matrix Q, for hat values and certificates.
 //!
-//! With bits the product needs no multiplication: for every four players, the 16 sums of their columns of `Q`
-//! are tabulated, and a row adds one entry for each four players ("four Russians"). A table for 32 players ×
-//! 32 columns takes 32 KiB and stays in the first-level cache while a block of rows is processed. Takes about
-//! `n²/4` additions per row, half the time of a dense product.
+//! The product with bits needs no multiplication: for every four players, the 16 possible sums of their
+//! columns of `Q` are tabulated, and each row adds one table entry for every four players ("four Russians").
+//! A table for 32 players × 32 columns takes 32 KiB and stays in the first-level cache while a block of rows
+//! is processed. Takes about `n²/4` additions per row, half the time of a dense product.
 
 // Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
@@ -15,41 +15,41 @@ use faer::Mat;
 
 use crate::bits::{BitRows, masked, multiversioned};
 
-/// The number of columns of `Q` in a table, and of players that it covers.
+/// The number of columns of `Q` in a table, and the number of players that a table covers.
 pub(crate) const SIDE: usize = 32;
 /// The number of players whose subsets are tabulated together.
 const BITS: usize = 4;
 const SUBSETS: usize = 1 << BITS;
 
-/// 32 neighbouring entries of an image.
+/// A strip: 32 neighbouring entries of an image.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Strip(pub(crate) [f64; SIDE]);
 
 const ZERO: Strip = Strip([0.0; SIDE]);
 
-/// Sums of the rows of `Q` over the subsets of four players, for eight times four players.
+/// For each of eight groups of four players, the sums of rows of `Q` over all subsets of the group.
 type Table = [Strip; SUBSETS * SIDE / BITS];
 
-/// Returns the number of rows in a block: their images take at most 8 MiB, up to n = 16 000. Even, so that
-/// pairs stay together.
+/// Returns the number of rows in a block: the images of a block take at most 8 MiB, up to n = 16 000. The
+/// number is even, so that pairs stay together.
 fn block_rows(strips: usize) -> usize {
     ((1 << 20) / (strips * SIDE)).clamp(64, 1024) & !1
 }
 
-/// Images of a block of rows.
+/// The images of a block of rows.
 pub(crate) struct Images<'a> {
-    /// The range of the rows.
+    /// The range of rows in the block.
     pub(crate) rows: Range<usize>,
     words: &'a [u64],
     width: usize,
-    /// Strip `c` of row `k` of the block is at `strips[c · capacity + k]`.
+    /// The strips of all images: strip `c` of row `k` in the block is at `strips[c · capacity + k]`.
     strips: &'a mut [Strip],
     capacity: usize,
 }
 
-/// Calls `visit` with the images `Q z_k + shift` of all rows, a block at a time, in order. Stops at the first
-/// error.
+/// Calls `visit` with the images `Q z_k + shift` of all rows, one block at a time and in order. Stops at the
+/// first error.
 pub(crate) fn for_each_block<E>(
     rows: &BitRows,
     matrix: &Mat<f64>,
@@ -72,7 +72,7 @@ pub(crate) fn for_each_block<E>(
             start.0[..part.len()].copy_from_slice(part);
             images.fill(start);
             for half in 0..n.div_ceil(SIDE) {
-                // Q is symmetric: its rows are its columns.
+                // Q is symmetric, so its rows are its columns.
                 for (lane, line) in square.iter_mut().enumerate() {
                     *line = ZERO;
                     if half * SIDE + lane < n {
@@ -97,13 +97,14 @@ pub(crate) fn for_each_block<E>(
 }
 
 impl Images<'_> {
-    /// Returns, for every row of the block, the product with its own image: `z_kᵀ (Q z_k + shift)`.
+    /// Returns, for every row in the block, the product of the row with its own image:
+    /// `z_kᵀ (Q z_k + shift)`.
     pub(crate) fn own_forms(&self) -> Vec<f64> {
         self.forms(self.words)
     }
 
-    /// Returns, for every second row of the block, the product with the next row's image:
-    /// `z_kᵀ (Q z_{k+1} + shift)`.
+    /// Returns, for every pair of rows in the block, the product of the first row with the image of the
+    /// second: `z_kᵀ (Q z_{k+1} + shift)`.
     pub(crate) fn neighbour_forms(&self) -> Vec<f64> {
         let mut swapped = self.words.to_vec();
         for pair in swapped.chunks_exact_mut(2 * self.width) {
@@ -121,19 +122,19 @@ impl Images<'_> {
         forms
     }
 
-    /// Adds `Σ_k factor_k image_ki²` to `out[i]` for every player.
+    /// Adds `Σ_k factor_k image_ki²` to `out[i]` for every player i.
     pub(crate) fn add_squares(&self, factors: &[f64], out: &mut [f64]) {
         self.add(factors, out, add_squares);
     }
 
-    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for
-    /// every player.
+    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, summed over every second row k, to
+    /// `out[i]` for every player i.
     pub(crate) fn add_squares_of_pairs(&self, factors: &[f64], out: &mut [f64]) {
         self.add(factors, out, add_squares_of_pairs);
     }
 
-    /// Subtracts the mean over the players `among` from their entries of every image. Compute the forms
-    /// before, because they need the original images.
+    /// Subtracts, in every image, the mean of the entries for the players `among` from these entries. Compute
+    /// the forms before, because they need the original images.
     pub(crate) fn take_off_mean(&mut self, among: Range<usize>) {
         for row in 0..self.rows.len() {
             let place = |player: usize| (player / SIDE * self.capacity + row, player % SIDE);
@@ -143,8 +144,8 @@ impl Images<'_> {
         }
     }
 
-    /// Writes `Σ factor_k image_k` over every `rows_per_unit` neighbouring rows k, for the players `among`,
-    /// to `out`: units × players, row-major.
+    /// Writes `Σ factor_k image_k`, summed over the `rows_per_unit` neighbouring rows k of each unit, to
+    /// `out`, for the players `among` only: units × players, row-major.
     pub(crate) fn combine(
         &self,
         factors: &[f64],
@@ -181,7 +182,7 @@ impl Images<'_> {
 }
 
 multiversioned! {
-    /// Tabulates the sums of the lines of `square` over the subsets of players 0..4, 4..8, ...
+    /// Tabulates the sums of the lines of `square` over all subsets of the players 0..4, of 4..8, and so on.
     fn tabulate(square: &[Strip; SIDE], table: &mut Table) {
         for (players, sums) in square.chunks_exact(BITS).zip(table.chunks_exact_mut(SUBSETS)) {
             for subset in 1..SUBSETS {
@@ -201,7 +202,7 @@ multiversioned! {
     }
 }
 
-/// Adds to each image the table's entry for the row's members among players 32·half..32·half + 32.
+/// Adds to each image the table entry for the members of its row among the players 32·half..32·half + 32.
 #[inline(always)]
 fn add_body(table: &Table, words: &[u64], width: usize, half: usize, images: &mut [Strip]) {
     for (row, image) in words.chunks_exact(width).zip(images) {
@@ -219,7 +220,7 @@ fn add_body(table: &Table, words: &[u64], width: usize, half: usize, images: &mu
 }
 
 multiversioned! {
-    /// Adds to `out[k]` the product of row k with strip `strip` of its own image.
+    /// Adds to `out[k]` the product of row k with the strip `strip` of its own image.
     fn add_members(images: &[Strip], words: &[u64], width: usize, strip: usize, out: &mut [f64]) {
         for ((row, image), out) in words.chunks_exact(width).zip(images).zip(out) {
             let bits = row[strip / 2] >> (strip % 2 * SIDE);

@@ -20,23 +20,23 @@ use crate::gram::Kernel;
 use crate::rows::{Rows, Targets, units};
 use crate::system::{Inverse, System};
 
-/// The constraint on the coefficients.
+/// The constraint on the coefficients, if any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Constraint<'a> {
-    /// No constraint.
+    /// The coefficients are not constrained.
     None,
-    /// `Σ_i φ_i = c_j` for each output j: k numbers.
+    /// The coefficients for each output j have the sum `Σ_i φ_i = c_j`: one number per output.
     Sum(&'a [f64]),
 }
 
-/// Options that do not affect the solution.
+/// Options that affect how the solution is computed, but not the solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
     /// The kernel that computes the Gram matrix. Default: [`Kernel::Auto`].
     pub kernel: Kernel,
 }
 
-/// The weighted least-squares solution, of minimum norm if it is not unique, with its diagnostics.
+/// The weighted least-squares solution, of minimum norm if it is not unique, and its diagnostics.
 ///
 /// # Units
 ///
@@ -44,8 +44,8 @@ pub struct Options {
 /// rank and condition number are dimensionless. Each output is computed in its own unit, a power of two:
 /// targets from 10⁻³⁰⁰ to 10³⁰⁰ yield the same numbers except for their exponents.
 ///
-/// *Rows of the regression* are the rows of the design; except that, if both rows of a pair share their
-/// weight, and there is the constraint, or an intercept, or the centre ½, each pair is one row (of weight
+/// The *rows of the regression* are usually the rows of the design. But if the members of a pair share their
+/// weight, and there is a constraint, an intercept or the centre ½, each pair is one row (with weight
 /// `2 w_k`, see [`residuals`](Self::residuals)).
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
@@ -55,13 +55,13 @@ pub struct LeastSquares {
     kernel: Kernel,
     pub(crate) inverse: Inverse,
     pub(crate) rows: Rows,
-    /// The origin ρ of the rows.
+    /// The origin ρ that is subtracted from the rows.
     pub(crate) origin: Vec<f64>,
     /// The total weight of all rows.
     pub(crate) total: f64,
-    /// Units of the outputs.
+    /// The unit of each output, a power of two.
     pub(crate) units: Vec<f64>,
-    /// Residuals of the rows as stored, one output after the other, each in its unit.
+    /// The residuals of the rows as stored, one output after the other, in the units of the outputs.
     pub(crate) errors: Vec<Vec<f64>>,
     sums_of_squares: Vec<f64>,
     pub(crate) hat_values: OnceLock<Vec<f64>>,
@@ -84,36 +84,36 @@ pub fn least_squares(
 /// Minimizes `Σ_k w_k (z_kᵀ φ − y_k)²` for each of `outputs` columns of `targets` (m × k, row-major), under
 /// the constraint if there is one.
 ///
-/// Under `Σ_i φ_i = c` this is the projected problem of Leverage SHAP (Musco and Witter 2025, Lemma 3.1 and
-/// Algorithm 1):
+/// Under the constraint `Σ_i φ_i = c`, this is the projected problem of Leverage SHAP (Musco and Witter 2025,
+/// Lemma 3.1 and Algorithm 1):
 ///
 /// ```text
 /// a_k = z_k − (s_k/n) 1        b_k = y_k − (s_k/n) c
 /// φ = argmin_x Σ_k w_k (a_kᵀ x − b_k)²  (of minimum norm)  +  (c/n) 1
 /// ```
 ///
-/// Without the constraint the rows of a design with centre p, and the intercept β if it has one, are
+/// Without the constraint, with the centre p of the design, and with an intercept β if the design has one:
 ///
 /// ```text
 /// φ, β = argmin Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)²
 /// ```
 ///
-/// p = ½ is Kernel Banzhaf (Liu et al. 2024, Algorithm 1). With an intercept, p changes nothing but β, and
-/// common offsets of the targets go into β. In complementary pairs that share their weight, β is orthogonal
-/// to the columns centred at ½, so the coefficients are the same with and without it.
+/// p = ½ is Kernel Banzhaf (Liu et al. 2024, Algorithm 1). With an intercept, p only affects β, and β absorbs
+/// a common offset of the targets. In complementary pairs that share their weight, β is orthogonal to the
+/// columns centred at ½, so the coefficients are the same with and without it.
 ///
-/// If the rows do not determine φ (fewer rows than players, players who are always together), the result is
-/// the solution of minimum norm, with a smaller [`rank`](LeastSquares::rank). Under the constraint the design
-/// may be empty: every coefficient is then `c/n`.
+/// If the rows do not determine φ (fewer rows than players, or players that are always present together), the
+/// result is the solution of minimum norm, with a smaller [`rank`](LeastSquares::rank). Under the constraint
+/// the design may be empty: every coefficient is then `c/n`.
 ///
 /// # Accuracy
 ///
 /// The refinement step reduces the error caused by the normal equations to about the error inherent in the
-/// data. The tests require coefficients that fit exactly to agree to 1e-14 of the largest, with weights that
-/// span eight decades. For n ≤ 12, they require the coefficients of a full enumeration with Shapley weights,
-/// or with rows centred at ½ and equal weights, to agree with the definition to 1e-12, even if all targets
-/// have a common offset of 10⁹ times their differences. For condition numbers above 10¹⁰ see
-/// [`Factorization::Eigen`].
+/// data. If a solution fits exactly, the tests require coefficients to agree with it to 1e-14 of the largest
+/// coefficient, for weights that span eight decades. For n ≤ 12, they require the coefficients of a full
+/// enumeration with Shapley weights, or with rows centred at ½ and equal weights, to agree with the
+/// definition to 1e-12, even if all targets have a common offset of 10⁹ times their differences. For
+/// condition numbers above 10¹⁰ see [`Factorization::Eigen`].
 ///
 /// # Cost
 ///
@@ -124,14 +124,15 @@ pub fn least_squares(
 /// # Thousands of players
 ///
 /// Beyond 2000 players there is no n × n matrix either ([`Kernel::MatrixFree`]): conjugate gradients run on
-/// the rows, until `‖Aᵀ W e‖ ≤ 10⁻¹⁴ ‖Aᵀ W b‖` or the limit of rounding, with all outputs in the same passes.
-/// In the tests (n up to 300), coefficients agree with those of the factored matrix to 10⁻⁹ of the largest,
-/// and have minimum norm if they are not determined. For rows that are drawn by their leverage scores this
-/// takes `2 ln(10¹⁴) / ln(m'/n)` steps of `O(m' n / 8)` additions, and memory of the size of the rows. It may
-/// not converge, in 3 times 500 steps, if the numbers of rows and unknowns are equal within a tenth, or if
-/// rows favour some players extremely. In that case, and if the rank is not known, the matrix is factored
-/// after all for up to 5000 players; for more, the result is the last iterate, and the
-/// [rank](LeastSquares::rank) is `None`. Pairs whose members are separate rows are always factored.
+/// the rows, until `‖Aᵀ W e‖ ≤ 10⁻¹⁴ ‖Aᵀ W b‖` or rounding prevents progress; all outputs are processed in
+/// the same passes. In the tests (n up to 300), coefficients agree with those computed from the factored
+/// matrix to 10⁻⁹ of the largest coefficient, and have minimum norm if they are not determined. For rows that
+/// are drawn by their leverage scores this takes `2 ln(10¹⁴) / ln(m'/n)` steps of `O(m' n / 8)` additions,
+/// and memory of the size of the rows. The iteration may fail to converge in 3 times 500 steps if the numbers
+/// of rows and unknowns differ by less than a tenth, or if rows strongly favour some players. In that case,
+/// and if the rank is not known, the matrix is factored after all for up to 5000 players; for more, the
+/// result is the last iterate, and the [rank](LeastSquares::rank) is `None`. Pairs whose members are separate
+/// rows are always factored.
 ///
 /// # Errors
 ///
@@ -265,9 +266,9 @@ impl LeastSquares {
         &self.coefficients
     }
 
-    /// Returns the intercepts β, one for each output: the fitted values at `z = p 1`, p being the
-    /// [centre](Design::centred_at) of the columns. `None` for a design
-    /// [without intercept](Design::with_intercept).
+    /// Returns the intercepts β, one for each output: the fitted values at `z = p 1`, where p is the
+    /// [centre](Design::centred_at) of the columns. `None` for a design [without
+    /// intercept](Design::with_intercept).
     pub fn intercepts(&self) -> Option<&[f64]> {
         self.intercepts.as_deref()
     }
@@ -280,9 +281,10 @@ impl LeastSquares {
     /// Returns the rank of the rows, without the intercept. Full rank is n, or n − 1 under the constraint;
     /// otherwise the coefficients have minimum norm (under the constraint: nearest to equal shares).
     ///
-    /// Returns `None` if it is not known: [without the matrix](Kernel::MatrixFree) the rank is determined by
-    /// a probe, which does not converge if the rows are dependent for other reasons than their number, or if
-    /// there are about as many rows as unknowns. In that case the coefficients may not have converged either.
+    /// Returns `None` if the rank is not known: [without the matrix](Kernel::MatrixFree), it is determined by
+    /// a probe. The probe does not converge if the rows are linearly dependent although there are not too
+    /// many of them, or if there are about as many rows as unknowns. In that case the coefficients may not
+    /// have converged either.
     pub fn rank(&self) -> Option<usize> {
         self.inverse.rank()
     }
@@ -291,34 +293,35 @@ impl LeastSquares {
     /// zero under the constraint, centred at the weighted mean of the rows if there is an intercept), on its
     /// range: the largest eigenvalue over the smallest nonzero one. 1 if the rank is 0.
     ///
-    /// With [`Factorization::Eigen`], it is computed from the eigenvalues. With Cholesky, it is estimated
-    /// from below by Lanczos's method at each end, until further steps change it by very little: within 1% in
-    /// our tests for sampled designs of up to 300 players, exact up to rounding for n ≤ 10.
-    /// [Without the matrix](Kernel::MatrixFree), it is also estimated from below, from the steps of a probe:
-    /// within 10% in our tests for sampled designs of three rows per player or more; if the rank is not
-    /// known, it is only a loose lower bound.
+    /// With [`Factorization::Eigen`], the condition number is computed from the eigenvalues. With Cholesky,
+    /// it is estimated from below by Lanczos's method at both ends of the spectrum, until further steps
+    /// change it by very little: within 1% in our tests for sampled designs of up to 300 players, exact up to
+    /// rounding for n ≤ 10. [Without the matrix](Kernel::MatrixFree), it is also estimated from below, from
+    /// the steps of a probe: within 10% in our tests for sampled designs of three rows per player or more; if
+    /// the rank is not known, it is only a loose lower bound.
     pub fn condition_number(&self) -> f64 {
         self.inverse.condition()
     }
 
-    /// Returns the factorization of the Gram matrix.
+    /// Returns how the Gram matrix was factored.
     pub fn factorization(&self) -> Factorization {
         self.inverse.factorization()
     }
 
-    /// Returns the kernel that computed the Gram matrix, if any; never [`Kernel::Auto`].
+    /// Returns the kernel that was used; never [`Kernel::Auto`].
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }
 
     /// Returns `Σ w (β + aᵀφ − y)²` over all rows of the design, including both members of pairs: one number
-    /// for each output. Infinite or zero if the square of the targets overflows or underflows, which affects
-    /// no other result.
+    /// for each output. The sum is infinite or zero if the squares of the targets overflow or underflow;
+    /// other results are not affected.
     pub fn residual_sum_of_squares(&self) -> &[f64] {
         &self.sums_of_squares
     }
 
-    /// Returns the number of rows of the regression: of the design, or of its pairs if they act as one row.
+    /// Returns the number of rows of the regression: the rows of the design, or its pairs if each pair acts
+    /// as one row.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }

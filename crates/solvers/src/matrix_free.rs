@@ -4,10 +4,11 @@
 //! # Rank
 //!
 //! Iterating on the right-hand side of a regression cannot distinguish a singular matrix from a regular one,
-//! because the right-hand side has no component in the null space. A probe in general position does. If there
-//! are at least as many rows as unknowns, a fixed random vector is solved for, which converges only if the
-//! rank is full. If there are fewer, fixed random targets of the rows are fitted, and the residual vanishes
-//! only if the rank is the number of rows. Otherwise the rank is not known.
+//! because the right-hand side has no component in the null space. A probe in general position does have one.
+//! If there are at least as many rows as unknowns, the probe is a fixed random right-hand side, for which the
+//! iteration only converges if the rank is full. If there are fewer rows, the probe fits fixed random
+//! targets, and the residual only vanishes if the rank is the number of rows. Otherwise the rank is not
+//! known.
 
 // Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
@@ -17,8 +18,8 @@ use crate::factor::{remove_mean, scattered};
 use crate::passes::Side;
 use crate::rows::{Form, Rows};
 
-/// The maximum number of steps for one right-hand side. Enough if the numbers of rows and unknowns differ by
-/// a tenth; with closer numbers, the error of the regression peaks as well.
+/// The maximum number of steps for one right-hand side. It is sufficient if the numbers of rows and unknowns
+/// differ by a tenth; if they are closer, the error of the regression peaks as well.
 pub(crate) const MAX_STEPS: usize = 500;
 
 /// The relative residual at which a probe has converged.
@@ -35,22 +36,22 @@ pub(crate) struct Operator<'a> {
 /// The results of a probe of the operator.
 #[derive(Debug, Clone)]
 pub(crate) struct ProbeResult {
-    /// `None` if the rank is not known.
+    /// The rank; `None` if it is not known.
     pub(crate) rank: Option<usize>,
-    /// An estimate from below.
+    /// An estimate of the condition number from below.
     pub(crate) condition: f64,
 }
 
 impl Operator<'_> {
-    /// Returns the trace, `Σ_k w_k (a_kᵀ a_k)`.
+    /// Returns the trace of the Gram matrix, `Σ_k w_k (a_kᵀ a_k)`.
     pub(crate) fn trace(&self) -> f64 {
         let squares = self.rows.squared_norms(self.origin);
         self.rows.weights.iter().zip(squares).map(|(weight, square)| weight * square).sum()
     }
 
-    /// Solves `G x = b` for columns of n numbers one after the other, each until the residual norm is at most
-    /// its goal. Overwrites `right` with the solutions and `goals` with the residual norms; returns the ends
-    /// of the spectrum as estimated from the first column.
+    /// Solves `G x = b` for the columns of n numbers in `right`, each until the norm of its residual is at
+    /// most its goal. Overwrites `right` with the solutions and `goals` with the residual norms. Returns the
+    /// ends of the spectrum, estimated from the first column.
     pub(crate) fn solve(&self, right: &mut [f64], goals: &mut [f64], max_steps: usize) -> Option<(f64, f64)> {
         let mut spectrum = None;
         let n = self.rows.bits.players;
@@ -96,7 +97,7 @@ impl Operator<'_> {
         found.spectrum
     }
 
-    /// Computes `G X`, with memory for `W A X` and the tables of the passes.
+    /// Computes `G X`; the caller provides memory for `W A X` and for the tables of the passes.
     fn apply<const L: usize>(
         &self,
         vectors: &[[f64; L]],
@@ -179,7 +180,8 @@ impl Operator<'_> {
         ProbeResult { rank: is_known.then_some(if is_square { full } else { independent }), condition }
     }
 
-    /// Returns targets `γ_k / √w_k` in general position, minus their mean if the rows have mean zero.
+    /// Returns random targets `γ_k / √w_k` in general position; their mean is subtracted if the rows have
+    /// mean zero.
     fn random_targets(&self) -> Vec<f64> {
         let weights = &self.rows.weights;
         let random = |(row, weight): (usize, &f64)| {
@@ -195,7 +197,7 @@ impl Operator<'_> {
         targets
     }
 
-    /// Returns `A x`, for an x that sums to zero under the constraint.
+    /// Returns `A x`. Under the constraint, x must sum to zero.
     pub(crate) fn along(&self, vector: &[f64]) -> Vec<f64> {
         let of_origin: f64 = vector.iter().zip(self.origin).map(|(entry, origin)| entry * origin).sum();
         let mut along = vec![0.0; self.rows.len()];
@@ -204,7 +206,7 @@ impl Operator<'_> {
         along
     }
 
-    /// Returns `Aᵀ t`; under the constraint its mean must still be subtracted.
+    /// Returns `Aᵀ t`. Under the constraint, the caller must still subtract the mean.
     fn transposed(&self, values: &[f64]) -> Vec<f64> {
         let total: f64 = values.iter().sum();
         let mut sums = self.rows.bits.transposed_times(values);

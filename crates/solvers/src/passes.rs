@@ -2,10 +2,11 @@
 //!
 //! # Method
 //!
-//! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry
-//! for each group of players ("four Russians"): groups of eight players for one vector, and of four for
-//! several, whose entries are as wide as a vector register. The transposed product is the reverse: rows are
-//! first summed by the subset of each group that they contain.
+//! Neighbouring players form groups, and the sums of a vector over all subsets of each group are tabulated. A
+//! row then adds one table entry for each group ("four Russians"). Groups have eight players for one vector,
+//! and four players for several vectors, whose entries are as wide as a vector register. The transposed
+//! product works the other way round: for each group, rows are first summed by the subset of the group that
+//! they contain.
 //!
 //! A strip of a few words has its tables in the first two cache levels, and a block of rows stays there while
 //! all strips pass over it. The order of the additions depends only on n and the number of vectors, so
@@ -26,9 +27,9 @@ use crate::bits::{BitRows, multiversioned};
 /// The number of rows of a block: 640 KiB for 10 000 players.
 const BLOCK: usize = 512;
 
-/// Interleaved vectors with passes over rows of bits.
+/// Interleaved vectors that can be multiplied by rows of bits.
 pub(crate) trait Side: Sized {
-    /// Memory for the tables of one word of players.
+    /// The memory for the tables of one word of players.
     type Tables: Clone;
 
     /// Returns memory for the tables of all players. Allocating it for each pass may take longer than the
@@ -171,7 +172,7 @@ fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &
     }
 }
 
-/// Sums the table over the subsets that contain each of a few players.
+/// Sums, for each of a few players, the table entries of the subsets that contain the player.
 fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], players: &mut [[f64; L]]) {
     for (player, sum) in players.iter_mut().enumerate() {
         *sum = [0.0; L];
@@ -183,8 +184,8 @@ fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], pla
     }
 }
 
-/// Adds the entries of a row's groups in the words from `start` on to the sums of the row, one for each
-/// table.
+/// Adds the table entries for the groups of a row, in the words from `start` on, to the sums of the row;
+/// there is one sum for each table.
 #[inline(always)]
 fn add_entries<const L: usize, const SUBSETS: usize, const GROUPS: usize, const SUMS: usize>(
     words: &[u64],
@@ -209,7 +210,7 @@ fn add_entries<const L: usize, const SUBSETS: usize, const GROUPS: usize, const 
     }
 }
 
-/// Adds the values of each row to the entries of its groups.
+/// Adds the value of each row to the table entries that correspond to its groups.
 #[inline(always)]
 fn sort<const L: usize, const SUBSETS: usize, const GROUPS: usize>(
     words: &[u64],

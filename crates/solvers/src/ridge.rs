@@ -2,7 +2,7 @@
 //!
 //! The penalty is added to the diagonal of the Gram matrix of the rows; everything else is the same as in
 //! [`crate::least_squares`], including the refinement step. The intercept is not penalized: it removes the
-//! weighted means from rows and targets, whatever the penalty.
+//! weighted means from rows and targets, for any penalty.
 //!
 //! # Source
 //!
@@ -31,9 +31,9 @@ impl Ridge {
         &self.coefficients
     }
 
-    /// Returns the intercepts β, one for each output: the fitted values at `z = p 1`, p being the
-    /// [centre](Design::centred_at) of the columns. `None` for a design
-    /// [without intercept](Design::with_intercept).
+    /// Returns the intercepts β, one for each output: the fitted values at `z = p 1`, where p is the
+    /// [centre](Design::centred_at) of the columns. `None` for a design [without
+    /// intercept](Design::with_intercept).
     pub fn intercepts(&self) -> Option<&[f64]> {
         self.intercepts.as_deref()
     }
@@ -49,14 +49,14 @@ impl Ridge {
     /// R² = 1 − Σ_k w_k (y_k − β − a_kᵀφ)² / Σ_k w_k (y_k − ȳ)²
     /// ```
     ///
-    /// with the weighted mean ȳ of the targets, or 0 without an intercept. 1 if the targets do not vary,
-    /// because there is nothing to explain.
+    /// where ȳ is the weighted mean of the targets, or 0 without an intercept. If the targets do not vary,
+    /// there is nothing to explain, and R² is 1.
     pub fn determination(&self) -> &[f64] {
         &self.determination
     }
 
-    /// Returns the rank of the system that was solved: n with a penalty, else the rank of the rows, without
-    /// the intercept. `None` if it is not known, which only occurs for thousands of players.
+    /// Returns the rank of the system that was solved: n with a penalty, else the rank of the rows (without
+    /// the intercept). `None` if the rank is not known, which only occurs for thousands of players.
     pub fn rank(&self) -> Option<usize> {
         self.rank
     }
@@ -66,8 +66,8 @@ impl Ridge {
 /// k, row-major), with the intercept β only if the design has one.
 ///
 /// Unlike in [`least_squares`](crate::least_squares()), a common factor of all weights matters: it divides
-/// the penalty α. With α = 0 the coefficients are those of [`least_squares`](crate::least_squares()), of
-/// minimum norm if they are not unique.
+/// the penalty α. With α = 0, the coefficients are the same as from
+/// [`least_squares`](crate::least_squares()), with minimum norm if they are not unique.
 ///
 /// The tests require coefficients to agree to 1e-10 of the largest with explicit normal equations, for 1 to
 /// 130 players and penalties from 10⁻³ to 10³. The cost is the same as for least squares, at most
@@ -140,7 +140,7 @@ pub fn ridge(
     Ok(fit)
 }
 
-/// Returns `Σ_k w_k y_k²` for scaled weights; if there is an intercept, without the offset.
+/// Returns `Σ_k w_k y_k²` with scaled weights; if there is an intercept, without the offset of the targets.
 fn sum_of_squares(rows: &Rows, targets: &Targets) -> f64 {
     let offset = if rows.intercept_at.is_some() || rows.pairs { 0.0 } else { targets.offset };
     let values: Vec<f64> = targets.values.iter().map(|value| value + offset).collect();

@@ -1,4 +1,4 @@
-//! Converts the rows of a design to the form that columns and constraint require.
+//! Converts the rows of a design to the form that its columns and the constraint require.
 //!
 //! # Notation
 //!
@@ -9,7 +9,7 @@
 //!
 //! Without constraint the rows are `a = z − ρ`, with an *origin* ρ.
 //!
-//! *About a centre*: without an intercept ρ = p 1, the centre of the design; 0 for plain bits.
+//! *About a centre*: without an intercept ρ = p 1, the centre of the design; ρ = 0 for plain bits.
 //!
 //! *About the mean*: an intercept is fitted by subtracting the weighted means z̄ and ȳ from rows and targets,
 //! so that ρ = z̄ for any centre. Minimum norm then refers to the coefficients alone.
@@ -37,48 +37,48 @@ use crate::bits::BitRows;
 use crate::design::{Design, Pairs};
 use crate::gram::Groups;
 
-/// The form of a row of bits in the regression.
+/// How a row of bits enters the regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
-    /// `z − p 1`.
+    /// The row `z − p 1`, with the centre p.
     AboutCentre(f64),
-    /// `z − z̄`.
+    /// The row `z − z̄`, with the weighted mean z̄ of the rows.
     AboutMean,
-    /// `P z`.
+    /// The row `P z`, projected on vectors that sum to zero.
     Projected,
 }
 
-/// The rows of the regression: one for each pair if pairs act as one row.
+/// The rows of the regression; if pairs act as one row, there is one row for each pair.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
-    /// Weights, scaled by a power of two so that the largest is about 1; twice the weight of a member if a
-    /// pair acts as one row.
+    /// The weights, scaled by a power of two so that the largest is about 1. If a pair acts as one row, this
+    /// is twice the weight of a member.
     pub(crate) weights: Vec<f64>,
-    /// The power of two: scaled weight = weight · `scale`.
+    /// The power of two by which the weights were scaled: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
-    /// Sizes of the rows of the *design*.
+    /// The sizes of the rows in the *design*.
     sizes: Vec<u32>,
-    /// Whether the row is stored as its complement; empty if no row is replaced with its complement.
+    /// For each row, whether it is stored as its complement; empty if this is not the case for any row.
     flipped: Vec<bool>,
     pub(crate) form: Form,
     /// The centre of the columns, if there is an intercept.
     pub(crate) intercept_at: Option<f64>,
-    /// Whether a row represents a pair.
+    /// Whether each row represents a pair.
     pub(crate) pairs: bool,
     /// Whether the members of pairs are separate rows.
     pub(crate) pairs_apart: bool,
 }
 
-/// Targets of one output.
+/// The targets for one output.
 pub(crate) struct Targets {
-    /// The values to fit, without the offset.
+    /// The values to be fitted, without the offset.
     pub(crate) values: Vec<f64>,
-    /// The common part of the targets. Stored separately because it may be much larger than the differences
-    /// between the targets. About the mean, and in pairs with an intercept, it is explained by the intercept;
-    /// otherwise it enters through [`Rows::drift`].
+    /// The common part of the targets. It is stored separately because it may be much larger than the
+    /// differences between the targets. About the mean, and in pairs with an intercept, it is explained by
+    /// the intercept; otherwise it enters through [`Rows::drift`].
     pub(crate) offset: f64,
-    /// The part of the residual sum of squares that does not depend on the coefficients, for scaled weights.
+    /// The part of the residual sum of squares that does not depend on the coefficients, with scaled weights.
     pub(crate) rest: f64,
 }
 
@@ -135,7 +135,7 @@ impl Rows {
         self.weights.len()
     }
 
-    /// Returns the number of units that were drawn: rows, or pairs of rows.
+    /// Returns the number of units in the design: rows, or pairs of rows.
     pub(crate) fn units(&self) -> usize {
         if self.pairs_apart { self.len() / 2 } else { self.len() }
     }
@@ -155,7 +155,7 @@ impl Rows {
         }
     }
 
-    /// Returns `‖a_k‖²` of every row relative to its origin.
+    /// Returns `‖a_k‖²` for every row, relative to the given origin.
     pub(crate) fn squared_norms(&self, origin: &[f64]) -> Vec<f64> {
         if self.form == Form::Projected {
             let n = f64::from(self.bits.players as u32);
@@ -172,7 +172,8 @@ impl Rows {
         squares
     }
 
-    /// Returns the targets of one output for the rows as stored; `sum` is `c` of that output.
+    /// Returns the targets for one output and the rows as stored; `sum` is the required sum `c` for that
+    /// output.
     pub(crate) fn targets(&self, targets: impl Fn(usize) -> f64, sum: f64) -> Targets {
         let n = f64::from(self.bits.players as u32);
         if !self.pairs {
@@ -197,7 +198,8 @@ impl Rows {
         Targets { values, offset, rest }
     }
 
-    /// Returns the weighted mean of one value for each row; 0 if the weights are zero.
+    /// Returns the weighted mean of `values`, which contains one value for each row; 0 if all weights are
+    /// zero.
     fn mean(&self, values: &[f64]) -> f64 {
         let total: f64 = self.weights.iter().sum();
         let sum: f64 = self.weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
@@ -219,8 +221,8 @@ impl Rows {
     }
 
     /// Returns `Σ_k w_k σ_k a_k` with the signs σ: the contribution of a common offset of all targets to the
-    /// right-hand side. Counted in integers for each group of equal weights, so that it is exactly zero if
-    /// every group is symmetric in the players, or if rows are centred at ½.
+    /// right-hand side. It is computed with integer counts for each group of equal weights, so that it is
+    /// exactly zero if every group is symmetric in the players, or if rows are centred at ½.
     ///
     /// Returns `None` if offsets do not matter: they cancel in pairs, and an intercept explains them.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {
@@ -255,8 +257,9 @@ impl Rows {
     }
 }
 
-/// Returns units of targets, one for each output: powers of two near the largest number, so that neither
-/// squares nor differences overflow or underflow, and only the exponents of results depend on the scale.
+/// Returns a unit for the targets of each output: a power of two near the largest number. In these units,
+/// neither squares nor differences overflow or underflow, and the scale of the targets only affects the
+/// exponents of results.
 pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Vec<f64> {
     let largest = |output: usize| {
         let targets = targets.iter().skip(output).step_by(outputs);
@@ -273,11 +276,11 @@ pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Ve
         .collect()
 }
 
-/// 2^1022.
+/// The largest unit, 2^1022.
 pub(crate) const MAX_UNIT: f64 = 1.0 / f64::MIN_POSITIVE;
 
-/// Returns the largest power of two up to a positive number (for a subnormal number: the smallest normal
-/// power).
+/// Returns the largest power of two that does not exceed a positive number, or the smallest normal power of
+/// two for a subnormal number.
 pub(crate) fn power_of_two_below(value: f64) -> f64 {
     f64::from_bits(value.max(f64::MIN_POSITIVE).to_bits() & 0xfff0_0000_0000_0000)
 }

@@ -11,31 +11,32 @@ use crate::rows::{Form, Rows, Targets};
 
 /// The maximum number of players for which the matrix is always factored.
 ///
-/// Solve and certificate together take, on one core of an AMD EPYC (Zen 5), factored and matrix-free: at (n,
-/// m) = (1000, 5000) 68 ms and 53 ms, (1000, 20 000) 136 and 82, (2000, 10 000) 0.44 s and 0.19 s, (2000,
-/// 40 000) 1.1 and 0.31, (4000, 20 000) 4.0 and 0.66;
+/// On one core of an AMD EPYC (Zen 5), the solve and the certificate together take, with the factored matrix
+/// and without it: 68 ms and 53 ms for (n, m) = (1000, 5000), 136 and 82 ms for (1000, 20 000), 0.44 s and
+/// 0.19 s for (2000, 10 000), 1.1 and 0.31 s for (2000, 40 000), 4.0 and 0.66 s for (4000, 20 000);
 /// `cargo run --release -p apportion-solvers --example timing n m`. So factoring costs at most about a second
 /// up to here, and the certificate is computed rather than estimated.
 const FACTORED_UP_TO: usize = 2000;
 
 /// The maximum number of players for which the matrix is factored if conjugate gradients do not converge, or
-/// do not determine the rank. It takes 200 MB.
+/// do not determine the rank. A matrix of this size takes 200 MB.
 const MAX_FACTORED_PLAYERS: usize = 5000;
 
-/// The goal of conjugate gradients relative to `‖Aᵀ W b‖`, the gradient at zero.
+/// The residual gradient at which conjugate gradients stop, relative to the gradient at zero, `‖Aᵀ W b‖`.
 const GOAL: f64 = 1e-14;
 
-/// The goal of one round relative to the gradient at its start.
+/// The residual gradient at which a single round stops, relative to the gradient at its start.
 const GOAL_OF_ROUND: f64 = 1e-7;
 
-/// The number of rounds of conjugate gradients: two by the goals, and one for the remaining rounding error.
+/// The number of rounds of conjugate gradients: two to reach the goal, and one for the remaining rounding
+/// error.
 const ROUNDS: usize = 3;
 
-/// The solver of the normal equations.
+/// How the normal equations are solved.
 #[derive(Debug, Clone)]
 pub(crate) enum Inverse {
     Factored(Factor),
-    /// Conjugate gradients, for each right-hand side.
+    /// By conjugate gradients, for each right-hand side.
     Iterated(ProbeResult),
 }
 
@@ -73,11 +74,11 @@ fn check_memory(players: usize) -> Result<(), SolverError> {
     )?)
 }
 
-/// The rows of a design with the inverse of their Gram matrix, whose diagonal includes a penalty; shared by
-/// all outputs.
+/// The rows of a design, and the inverse of their Gram matrix, whose diagonal includes a penalty. It is
+/// shared by all outputs.
 pub(crate) struct System {
     pub(crate) rows: Rows,
-    /// The origin ρ of the rows.
+    /// The origin ρ that is subtracted from the rows.
     pub(crate) origin: Vec<f64>,
     /// The total weight of all rows.
     pub(crate) total: f64,
@@ -148,8 +149,8 @@ impl System {
         Ok(Self { rows, origin, total, kernel, inverse: Inverse::Factored(factor), drift, penalty })
     }
 
-    /// Solves and refines, one output after the other; the residuals are left in `remaining`. The rank
-    /// becomes unknown if conjugate gradients do not converge.
+    /// Solves for one output after the other, with refinement; the residuals are left in `remaining`. The
+    /// rank becomes unknown if conjugate gradients do not converge.
     pub(crate) fn solve(&mut self, remaining: &mut [Targets]) -> Vec<f64> {
         let n = self.rows.bits.players;
         let mut solution = vec![0.0; n * remaining.len()];
@@ -174,7 +175,7 @@ impl System {
             if round == 0 {
                 goals = norms.iter().map(|norm| GOAL * norm).collect();
             }
-            // No sum over the rows is more accurate than this.
+            // Sums over the rows cannot be more accurate than this.
             let drift = self.drift.as_ref().map_or(0.0, |drift| norm(drift));
             let least = |targets: &Targets| {
                 4.0 * f64::EPSILON * ((trace * self.squares(targets)).sqrt() + targets.offset.abs() * drift)
@@ -207,12 +208,12 @@ impl System {
         Operator { rows: &self.rows, origin: &self.origin, penalty: self.penalty }
     }
 
-    /// Returns `Σ_k w_k t_k²`.
+    /// Returns the weighted sum of squared targets, `Σ_k w_k t_k²`.
     fn squares(&self, targets: &Targets) -> f64 {
         self.rows.weights.iter().zip(&targets.values).map(|(weight, value)| weight * value * value).sum()
     }
 
-    /// Returns the right-hand sides for the residuals, one output after the other.
+    /// Returns the right-hand sides for the current residuals, one output after the other.
     fn gradients(&self, remaining: &[Targets], solution: &[f64]) -> Vec<f64> {
         let mut gradients: Vec<f64> =
             remaining.iter().flat_map(|targets| self.right_hand_side(targets)).collect();
@@ -238,7 +239,7 @@ impl System {
         solution.iter_mut().zip(step).for_each(|(entry, step)| *entry += step);
     }
 
-    /// Returns `Σ_k w_k a_k t_k`, including the offset of the targets.
+    /// Returns the right-hand side `Σ_k w_k a_k t_k`, including the offset of the targets.
     fn right_hand_side(&self, targets: &Targets) -> Vec<f64> {
         let weighted: Vec<f64> =
             self.rows.weights.iter().zip(&targets.values).map(|(weight, value)| weight * value).collect();
@@ -264,7 +265,8 @@ impl System {
     }
 }
 
-/// Returns the maximum number of independent rows: those with a positive weight, minus one for the mean.
+/// Returns the maximum number of linearly independent rows: the number of rows with positive weight, minus
+/// one for the mean if it is subtracted.
 fn independent(rows: &Rows, groups: &Groups) -> usize {
     groups.order.len().saturating_sub(usize::from(rows.form == Form::AboutMean))
 }

@@ -1,10 +1,10 @@
-//! The results of exact computations: numbers with named axes.
+//! Results of exact computations: arrays of values with named axes.
 
 use apportion_games::scan;
 
 use crate::error::ValueError;
 
-/// An axis of [`Attributions::values`].
+/// An axis of the array [`Attributions::values`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Axis {
@@ -12,7 +12,7 @@ pub enum Axis {
     Row,
     /// Players; groups for quotient values.
     Player,
-    /// The other player of a pair.
+    /// The other players, if the values are for pairs.
     OtherPlayer,
     /// Outputs of the game or of the model.
     Output,
@@ -21,8 +21,8 @@ pub enum Axis {
 /// Exact values of players, or of pairs of players, for one or more explicands, with v(∅) and v(N).
 ///
 /// All numbers are row-major and in units of the outputs. The [axes](Self::axes) are rows × players × outputs
-/// for values of players, and rows × players × players × outputs for values of pairs. An enumeration returns
-/// a single row.
+/// for values of players, and rows × players × players × outputs for values of pairs. Enumerating a single
+/// game yields one row.
 ///
 /// ```
 /// use apportion_games::Cooking;
@@ -37,21 +37,21 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Attributions {
-    /// The values: with n players and k outputs, the value of player i for output o of row r is
-    /// `values[(r·n + i)·k + o]`, and that of the pair i, j is `values[((r·n + i)·n + j)·k + o]`.
+    /// The values, row-major. With n players and k outputs, the value of player i for output o in row r is
+    /// `values[(r·n + i)·k + o]`, and the value of the pair (i, j) is `values[((r·n + i)·n + j)·k + o]`.
     pub values: Vec<f64>,
     /// The base value v(∅), one number per output. For the marginal game of a model, this is the weighted
     /// mean prediction over the background; for the path-dependent game, the average prediction of the trees,
     /// weighted by cover.
     pub base: Vec<f64>,
-    /// v(N), rows × outputs: the predictions of a model for each row.
+    /// The value v(N) of each row, rows × outputs; for a model, the predictions for the rows.
     pub predictions: Vec<f64>,
     axes: Vec<(Axis, usize)>,
 }
 
 impl Attributions {
-    /// Creates values of players: `values` are rows × players × outputs, `base` has a number per output, and
-    /// `predictions` are rows × outputs. The number of rows is inferred from the predictions.
+    /// Creates values of players: `values` are rows × players × outputs, `base` has one number per output,
+    /// and `predictions` are rows × outputs. The number of rows is inferred from the predictions.
     ///
     /// # Panics
     ///
@@ -104,12 +104,12 @@ impl Attributions {
         self.length(Axis::Output)
     }
 
-    /// Returns whether these are values of pairs.
+    /// Returns whether these are values of pairs of players.
     pub fn are_of_pairs(&self) -> bool {
         self.axes.iter().any(|&(axis, _)| axis == Axis::OtherPlayer)
     }
 
-    /// Returns the k values of a player in a row.
+    /// Returns the values of `player` in `row`, one per output.
     ///
     /// # Panics
     ///
@@ -118,7 +118,7 @@ impl Attributions {
         self.at(&[row, player])
     }
 
-    /// Returns the k values of a pair of players in a row.
+    /// Returns the values of a pair of players in `row`, one per output.
     ///
     /// # Panics
     ///
@@ -146,7 +146,7 @@ impl Attributions {
         }
     }
 
-    /// Returns the attributions, or an error if a value is not finite.
+    /// Returns these attributions, or an error if a value is not finite.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl Attributions {
         self.axes.iter().find(|&&(axis, _)| axis == of).map_or(0, |&(_, length)| length)
     }
 
-    /// Returns the values of all outputs at the given indices of the other axes.
+    /// Returns the values for all outputs at the given indices along the other axes.
     fn at(&self, places: &[usize]) -> &[f64] {
         assert_eq!(places.len() + 1, self.axes.len(), "values over {:?}", self.axes);
         let mut at = 0;
@@ -178,14 +178,14 @@ impl Attributions {
 mod tests {
     use super::*;
 
-    /// Returns two rows, three players and two outputs; the value of player i for output o of row r is 100
-    /// r + 10 i + o.
+    /// Returns attributions with two rows, three players and two outputs; the value of player i for output o
+    /// in row r is 100 r + 10 i + o.
     fn players() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 100.0, 101.0, 110.0, 111.0, 120.0, 121.0];
         Attributions::for_players(3, values.to_vec(), vec![0.5, 0.25], vec![1.0, 2.0, 3.0, 4.0])
     }
 
-    /// Returns two rows, two players and one output.
+    /// Returns values of pairs, with two rows, two players and one output.
     fn pairs() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 100.0, 101.0, 110.0, 111.0];
         Attributions::for_pairs(2, values.to_vec(), vec![0.5], vec![1.0, 2.0])

@@ -11,11 +11,11 @@
 //! | [`efficiency`] | Σ φ_i = v(N) − v(∅) | yes | no |
 //! | [`symmetry`] | players with the same marginal contributions have the same value | yes | yes |
 //! | [`null_player`] | a player whose marginal contributions are all zero has the value zero | yes | yes |
-//! | [`dummy`] | a player with a constant marginal contribution has it as its value | yes | yes |
+//! | [`dummy`] | the value of a player whose marginal contributions are all equal is that contribution | yes | yes |
 //! | [`linearity`] | φ(αv + βw) = α φ(v) + β φ(w) | yes | yes |
-//! | [`two_efficiency`] | if two players are merged into one, its value is the sum of theirs | no | yes |
+//! | [`two_efficiency`] | if two players are merged into one, the value of the merged player is the sum of their values | no | yes |
 //!
-//! and for values for players in groups:
+//! For values for players in groups:
 //!
 //! | axiom | statement | Owen | Banzhaf-Owen | symmetric coalitional Banzhaf | two-step Shapley |
 //! |---|---|---|---|---|---|
@@ -39,7 +39,7 @@
 
 use apportion_games::{Game, Partition, TabulatedGame};
 
-/// A difference between values and the requirement of an axiom.
+/// A violation of an axiom: the number computed from the values, and the number that the axiom requires.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
     "{axiom} does not hold for output {output}: got {actual}, expected {expected} (allowed difference \
@@ -49,7 +49,7 @@ use apportion_games::{Game, Partition, TabulatedGame};
 pub struct Violation {
     /// Name of the axiom.
     pub axiom: &'static str,
-    /// The output with the largest excess.
+    /// Index of the output for which the difference exceeds the tolerance the most.
     pub output: usize,
     /// The number computed from the values.
     pub actual: f64,
@@ -59,7 +59,7 @@ pub struct Violation {
     pub allowed: f64,
 }
 
-/// Keeps the worst violation of an axiom.
+/// Collects the comparisons for an axiom and keeps the worst violation.
 struct Check {
     axiom: &'static str,
     worst: Option<Violation>,
@@ -90,12 +90,12 @@ impl Check {
     }
 }
 
-/// Returns the largest absolute number of one output in a row-major matrix.
+/// Returns the largest absolute value for one output in a row-major matrix.
 fn largest(values: &[f64], outputs: usize, output: usize) -> f64 {
     values.iter().skip(output).step_by(outputs).fold(0.0, |largest, value| value.abs().max(largest))
 }
 
-/// Returns the largest |v(S) − v(∅)| of one output, capped at the largest finite number.
+/// Returns the largest |v(S) − v(∅)| for one output, capped at the largest finite number.
 fn range(game: &TabulatedGame, output: usize) -> f64 {
     let table = game.values_in_order();
     let base = table[output];
@@ -107,7 +107,7 @@ fn range(game: &TabulatedGame, output: usize) -> f64 {
         .min(f64::MAX)
 }
 
-/// Returns the masks of all coalitions without the players of `excluded`.
+/// Returns the masks of all coalitions that contain none of the players in `excluded`.
 fn without(game: &TabulatedGame, excluded: u64) -> impl Iterator<Item = u64> {
     (0..1u64 << game.players()).filter(move |mask| mask & excluded == 0)
 }
@@ -186,7 +186,7 @@ pub fn is_null(game: &TabulatedGame, player: usize, tolerance: f64) -> bool {
     adds_always(game, player, tolerance, |_| 0.0)
 }
 
-/// Returns v({i}) − v(∅).
+/// Returns v({i}) − v(∅) for one output.
 fn alone(game: &TabulatedGame, player: usize, output: usize) -> f64 {
     game.value(1 << player)[output] - game.value(0)[output]
 }
@@ -241,7 +241,7 @@ pub fn symmetry_within_groups(
     symmetry_of(game, values, tolerance, Check::new("symmetry within groups"), fellows)
 }
 
-/// Checks that the symmetric pairs selected by `looked_at` have equal values.
+/// Checks that the symmetric pairs of players selected by `looked_at` have equal values.
 fn symmetry_of(
     game: &TabulatedGame,
     values: &[f64],
@@ -299,7 +299,7 @@ pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(),
     })
 }
 
-/// Checks the values of all players of a kind.
+/// Checks the values of all players that satisfy a predicate, such as [`is_null`].
 fn of_players(
     game: &TabulatedGame,
     values: &[f64],
@@ -322,8 +322,8 @@ fn of_players(
 /// Checks the quotient property: for each output, the values of the members of every group sum to the group's
 /// value in the quotient game.
 ///
-/// `values` is n × k and `quotient` m × k. The tolerance is relative to the largest |value| of either, times
-/// n.
+/// `values` is n × k and `quotient` m × k. The tolerance is relative to n times the largest absolute value in
+/// either of them.
 ///
 /// # Errors
 ///
@@ -353,14 +353,14 @@ pub fn quotient_property(
     check.finish()
 }
 
-/// Checks linearity: `combined` is the sum of the `parts`, each times its factor, i.e. φ(Σ α v) = Σ α φ(v).
-/// With factors of one, this is additivity.
+/// Checks linearity, φ(Σ α v) = Σ α φ(v): `combined` is the sum of the values in `parts`, each multiplied by
+/// its factor. With factors of one, this is additivity.
 ///
 /// The tolerance is relative to the largest |α φ_i| or |combined| of any player.
 ///
 /// # Errors
 ///
-/// The worst [`Violation`]; its output is the position in the lists.
+/// The worst [`Violation`]; its field `output` is the index in the lists of values.
 ///
 /// # Panics
 ///
@@ -378,8 +378,8 @@ pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> R
     check.finish()
 }
 
-/// Returns the game in which `first` and `second` are merged into one player. The merged player is player
-/// `first`; players above `second` move down by one.
+/// Returns the game in which the players `first` and `second` are merged into a single player. The merged
+/// player has the number `first`; the numbers of players above `second` decrease by one.
 ///
 /// Takes O(2^n k) time.
 ///
@@ -402,7 +402,7 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
 /// Checks 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the
 /// value of the [`merged`] player of i and j.
 ///
-/// `values` are the values of `game`, `of_merged` the values of the merged game.
+/// `values` are the values for `game`, `of_merged` the values for the merged game.
 ///
 /// # Errors
 ///

@@ -3,8 +3,8 @@
 //! # Notation
 //!
 //! `n` players in `m` groups S_1 … S_m; M is the set of groups, `Q_A` the union of the groups in A. `w^(1)`
-//! are the weights of coalitions of other groups by their number, `w^(2)` those of coalitions of members of
-//! the same group by their size.
+//! weights coalitions of other groups, by the number of groups; `w^(2)` weights coalitions of members of the
+//! same group, by their size.
 //!
 //! # Method
 //!
@@ -14,10 +14,10 @@
 //! g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 //! ```
 //!
-//! is an average over A of games of the members of S_j only. So g_i is the semivalue with the weights `w^(2)`
-//! of the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`, which is enumerated: 2^(m − 1 + |S_j|) coalitions for
-//! group j instead of 2^n. A partition is a [hierarchy of two levels](crate::levels), and is enumerated as
-//! such.
+//! averages, over A, games whose players are the members of S_j only. So g_i is the semivalue with weights
+//! `w^(2)` in the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`. This game is enumerated, with 2^(m − 1 + |S_j|)
+//! coalitions for group j instead of 2^n. A partition is a [hierarchy of two levels](crate::levels), and is
+//! enumerated as such.
 //!
 //! # Source
 //!
@@ -39,8 +39,8 @@ use crate::semivalue::Semivalue;
 /// g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 /// ```
 ///
-/// where M is the set of groups, Q_A the union of those in A, `w^(1)` the weights of `between` and `w^(2)`
-/// those of `within`.
+/// where M is the set of groups and Q_A the union of the groups in A. The semivalue `between` determines the
+/// weights `w^(1)`, and `within` determines `w^(2)`.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
@@ -63,18 +63,19 @@ pub struct CoalitionalValue {
 }
 
 impl CoalitionalValue {
-    /// Returns the Owen value: Shapley at both levels.
+    /// Returns the Owen value: the Shapley value both between and within groups.
     pub fn owen() -> Self {
         Self { between: Semivalue::Shapley, within: Semivalue::Shapley }
     }
 
-    /// Returns the Banzhaf-Owen value: Banzhaf at both levels (equation 2.9).
+    /// Returns the Banzhaf-Owen value: the Banzhaf value both between and within groups (equation 2.9).
     pub fn banzhaf_owen() -> Self {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Banzhaf }
     }
 
     /// Returns the symmetric coalitional Banzhaf value (Alonso-Meijide and Fiestras-Janeiro, 2002): Banzhaf
-    /// between the groups, Shapley within them, so that the members of a group share its Banzhaf value.
+    /// between the groups and Shapley within them, so that the members of a group share the group's Banzhaf
+    /// value.
     pub fn symmetric_coalitional_banzhaf() -> Self {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Shapley }
     }
@@ -84,8 +85,8 @@ impl CoalitionalValue {
         Self { between: self.between.simplified(), within: self.within.simplified() }
     }
 
-    /// Checks that weights by size, if any, match the number of groups and the number of members of every
-    /// group.
+    /// Checks that weights by size, if there are any, match the number of groups and the number of members in
+    /// every group.
     ///
     /// # Errors
     ///
@@ -95,7 +96,7 @@ impl CoalitionalValue {
         partition.groups().iter().try_for_each(|members| self.within.check_players(members.len()))
     }
 
-    /// Computes the exact value of every player of `game` with the groups of `partition`.
+    /// Computes the exact value of every player in `game`, where `partition` contains the groups.
     ///
     /// Evaluates 2^(m − 1 + |S_j|) coalitions for each group j. If all groups have one member, this is the
     /// semivalue `between`; if there is a single group, it is `within`.
@@ -126,7 +127,8 @@ impl CoalitionalValue {
 /// ```
 ///
 /// The paper prints v(S_j) for games with v(∅) = 0. For other games, v(∅) is subtracted here; otherwise the
-/// values of a group's members would not sum to the group's value. Evaluates 2^m and 2^|S_j| coalitions.
+/// values of a group's members would not sum to the group's value. Evaluates 2^m coalitions of groups, and
+/// 2^|S_j| coalitions for each group j.
 ///
 /// # Errors
 ///
@@ -160,7 +162,7 @@ pub fn two_step_shapley(
     Attributions::for_players(players, values, base, full).finite()
 }
 
-/// Rejects groups that need 2^`players` coalitions if this exceeds the limit of enumeration.
+/// Returns an error if the groups require 2^`players` coalitions and this exceeds the limit of enumeration.
 fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueError> {
     if players <= MAX_PLAYERS {
         return Ok(());

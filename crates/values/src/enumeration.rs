@@ -21,12 +21,12 @@
 //! ```
 //!
 //! The second sum is the same for all players, and the first is the sum over one half of a weighted table,
-//! that of the masks with bit i. The sums of the halves for all bits are computed by folding the table: its
-//! upper half is where the top bit is set; sum it, add it to the lower half, and repeat with the lower half.
-//! So the work is O(2^n) rather than O(n 2^n). Masks are processed in blocks of a fixed size, each folded
-//! separately. Two neighbouring blocks of d bits are merged into one of d + 1, where the half of the new bit
-//! is the total of the right block. All sums are therefore pairwise, in an order that does not depend on
-//! threads or blocks.
+//! namely the masks in which bit i is set. These sums are computed for all bits by folding the table. The
+//! upper half of the table contains the masks in which the top bit is set; sum this half, add it to the lower
+//! half, and repeat with the lower half. So the work is O(2^n) rather than O(n 2^n). Masks are processed in
+//! blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits are merged into one with
+//! an additional bit; the half of this bit is the total of the right block. All sums are therefore pairwise,
+//! in an order that does not depend on threads or blocks.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
@@ -37,10 +37,11 @@ use crate::semivalue::Semivalue;
 /// Maximum number of players for enumeration: 2^25 coalitions.
 pub const MAX_PLAYERS: usize = 25;
 
-/// Number of mask bits of a block: 4096 coalitions are evaluated at once.
+/// Number of mask bits in a block: 4096 coalitions are evaluated at once.
 pub(crate) const BLOCK_BITS: usize = 12;
 
-/// Number of mask bits of a wave: after a failure, blocks of the same wave may still run, later ones do not.
+/// Number of mask bits in a wave. After a failure, blocks of the same wave may still run; later waves do not
+/// start.
 pub(crate) const WAVE_BITS: usize = 18;
 
 /// Computes the exact `value` of every player of `game`, for all outputs.
@@ -84,8 +85,8 @@ pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Attrib
 /// Same as [`enumerate`] for several solution concepts in one pass: each coalition is evaluated once, not
 /// once per concept.
 ///
-/// The results are in the order of `values` and have the same bits as those of [`enumerate`]. If `values` is
-/// empty, the game is not evaluated.
+/// The results are in the order of `values`, and each is bitwise equal to the result of [`enumerate`]. If
+/// `values` is empty, the game is not evaluated.
 ///
 /// # Errors
 ///
@@ -134,8 +135,8 @@ fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributio
     folded.sums.into_iter().map(of_sums).collect()
 }
 
-/// Returns the values of all players, from the [sums](FoldedSums::sums) over all coalitions for one
-/// semivalue.
+/// Returns the values of all players for one semivalue, computed from its [sums](FoldedSums::sums) over all
+/// coalitions.
 fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     let (halves, totals) = sums.split_at_mut(players * outputs);
     let without = &totals[outputs..];
@@ -146,12 +147,12 @@ fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     sums
 }
 
-/// The weights of one semivalue, arranged by block: row h contains the weights of the 2^d masks of a block
-/// whose other bits include h set bits.
+/// The weights of one semivalue, arranged by block: row h contains the weights of the 2^d masks in a block
+/// whose higher bits include h set bits.
 struct Weights {
-    /// a(s): the weight of a coalition with the player, for its two roles in the rearranged sum.
+    /// a(s): for each mask, its weight in the sum over coalitions that contain the player.
     with: Vec<Vec<f64>>,
-    /// b(s): the weight of a coalition in the sum shared by all players.
+    /// b(s): for each mask, its weight in the sum that all players share.
     without: Vec<Vec<f64>>,
 }
 
@@ -172,27 +173,27 @@ impl Weights {
     }
 }
 
-/// The result of folding 2^d consecutive masks.
+/// The sums that result from folding 2^d consecutive masks.
 struct FoldedSums {
-    /// For each semivalue, d + 2 rows of k numbers: the half of each bit and the total of a(s) v(S), then the
-    /// total of b(s) v(S).
+    /// For each semivalue, d + 2 rows of k numbers: for each bit, the sum of a(s) v(S) over the masks in
+    /// which it is set; then the total of a(s) v(S), and the total of b(s) v(S).
     sums: Vec<Vec<f64>>,
-    /// The values of the last mask.
+    /// The values of the last mask, one per output.
     last: Vec<f64>,
 }
 
-/// Data shared by all blocks of the pass.
+/// Data that all blocks of the pass share.
 struct Pass<'a> {
     game: &'a dyn Game,
     block_bits: usize,
-    /// The values of the first block, unless the game is a table.
+    /// The values in the first block, unless the game is a table.
     first: &'a [f64],
     base: &'a [f64],
     weights: &'a [Weights],
 }
 
 impl Pass<'_> {
-    /// Folds the 2^`bits` masks from `start` on.
+    /// Folds the 2^`bits` masks that begin at `start`.
     fn fold(&self, start: usize, bits: usize) -> Result<FoldedSums, ValueError> {
         if bits <= self.block_bits {
             return self.fold_block(start);
@@ -208,7 +209,7 @@ impl Pass<'_> {
         Ok(left.merge(right, self.base.len()))
     }
 
-    /// Folds the block of masks from `start` on.
+    /// Folds the block of masks that begins at `start`.
     fn fold_block(&self, start: usize) -> Result<FoldedSums, ValueError> {
         let outputs = self.base.len();
         let asked;
@@ -244,7 +245,7 @@ impl Pass<'_> {
 }
 
 impl FoldedSums {
-    /// Merges two folds, where the masks of `right` follow those of `self`; the result has one more bit.
+    /// Merges two folds of adjacent ranges of masks, `self` before `right`; the result has one more bit.
     fn merge(mut self, right: Self, outputs: usize) -> Self {
         for (left, right) in self.sums.iter_mut().zip(&right.sums) {
             left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
@@ -257,7 +258,7 @@ impl FoldedSums {
     }
 }
 
-/// Returns the values of the 2^`bits` masks from `start` on.
+/// Returns the values of the 2^`bits` masks that begin at `start`.
 pub(crate) fn evaluate_masks(game: &dyn Game, start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
     let batch = Coalitions::from_masks(game.players(), start as u64..(start + (1 << bits)) as u64);
     let mut values = vec![0.0; game.outputs() << bits];
@@ -265,8 +266,8 @@ pub(crate) fn evaluate_masks(game: &dyn Game, start: usize, bits: usize) -> Resu
     Ok(values)
 }
 
-/// Returns an error with the first coalition, from the mask `start` on, whose value is not finite: games must
-/// return finite values.
+/// Returns an error that names the first coalition whose value is not finite, where `start` is the mask of
+/// the first value: games must return finite values.
 pub(crate) fn check_finite(
     players: usize,
     outputs: usize,
@@ -283,7 +284,7 @@ pub(crate) fn check_finite(
     }
 }
 
-/// Writes `weight · (v(S) − v(∅))` for the masks of a block.
+/// Writes `weight · (v(S) − v(∅))` for each mask in a block.
 fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
     out.clear();
     if let &[base] = base {
@@ -295,8 +296,8 @@ fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
     }
 }
 
-/// Writes the sum over the masks with bit j to row j of `halves`, and the sum over all masks to the last row;
-/// overwrites `table`.
+/// Writes, for each bit j, the sum over the masks in which it is set to row j of `halves`, and the sum over
+/// all masks to the last row. Overwrites `table`.
 fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
     let bits = halves.len() / outputs - 1;
     let mut rest = table;

@@ -6,7 +6,7 @@ use apportion_games::{Coalition, GameError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// The name is not a solution concept.
+    /// The name does not denote a solution concept.
     #[error(
         "unknown value {actual:?}; expected one of: shapley, banzhaf, weighted-banzhaf=P, beta=A,B, \
          by-size=W0,W1,…, size-law=P0,P1,…, mixture=T:W,T:W,…; for players in groups: owen, banzhaf-owen, \
@@ -16,7 +16,7 @@ pub enum ValueError {
          c-banzhaf=K, myerson-banzhaf, local=K/NAME, connected=K/NAME, graph-restricted/NAME"
     )]
     UnknownValue {
-        /// The name given.
+        /// The unknown name.
         actual: String,
     },
     /// A probability of presence is outside (0, 1).
@@ -28,7 +28,7 @@ pub enum ValueError {
         /// The given probability.
         actual: f64,
     },
-    /// Parameters of Beta-Shapley are not positive, or too small or too large for `f64`.
+    /// Parameters of a Beta-Shapley value are not positive, or are too small or too large for `f64`.
     #[error(
         "invalid parameters {alpha:?} and {beta:?} for a Beta-Shapley value: must be positive, from 1e-100 \
          to 1e100"
@@ -45,7 +45,7 @@ pub enum ValueError {
          the coalition that a player joins, summing to one over all coalitions"
     )]
     Weights {
-        /// The reason.
+        /// Why the weights are invalid.
         problem: WeightsProblem,
     },
     /// The number of weights by size does not match the number of players of the game.
@@ -63,9 +63,9 @@ pub enum ValueError {
     /// The coalition distribution of a player in a linear value is invalid.
     #[error("invalid coalition distribution of player {player}: {problem}")]
     Distribution {
-        /// The player.
+        /// The player whose distribution is invalid.
         player: usize,
-        /// The reason.
+        /// Why the distribution is invalid.
         problem: DistributionProblem,
     },
     /// The number of coalition distributions does not match the number of players of the game.
@@ -82,7 +82,7 @@ pub enum ValueError {
     /// The weight of a player is not positive and finite.
     #[error("invalid weight {weight} of player {player}: must be positive and finite")]
     PlayerWeight {
-        /// The player.
+        /// The player whose weight is invalid.
         player: usize,
         /// The weight of the player.
         weight: f64,
@@ -117,24 +117,24 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// Weights by size do not determine the printed coefficients.
+    /// The coefficients printed in the paper cannot be computed from weights by size.
     #[error(
         "weights by size do not determine the printed coefficients: the neighbourhood of player {player} \
          excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood"
     )]
     PrintedWeights {
-        /// The player.
+        /// The player whose neighbourhood excludes fewer than 2 players.
         player: usize,
         /// Number of players of the game.
         players: usize,
     },
-    /// Invalid mixing measure.
+    /// The mixing measure is invalid.
     #[error(
         "invalid mixing measure: {problem}; expected points in [0, 1], with non-negative weights that sum to \
          one"
     )]
     Mixture {
-        /// The reason.
+        /// Why the mixing measure is invalid.
         problem: String,
     },
     /// The game has no players, or too many for enumeration.
@@ -157,21 +157,21 @@ pub enum ValueError {
     Structure {
         /// Number of groups.
         groups: usize,
-        /// Number of players of the largest group.
+        /// Number of players in the largest group.
         largest: usize,
-        /// Maximum of groups − 1 + members.
+        /// Maximum value of groups − 1 + members.
         max: usize,
     },
-    /// The hierarchy is too wide for enumeration.
+    /// The hierarchy requires too many coalitions for enumeration.
     #[error(
         "the hierarchy is too wide for exact values, which require 2^k coalitions per group, where k counts \
          its members and the siblings of its enclosing groups: k is {needed} for some group, at most {max} \
          is supported; use an estimator or a tree method"
     )]
     Levels {
-        /// The largest k.
+        /// The largest k of any group.
         needed: usize,
-        /// Maximum k.
+        /// The maximum k.
         max: usize,
     },
     /// The value is not defined over a hierarchy.
@@ -183,7 +183,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// A sum of coalition values is not finite, although all of them are.
+    /// A sum of coalition values overflows, although each of them is finite.
     #[error(
         "coalition values are too large: their sum for player {player} (output {output}) overflows; scale \
          the game down"
@@ -194,7 +194,7 @@ pub enum ValueError {
         /// Index of the output.
         output: usize,
     },
-    /// The name is not an interaction index.
+    /// The name does not denote an interaction index.
     #[error(
         "unknown interaction index {actual:?}; expected the name of a semivalue (shapley, banzhaf, …) or one \
          of: k-shapley, shapley-taylor, faithful-shapley, faithful-banzhaf, faithful-weighted-banzhaf=P, \
@@ -202,13 +202,13 @@ pub enum ValueError {
          generalized-internal, generalized-external, joint-shapley"
     )]
     UnknownIndex {
-        /// The name given.
+        /// The unknown name.
         actual: String,
     },
     /// The order of interactions is out of range.
     #[error("invalid interaction order {actual} (maximum coalition size); expected 1 to {max}")]
     Order {
-        /// The order given.
+        /// The order that was given.
         actual: usize,
         /// Maximum order.
         max: usize,
@@ -221,20 +221,20 @@ pub enum ValueError {
     TooManyInteractions {
         /// Number of players of the game.
         players: usize,
-        /// The order.
+        /// The order of the interactions.
         order: usize,
         /// Number of outputs of the game.
         outputs: usize,
         /// Maximum number of values.
         max: usize,
     },
-    /// The interaction index is not finite, although all coalition values are.
+    /// An interaction index overflows, although all coalition values are finite.
     #[error(
         "coalition values are too large: the interaction index of {coalition} (output {output}) overflows; \
          scale the game down"
     )]
     InteractionOverflow {
-        /// The coalition.
+        /// The coalition whose interaction index overflows.
         coalition: Coalition,
         /// Index of the output.
         output: usize,
@@ -254,15 +254,15 @@ pub enum WeightsProblem {
     /// A weight is negative or not finite.
     #[error("the weight of size {size} is {weight}")]
     Weight {
-        /// The size.
+        /// The coalition size that the weight is for.
         size: usize,
-        /// The weight of the size.
+        /// The invalid weight.
         weight: f64,
     },
-    /// The weights do not sum to one.
+    /// The weights of all coalitions do not sum to one.
     #[error("they sum to {sum}")]
     Sum {
-        /// The sum over all coalitions.
+        /// The sum of the weights over all coalitions.
         sum: f64,
     },
 }
@@ -281,7 +281,7 @@ pub enum DistributionProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// The number of players of the coalitions differs from the number of distributions.
+    /// The coalitions have a different number of players than there are distributions.
     #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
     OtherPlayers {
         /// Number of players of the coalitions.
@@ -292,24 +292,24 @@ pub enum DistributionProblem {
     /// The player is a member of a coalition that it should join.
     #[error("the player is a member of coalition {coalition} and cannot join it")]
     Member {
-        /// The coalition.
+        /// The coalition that contains the player.
         coalition: Coalition,
     },
-    /// A weight violates (A1).
+    /// A weight violates (A1): it is negative or not finite.
     #[error("the weight of coalition {coalition} is {weight}; (A1) requires weights of at least 0")]
     Weight {
-        /// The coalition.
+        /// The coalition with the invalid weight.
         coalition: Coalition,
         /// The weight of the coalition.
         weight: f64,
     },
-    /// The weights violate (A2).
+    /// The weights violate (A2): they do not sum to 1.
     #[error(
         "the weights sum to {sum}, off by {:e}; (A2) requires a sum of 1: divide them by their sum",
         (sum - 1.0).abs()
     )]
     Sum {
-        /// The sum.
+        /// The sum of the weights.
         sum: f64,
     },
 }

@@ -1,4 +1,5 @@
-//! Values for players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue.
+//! Values for players on a graph: L-Shapley, C-Shapley and Myerson values, and their generalizations to any
+//! semivalue.
 //!
 //! # Notation
 //!
@@ -10,10 +11,10 @@
 //!
 //! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured
 //! data*, 2019, Definitions 1 and 2; Myerson, *Graphs and cooperation in games*, 1977. The coefficients with
-//! true boundaries are derived here: in a random order, the component of i among the players before it,
-//! together with i, is the connected set U if all of U \ i precede i and its boundary follows, which has the
-//! probability M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is the case of two boundary nodes,
-//! which holds in the interior of a line.
+//! true boundaries are derived here. In a random order of the players, consider i and the players before it.
+//! The component that contains i is the connected set U if all of U \ i precede i and the boundary of U
+//! follows i. The probability of this is M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is the case
+//! of two boundary nodes, which holds in the interior of a line.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -28,14 +29,14 @@ use crate::semivalue::Semivalue;
 /// A value for players on a graph.
 ///
 /// Its textual form is its name, `l-shapley=2`, `c-shapley=3`, `myerson`. With `banzhaf` instead of `shapley`
-/// (`myerson-banzhaf`), it is the same for the Banzhaf value; for any other semivalue, use
+/// (`myerson-banzhaf`), the Banzhaf value replaces the Shapley value; for any other semivalue, use
 /// `local=2/beta=4,1`, `connected=2/beta=4,1`, `graph-restricted/beta=4,1`. Options that differ from the
 /// default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,marginal`,
 /// `c-shapley=2,graph,present`.
 ///
 /// | order | L-Shapley | C-Shapley |
 /// |---|---|---|
-/// | 0 | v({i}) − v(∅) | v({i}) − v(∅), with printed coefficients a third of it |
+/// | 0 | v({i}) − v(∅) | v({i}) − v(∅); a third of this with printed coefficients |
 /// | at least the [diameter](apportion_games::Graph::diameter), connected graph | Shapley | Myerson |
 ///
 /// ```
@@ -53,16 +54,16 @@ use crate::semivalue::Semivalue;
 pub struct GraphValue {
     /// The semivalue that weights coalitions by size.
     pub semivalue: Semivalue,
-    /// The coalitions that are used.
+    /// Which coalitions are used, and how they are weighted.
     pub form: GraphForm,
 }
 
-/// The coalitions that a value for players on a graph uses.
+/// Which coalitions a value for players on a graph uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphForm {
-    /// All coalitions of the player's neighbourhood: the semivalue of the game restricted to it (L-Shapley,
-    /// Definition 1, equation 5).
+    /// All coalitions within the player's neighbourhood: the semivalue of the game restricted to this
+    /// neighbourhood (L-Shapley, Definition 1, equation 5).
     ///
     /// ```text
     /// φ_i = Σ_{T ∋ i, T ⊆ N_k(i)} M(|T| − 1, |N_k(i)| − |T|) [v(T) − v(T \ i)]
@@ -70,10 +71,10 @@ pub enum GraphForm {
     Local {
         /// The order k of the neighbourhoods.
         order: usize,
-        /// Treatment of players outside the neighbourhood.
+        /// Whether players outside the neighbourhood are absent or present.
         outside: Outside,
     },
-    /// The connected coalitions of the player's neighbourhood (C-Shapley, Definition 2, equation 6).
+    /// The connected coalitions within the player's neighbourhood (C-Shapley, Definition 2, equation 6).
     ///
     /// ```text
     /// φ_i = Σ_{U ∋ i connected, U ⊆ N_k(i)} M(|U| − 1, b(U)) m(U, i)
@@ -83,9 +84,9 @@ pub enum GraphForm {
     Connected {
         /// The order k of the neighbourhoods.
         order: usize,
-        /// The weights of connected coalitions.
+        /// How connected coalitions are weighted.
         coefficients: Coefficients,
-        /// Treatment of players outside the neighbourhood.
+        /// Whether players outside the neighbourhood are absent or present.
         outside: Outside,
     },
     /// All connected coalitions of the graph: the semivalue of the [graph-restricted
@@ -98,7 +99,7 @@ pub enum GraphForm {
     Myerson,
 }
 
-/// Treatment of players outside the neighbourhood.
+/// Whether players outside the neighbourhood are absent or present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outside {
     /// Absent, as in the definitions: the value of T is v(T).
@@ -108,7 +109,7 @@ pub enum Outside {
     Present,
 }
 
-/// The weights of the connected coalitions U of a neighbourhood in C-Shapley values.
+/// How C-Shapley values weight the connected coalitions U within a neighbourhood.
 ///
 /// | | b(U) | m(U, i) |
 /// |---|---|---|
@@ -118,19 +119,20 @@ pub enum Outside {
 /// | `Printed` | 2 | as for `Marginal` |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coefficients {
-    /// The Myerson value of the neighbourhood: exact for additive games, and equal to the Myerson value from
-    /// the diameter on.
+    /// The Myerson value of the game restricted to the neighbourhood. It is exact for additive games, and
+    /// equal to the Myerson value of the whole game if the order is at least the diameter.
     #[default]
     Neighbourhood,
-    /// The terms of the Myerson value of the graph that lie in the neighbourhood: the weights sum to less
-    /// than 1 below the diameter.
+    /// The terms of the Myerson value of the whole game whose coalitions lie in the neighbourhood. The
+    /// weights sum to less than 1 if the order is below the diameter.
     Graph,
     /// The boundaries of the neighbourhood, with the marginal contributions of equation 6. This is the value
     /// that theorem 2 bounds: if players that are not adjacent are independent given those between them, it
     /// equals the Shapley value. It also evaluates coalitions that are not connected.
     Marginal,
-    /// The coefficients printed in the paper (equation 6). For an additive game they only yield a fraction of
-    /// the value: on a line 8/15 for k = 1 and 9/14 for k = 2 (in the interior; less at the ends).
+    /// The coefficients printed in the paper (equation 6). In an additive game, they yield only a fraction of
+    /// the value: on a line, 8/15 for k = 1 and 9/14 for k = 2 (for players in the interior; less at the
+    /// ends).
     Printed,
 }
 
@@ -158,7 +160,7 @@ impl GraphValue {
         self
     }
 
-    /// Replaces the coefficients; only C-Shapley values have them.
+    /// Replaces the coefficients; has no effect on values other than C-Shapley values.
     pub fn with_coefficients(mut self, chosen: Coefficients) -> Self {
         if let GraphForm::Connected { coefficients, .. } = &mut self.form {
             *coefficients = chosen;
@@ -255,7 +257,8 @@ impl GraphValue {
         Attributions::for_players(players, values, base, full).finite()
     }
 
-    /// Returns the values by Definition 2, testing the coalitions of the neighbourhood `around` one by one.
+    /// Returns the values according to Definition 2, by testing every coalition within the neighbourhood
+    /// `around`.
     #[expect(clippy::too_many_arguments, reason = "follows the definition")]
     fn connected(
         &self,

@@ -2,10 +2,10 @@
 
 use crate::logarithms::ln_factorial;
 
-/// The regression whose solution is a semivalue, for every game. Only the semivalues with this form have a
-/// regression whose weights depend on the size only and whose coefficients are the values themselves.
+/// The regression whose solution is a semivalue, in every game. Only these semivalues have a regression with
+/// weights that depend on the size alone, and with coefficients that are the values themselves.
 ///
-/// With z ∈ {0,1}^n the membership of a coalition of size s and sums over all 2^n coalitions,
+/// Let z ∈ {0,1}^n be the membership vector of a coalition of size s; the sums are over all 2^n coalitions:
 ///
 /// ```text
 /// Shapley:             min Σ w(s) (⟨z, x⟩ − (v(z) − v(∅)))²  subject to  Σx = v(N) − v(∅),
@@ -15,24 +15,24 @@ use crate::logarithms::ln_factorial;
 /// ```
 ///
 /// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, which is p = ½.) The second form holds because
-/// under the weights, the columns z_i − p have mean 0, are uncorrelated and have variance p (1 − p): x_i is
-/// the covariance of v and z_i divided by this variance, which is E\[v | i ∈ S\] − E\[v | i ∉ S\]. The
-/// intercept c is orthogonal, so omitting it does not change the solution for full enumeration.
+/// under the weights, the columns z_i − p have mean 0 and variance p (1 − p), and are uncorrelated. So x_i is
+/// the covariance of v and z_i divided by this variance, i.e. E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept
+/// c is orthogonal, so omitting it does not change the solution for full enumeration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LeastSquaresForm {
-    /// Rows z; the coefficients are constrained to sum to v(N) − v(∅); the empty and the full coalition have
-    /// no row.
+    /// The rows are z, and the coefficients must sum to v(N) − v(∅). There are no rows for the empty and the
+    /// grand coalition.
     SumConstrained,
-    /// Rows z − p, with or without an intercept.
+    /// The rows are z − p, with or without an intercept.
     Centred {
-        /// The centre of the columns: the probability of presence.
+        /// The probability of presence, which is subtracted from every column.
         p: f64,
     },
 }
 
 impl LeastSquaresForm {
-    /// Returns `ln w(s)`; −∞ if coalitions of `size` have no row.
+    /// Returns `ln w(s)`, or −∞ if the regression has no rows for coalitions of `size` players.
     ///
     /// # Panics
     ///

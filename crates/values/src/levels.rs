@@ -4,28 +4,28 @@
 //!
 //! Let i be a player, G_0 the group of all players, G_0 ⊃ G_1 ⊃ … ⊃ G_d the groups that contain i, and K_l
 //! the *siblings* in G_l: the members of G_l, players and groups, except G_{l+1} (except i for G_d). At every
-//! level, a coalition of siblings, each of them complete, is weighted by a semivalue, and the marginal
-//! contribution of i to the union of these coalitions counts:
+//! level, a coalition of complete siblings is weighted by a semivalue. The value is the weighted sum of the
+//! marginal contributions of i to the unions of these coalitions:
 //!
 //! ```text
 //! φ_i = Σ_{A_0 ⊆ K_0} w_0(A_0) … Σ_{A_d ⊆ K_d} w_d(A_d) [v(Q ∪ i) − v(Q)],     Q = ∪_l ∪_{a ∈ A_l} a
 //! ```
 //!
-//! where `w_l(A) = M(|A|, |K_l| − |A|)` are the weights by the moments of the semivalue of level l. A
-//! partition has two levels, and this is its [coalitional value](crate::CoalitionalValue).
+//! where the weights `w_l(A) = M(|A|, |K_l| − |A|)` are moments of the semivalue for level l. For a
+//! partition, which has two levels, this is the [coalitional value](crate::CoalitionalValue).
 //!
-//! With the Shapley value at every level, this is the mean of i's marginal contributions over the orders of
-//! all players in which the players of every group are contiguous, all equally likely. Such an order consists
-//! of independent uniform orders of the members of each group, and the members of G_l that precede G_{l+1}
-//! are a coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| + 1)!. This is Winter's
-//! value for games with a levels structure; Owen's is the special case of two levels.
+//! With the Shapley value at every level, this is the mean of i's marginal contributions over all orders of
+//! the players in which the players of every group are contiguous; these orders are equally likely. Such an
+//! order consists of independent uniform orders of the members of each group, and the members of G_l that
+//! precede G_{l+1} are a coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| + 1)!. This
+//! is Winter's value for games with a levels structure; Owen's is the special case of two levels.
 //!
 //! # Method
 //!
-//! The sums over A_0 … A_{d−1} define a game of the members of G_d only,
-//! `u(T) = Σ w_0(A_0) … w_{d−1}(A_{d−1}) v(Q ∪ T)`, and φ_i is its semivalue. It is enumerated: 2^k
-//! coalitions for each group with players among its members, where k is the number of its members plus the
-//! siblings of the groups that contain it.
+//! The sums over A_0 … A_{d−1} define a game whose players are the members of G_d only,
+//! `u(T) = Σ w_0(A_0) … w_{d−1}(A_{d−1}) v(Q ∪ T)`, and φ_i is a semivalue of this game. It is enumerated,
+//! with 2^k coalitions for each group that has players among its members, where k is the number of members of
+//! the group plus the number of siblings of the groups that contain it.
 //!
 //! # Source
 //!
@@ -43,8 +43,8 @@ use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
 impl CoalitionalValue {
-    /// Returns the semivalue among the members of groups of a [level](Hierarchy::level):
-    /// [`between`](Self::between) at the top, [`within`](Self::within) at all others.
+    /// Returns the semivalue for groups at a [level](Hierarchy::level): [`between`](Self::between) at the top
+    /// level, [`within`](Self::within) at all others.
     pub fn at_level(&self, level: usize) -> &Semivalue {
         if level == 0 { &self.between } else { &self.within }
     }
@@ -68,8 +68,8 @@ impl CoalitionalValue {
 
     /// Computes the exact value of every player of `game` over a hierarchy of groups.
     ///
-    /// Evaluates 2^k coalitions for each group with players among its members, where k is the number of its
-    /// members plus the siblings of the groups that contain it.
+    /// Evaluates 2^k coalitions for each group that has players among its members, where k is the number of
+    /// members of the group plus the number of siblings of the groups that contain it.
     ///
     /// ```
     /// use apportion_games::{Cooking, Hierarchy, Member};
@@ -147,14 +147,14 @@ impl CoalitionalValue {
     }
 }
 
-/// Returns the groups with players among their members.
+/// Returns the groups that have players among their members.
 fn groups_of_players(hierarchy: &Hierarchy) -> impl Iterator<Item = usize> {
     hierarchy
         .groups()
         .filter(|&group| hierarchy.children(group).iter().any(|&member| member < hierarchy.players()))
 }
 
-/// Returns the number of members of a group plus the siblings of the groups that contain it.
+/// Returns the number k of members of a group plus siblings of the groups that contain it.
 fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
     let members = |group: usize| hierarchy.children(group).len();
     members(group) + hierarchy.above(group).map(|above| members(above) - 1).sum::<usize>()
@@ -163,15 +163,15 @@ fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
 /// Number of coalitions evaluated at once; a power of two.
 const CHUNK: usize = 4096;
 
-/// The game u of the members of one group: their average value over the siblings of the groups that contain
-/// it, minus v(∅).
+/// The game u, whose players are the members of one group: the average of v over coalitions of the siblings
+/// of the groups that contain it, minus v(∅).
 struct GroupGame<'a, G: ?Sized> {
     game: &'a G,
-    /// The bits of each member.
+    /// The coalition of each member, as words.
     members: Vec<&'a [u64]>,
-    /// The bits of each sibling, level by level.
+    /// The coalition of each sibling, as words, level by level.
     siblings: Vec<&'a [u64]>,
-    /// For each level, the mask of its siblings and the weights of their coalitions by size.
+    /// For each level, the mask of its siblings, and the weights of their coalitions indexed by size.
     levels: Vec<(usize, Vec<f64>)>,
     base: &'a [f64],
 }
@@ -208,7 +208,7 @@ impl<'a, G: Game + ?Sized> GroupGame<'a, G> {
     }
 }
 
-/// Adds the players of `more` to `words`.
+/// Adds the players in `more` to the coalition `words`.
 fn join(words: &mut [u64], more: &[u64]) {
     words.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
 }
@@ -234,7 +234,7 @@ impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
         let (players, outputs) = (self.game.players(), self.outputs());
         let unions = 1usize << self.siblings.len();
         out.fill(0.0);
-        // Row r combines the coalition r / unions of members and the union r mod unions of siblings.
+        // Row r combines the coalition r / unions of the members with the union r mod unions of siblings.
         let rows = batch.len() * unions;
         let mut values = vec![0.0; CHUNK.min(rows) * outputs];
         let mut words = vec![0; apportion_games::words_for(players)];

@@ -1,4 +1,4 @@
-//! Linear game values with custom distributions: arbitrary weights of the coalitions that each player joins.
+//! Linear game values, which weight the coalitions that each player joins by custom distributions.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::coalitional::ends;
 use crate::enumeration::MAX_PLAYERS;
 use crate::error::{DistributionProblem, ValueError};
 
-/// Maximum number of players for tabulating distributions from a function of all coalitions.
+/// Maximum number of players if distributions are tabulated from a function of all coalitions.
 const MAX_TABULATED_PLAYERS: usize = 20;
 
 /// Tolerance for the sum of the weights of a distribution.
@@ -19,15 +19,16 @@ const SUM_TOLERANCE: f64 = 1e-9;
 /// Number of coalitions whose marginal contributions are evaluated at once.
 const CHUNK: usize = 2048;
 
-/// A linear game value: the marginal contributions of each player, averaged with a separate distribution over
-/// the coalitions of the others (Kotsiopoulos et al. 2023, equation 2.6).
+/// A linear game value: the marginal contributions of each player are averaged with a separate distribution
+/// over the coalitions of the other players (Kotsiopoulos et al. 2023, equation 2.6).
 ///
 /// ```text
 /// h_i = Σ_{S ⊆ N∖i} w_i(S) [v(S ∪ i) − v(S)],     (A1) w_i(S) ≥ 0,     (A2) Σ_S w_i(S) = 1
 /// ```
 ///
 /// For a semivalue, the weights depend on the size of S only and are the same for all players. Here they are
-/// arbitrary: players that never occur together, restricted orders, players of different weights.
+/// arbitrary, which allows for players that never occur together, restricted orders, and players with
+/// different weights.
 ///
 /// ```
 /// use apportion_games::Glove;
@@ -51,7 +52,7 @@ pub struct LinearValue {
     distributions: Arc<[CoalitionDistribution]>,
 }
 
-/// The distribution `P_i` of the coalition that a player joins: coalitions of the others with their
+/// The distribution `P_i` of the coalition that player i joins: coalitions of the other players with their
 /// probabilities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoalitionDistribution {
@@ -68,7 +69,8 @@ impl CoalitionDistribution {
         Self { coalitions, probabilities }
     }
 
-    /// Returns the coalitions, which have n players and never include the one that joins.
+    /// Returns the coalitions. They are coalitions of all n players, but never contain the player that joins
+    /// them.
     pub fn coalitions(&self) -> &Coalitions {
         &self.coalitions
     }
@@ -78,7 +80,7 @@ impl CoalitionDistribution {
         &self.probabilities
     }
 
-    /// Checks that this is a valid distribution for `player` of `players`.
+    /// Checks that this is a valid distribution for `player` in a game of `players` players.
     fn check(&self, player: usize, players: usize) -> Result<(), DistributionProblem> {
         let (given, wanted) = (self.probabilities.len(), self.coalitions.len());
         if given != wanted || wanted == 0 {
@@ -104,7 +106,7 @@ impl CoalitionDistribution {
 }
 
 impl LinearValue {
-    /// Creates the value with the distribution `distributions[i]` for player i.
+    /// Creates the value in which `distributions[i]` is the distribution for player i.
     ///
     /// # Errors
     ///
@@ -271,7 +273,8 @@ fn check_tabulated(players: usize) -> Result<(), ValueError> {
     }
 }
 
-/// The serialized form of the distributions: for each player, pairs of members and probability.
+/// The serialized form of all distributions: for each player, a list of coalitions (as members) with
+/// probabilities.
 #[derive(Serialize, Deserialize)]
 struct Tables(Vec<Vec<(Vec<usize>, f64)>>);
 

@@ -1,4 +1,4 @@
-//! Quadrature rules of mixing measures.
+//! Quadrature rules for mixing measures.
 //!
 //! # Notation
 //!
@@ -13,8 +13,8 @@
 //! Christoffel numbers `1 / Σ_{k<Q} p_k(t)²`. The recurrence has a closed form for Beta distributions (Jacobi
 //! polynomials) and is computed by the Lanczos method for atoms.
 
-/// Nodes and weights: `∫ f dμ ≈ Σ_q w_q f(t_q)`. The nodes are increasing and inside \[0, 1\], and the
-/// weights are positive and sum to 1.
+/// A quadrature rule with nodes t_q and weights w_q: `∫ f dμ ≈ Σ_q w_q f(t_q)`. The nodes are increasing and
+/// inside \[0, 1\]; the weights are positive and sum to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     presence: Vec<f64>,
@@ -23,12 +23,12 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns the nodes t_q: probabilities of presence.
+    /// Returns the nodes t_q, which are probabilities of presence.
     pub fn presence(&self) -> &[f64] {
         &self.presence
     }
 
-    /// Returns 1 − t_q, computed separately so that it is accurate if t_q is close to 1.
+    /// Returns 1 − t_q for each node, computed separately so that it is accurate if t_q is close to 1.
     pub fn absence(&self) -> &[f64] {
         &self.absence
     }
@@ -44,7 +44,7 @@ impl Rule {
         self.presence.len()
     }
 
-    /// Creates the rule with all mass at one point.
+    /// Creates the rule for a measure with all mass at one point.
     pub(crate) fn point(t: f64) -> Self {
         Self { presence: vec![t], absence: vec![1.0 - t], weights: vec![1.0] }
     }
@@ -64,7 +64,8 @@ impl Rule {
         Self::gauss(&Recurrence::jacobi(nodes, a, b), &Recurrence::jacobi(nodes, b, a))
     }
 
-    /// Creates the rule of the atoms themselves, or the Gauss rule of their measure if it has fewer nodes.
+    /// Creates the rule whose nodes are the atoms themselves, or the Gauss rule for their measure if it has
+    /// fewer nodes.
     pub(crate) fn of_atoms(points: &[f64], weights: &[f64], nodes: usize) -> Self {
         let mut atoms: Vec<(f64, f64)> =
             points.iter().copied().zip(weights.iter().copied()).filter(|&(_, weight)| weight > 0.0).collect();
@@ -85,7 +86,7 @@ impl Rule {
         Self::gauss(&Recurrence::of_atoms(&atoms, nodes), &Recurrence::of_atoms(&mirrored, nodes))
     }
 
-    /// Creates the Gauss rule from the recurrence of the measure and of its mirror image.
+    /// Creates the Gauss rule from the recurrence of the measure and from that of the mirrored measure.
     fn gauss(recurrence: &Recurrence, mirrored: &Recurrence) -> Self {
         let presence = recurrence.nodes();
         let mut absence = mirrored.nodes();
@@ -141,8 +142,9 @@ impl Recurrence {
         }
     }
 
-    /// Returns the recurrence of more than `nodes` atoms, by the Lanczos method on the diagonal matrix of the
-    /// points, from the vector √w, with two passes of full reorthogonalization.
+    /// Returns the recurrence for a measure of more than `nodes` atoms, by the Lanczos method: the matrix is
+    /// the diagonal matrix of the points, the start vector is √w, with two passes of full
+    /// reorthogonalization.
     fn of_atoms(atoms: &[(f64, f64)], nodes: usize) -> Self {
         let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         let scaled = |vector: &[f64], factor: f64| vector.iter().map(|x| x * factor).collect::<Vec<f64>>();
@@ -216,7 +218,7 @@ impl Recurrence {
     }
 }
 
-/// Returns the pivots of a symmetric tridiagonal matrix, from its first row on.
+/// Returns the pivots of a symmetric tridiagonal matrix, starting with its first row.
 fn pivots<'a>(
     diagonal: impl Iterator<Item = f64>,
     off_diagonal: impl Iterator<Item = &'a f64>,

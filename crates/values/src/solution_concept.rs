@@ -13,11 +13,11 @@ use crate::semivalue::Semivalue;
 
 /// A solution concept: a definition of attributions.
 ///
-/// Its textual form (on the command line, in result files, in serde) is its name: that of a [`Semivalue`]
+/// Its textual form (on the command line, in result files, in serde) is its name: the name of a [`Semivalue`]
 /// (`shapley`, `beta=4,1`, …), `owen`, `banzhaf-owen`, `symmetric-coalitional-banzhaf`,
 /// `coalitional=BETWEEN/WITHIN` with the names of two semivalues, `two-step`, `quotient-` followed by the
-/// name of a semivalue, or that of a [`GraphValue`] (`l-shapley=2`, `c-shapley=2`, `myerson`). A linear value
-/// cannot be parsed from a name; serde writes its distributions.
+/// name of a semivalue, or the name of a [`GraphValue`] (`l-shapley=2`, `c-shapley=2`, `myerson`). A linear
+/// value cannot be parsed from a name; serde writes its distributions.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
@@ -59,17 +59,17 @@ impl SolutionConcept {
         CoalitionalValue::banzhaf_owen().into()
     }
 
-    /// Returns whether it requires groups: a value for players in groups, or for groups.
+    /// Returns whether the concept requires groups: it is a value for players in groups, or for groups.
     pub fn needs_partition(&self) -> bool {
         matches!(self, Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_))
     }
 
-    /// Returns whether it requires a graph.
+    /// Returns whether the concept requires a graph.
     pub fn needs_graph(&self) -> bool {
         matches!(self, Self::OnGraph(_))
     }
 
-    /// Returns the semivalue, if it is one.
+    /// Returns the semivalue, if the concept is a semivalue of the players.
     pub fn semivalue(&self) -> Option<&Semivalue> {
         match self {
             Self::Semivalue(semivalue) => Some(semivalue),
@@ -88,7 +88,7 @@ impl SolutionConcept {
         }
     }
 
-    /// Returns whether the values always sum to v(N) − v(∅).
+    /// Returns whether the values sum to v(N) − v(∅) in every game.
     pub fn is_efficient(&self) -> bool {
         match self {
             Self::Semivalue(semivalue) | Self::Quotient(semivalue) => semivalue.is_efficient(),
@@ -145,7 +145,7 @@ impl Display for SolutionConcept {
 /// A name and the value that it denotes.
 type Named = (&'static str, fn() -> CoalitionalValue);
 
-/// The pairs of semivalues that have a name.
+/// The pairs of semivalues that have names.
 const PAIRS: [Named; 3] = [
     ("owen", CoalitionalValue::owen),
     ("banzhaf-owen", CoalitionalValue::banzhaf_owen),
@@ -187,7 +187,7 @@ impl FromStr for SolutionConcept {
     }
 }
 
-/// The serialized form of a value: its name, or its distributions.
+/// The serialized form of a solution concept: its name or, for linear values, its distributions.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Form {

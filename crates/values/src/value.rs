@@ -11,8 +11,8 @@ use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 use crate::solution_concept::SolutionConcept;
 
-/// A solution concept together with the structure that it requires: groups for values that are defined on
-/// groups, a graph for values that are defined on a graph.
+/// A solution concept together with the structure that it requires: groups or a hierarchy for values that use
+/// groups, a graph for values that use a graph.
 ///
 /// ```
 /// use apportion_games::{Glove, Graph, Hierarchy, Partition};
@@ -50,8 +50,8 @@ pub enum Value {
     Linear(LinearValue),
     /// A value for players in groups.
     Coalitional(CoalitionalValue, Partition),
-    /// A value for players over a hierarchy of groups: `between` is the semivalue at the top, `within` that
-    /// at all levels below.
+    /// A value for players over a hierarchy of groups: `between` is the semivalue at the top level, `within`
+    /// the semivalue at all lower levels.
     OverHierarchy(CoalitionalValue, Hierarchy),
     /// The two-step Shapley value for players in groups.
     TwoStepShapley(Partition),
@@ -99,8 +99,8 @@ impl Value {
         Self::OnGraph(value, graph)
     }
 
-    /// Creates the value from a solution concept and optional groups and graph, as given by name on a command
-    /// line.
+    /// Creates the value from a solution concept and the groups and graph that were given, if any, as on a
+    /// command line.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Value {
         }
     }
 
-    /// Returns the solution concept, which has the name of the value.
+    /// Returns the solution concept, without the groups or the graph; its name is the name of the value.
     pub fn concept(&self) -> SolutionConcept {
         match self {
             Self::Semivalue(semivalue) => semivalue.clone().into(),
@@ -155,7 +155,7 @@ impl Value {
         }
     }
 
-    /// Returns the groups of a value that is defined on groups; for a hierarchy, see
+    /// Returns the groups, if the value uses a partition; for a hierarchy, see
     /// [`hierarchy`](Self::hierarchy).
     pub fn groups(&self) -> Option<&Partition> {
         match self {
@@ -166,7 +166,7 @@ impl Value {
         }
     }
 
-    /// Returns the hierarchy of groups of a value over a hierarchy.
+    /// Returns the hierarchy of groups, if the value uses one.
     pub fn hierarchy(&self) -> Option<&Hierarchy> {
         match self {
             Self::OverHierarchy(_, hierarchy) => Some(hierarchy),
@@ -174,7 +174,7 @@ impl Value {
         }
     }
 
-    /// Returns the graph of a value for players on a graph.
+    /// Returns the graph, if the value uses one.
     pub fn graph(&self) -> Option<&Graph> {
         match self {
             Self::OnGraph(_, graph) => Some(graph),
@@ -182,8 +182,8 @@ impl Value {
         }
     }
 
-    /// Returns the same value in canonical form, as [`SolutionConcept::simplified`]; a hierarchy that is a
-    /// partition is replaced by its groups.
+    /// Returns the same value in canonical form, like [`SolutionConcept::simplified`]; a hierarchy with two
+    /// levels is replaced by its partition.
     pub fn simplified(&self) -> Self {
         match self {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
@@ -233,9 +233,9 @@ impl Value {
     /// Returns the semivalue of single players that the value reduces to if its groups are trivial: a single
     /// group, or groups of one.
     ///
-    /// Owen and two-step values are then Shapley values. Any pair of semivalues is `within` for a single
-    /// group, and `between` for groups of one. Quotient values for groups of one are the values of the
-    /// players. The quotient value of a single group is v(N) − v(∅), which is not a semivalue of players.
+    /// Owen and two-step values are then Shapley values. A pair of semivalues reduces to `within` for a
+    /// single group, and to `between` for groups of one. Quotient values for groups of one are the values of
+    /// the players. The quotient value of a single group is v(N) − v(∅), which is not a semivalue of players.
     ///
     /// ```
     /// use apportion_games::Partition;
@@ -258,7 +258,7 @@ impl Value {
 
     /// Returns the number of distinct coalitions that [`enumerate`](Self::enumerate) evaluates (an upper
     /// bound for linear values), or `None` if it exceeds the limit. Also returns `None` for values on graphs,
-    /// for which it depends on the graph.
+    /// where the number depends on the graph.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
         let all = |players: usize| (players <= MAX_PLAYERS).then(|| 1usize << players);
         let parts = |groups: &Partition| -> Option<usize> {
@@ -273,7 +273,7 @@ impl Value {
             }
             Self::Quotient(_, groups) => all(groups.len()),
             Self::TwoStepShapley(groups) => Some(all(groups.len())? + parts(groups)?),
-            // All unions of groups, and the unions in which one group is replaced by a part of it.
+            // These are all unions of groups, and the unions in which one group is replaced by a part of it.
             Self::Coalitional(_, groups) => {
                 if groups.len() - 1 + groups.largest() > MAX_PLAYERS {
                     return None;

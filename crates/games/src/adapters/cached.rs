@@ -1,4 +1,4 @@
-//! Caches the value of every evaluated coalition.
+//! An adapter that caches the value of every evaluated coalition.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use crate::game::Game;
 /// Adapter that evaluates each coalition of a game only once.
 ///
 /// The coalitions of a batch that are not cached yet are evaluated together in one batch, each once. Several
-/// threads may call it at the same time; two that request the same uncached coalition at the same moment may
-/// both evaluate it, with the same result.
+/// threads may evaluate the game at the same time. Two threads that request the same uncached coalition at
+/// the same moment may both evaluate it, with the same result.
 ///
-/// Takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
+/// The cache takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
 ///
 /// ```
 /// use apportion_games::{Cached, Coalitions, Counted, Game, Glove};
@@ -31,7 +31,7 @@ pub struct Cached<G> {
     memory: Mutex<Memory>,
 }
 
-/// Cached values: maps each coalition to its index in `values`, in units of k.
+/// The cached values, with the position of each coalition in `values` (in units of k numbers).
 #[derive(Debug, Default)]
 struct Memory {
     places: HashMap<Box<[u64]>, usize>,
@@ -93,8 +93,8 @@ impl<G: Game> Game for Cached<G> {
         let missing = self.missing(batch);
         let mut values = vec![0.0; missing.len() * outputs];
         if !missing.is_empty() {
-            // Evaluate without the lock: the game may be slow, and may use the threads that wait for the
-            // cache.
+            // Release the lock during the evaluation: the game may be slow, and may need the threads that
+            // wait for the cache.
             self.game.values(&missing, &mut values)?;
         }
 

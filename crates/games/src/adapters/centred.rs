@@ -1,4 +1,4 @@
-//! Subtracts the value of the empty coalition.
+//! An adapter that subtracts the value of the empty coalition.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;

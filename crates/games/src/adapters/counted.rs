@@ -1,4 +1,4 @@
-//! Counts the evaluations of a game.
+//! An adapter that counts the evaluations of a game.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 
-/// Adapter that counts the batches and coalitions evaluated.
+/// Adapter that counts how many batches and coalitions of a game are evaluated.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Counted, Game, Glove};

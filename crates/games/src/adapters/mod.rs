@@ -1,6 +1,7 @@
 //! Adapters that wrap a game.
 
-/// Forwards the methods of `Game` that do not depend on the players: outputs, cost and scenarios.
+/// Forwards the methods of `Game` that do not depend on the players (outputs, cost and scenarios) to the
+/// inner game.
 macro_rules! cost_of_inner_game {
     () => {
         fn outputs(&self) -> usize {
@@ -25,7 +26,8 @@ macro_rules! cost_of_inner_game {
     };
 }
 
-/// Forwards all methods of `Game` except the values: an adapter changes values, but not their shape or cost.
+/// Forwards all methods of `Game` except `values` to the inner game: an adapter changes neither the shape nor
+/// the cost.
 macro_rules! shape_of_inner_game {
     () => {
         fn players(&self) -> usize {

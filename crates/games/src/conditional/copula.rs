@@ -20,14 +20,14 @@ use crate::synthetic::SyntheticRows;
 /// z_j = Φ⁻¹(F_j(x_j)),   Z ~ N(0, R),   x_j = F_j⁻¹(Φ(z_j))
 /// ```
 ///
-/// (Aas, Jullum and Løland, 2021, section 3.2.) F_j is the empirical distribution function by mid-ranks: of N
-/// values, the one with mid-rank r has F_j = (r − ½)/N, with linear interpolation between neighbours. F_j⁻¹
-/// is linear between the sorted values at (i − ½)/N. R is the correlation matrix of the normal scores of the
-/// data. M independent draws per coalition are shared by all explicands.
+/// (Aas, Jullum and Løland, 2021, section 3.2.) F_j is the empirical distribution function based on
+/// mid-ranks: among N values, the value with mid-rank r has F_j = (r − ½)/N, with linear interpolation
+/// between neighbouring values. F_j⁻¹ is linear between the sorted values at (i − ½)/N. R is the correlation
+/// matrix of the normal scores of the data. M independent draws per coalition are shared by all explicands.
 ///
 /// - An explicand's value outside the range of the data is clamped in rank space, to F_j = 1/(2N) or 1 −
 ///   1/(2N): for the distribution of the absent features, it counts as extreme as the most extreme of N
-///   values. Its rows still contain the explicand's value.
+///   values. The synthetic rows still contain the explicand's original value.
 /// - Draws never leave the range of the data. If a column has few distinct values, a draw lies between two
 ///   neighbours with probability 1/N.
 /// - Constant and collinear columns are treated as in [`GaussianDistribution`](crate::GaussianDistribution).
@@ -66,7 +66,7 @@ impl CopulaDistribution {
         Self::counted(&CountedRows::once(rows), draws, seed)
     }
 
-    /// Fits the distribution to weighted rows: weights count in the ranks and in the correlations of the
+    /// Fits the distribution to weighted rows: the weights affect the ranks and the correlations of the
     /// normal scores.
     ///
     /// Integer weights are multiplicities of rows. Other weights are proportions and are scaled to sum to the
@@ -135,12 +135,12 @@ impl ConditionalDistribution for CopulaDistribution {
     }
 }
 
-/// The empirical distribution of one feature.
+/// The empirical distribution of a single feature.
 #[derive(Debug, Clone)]
 struct Margin {
-    /// The values in ascending order.
+    /// The values in ascending order, including repeated ones.
     values: Vec<f64>,
-    /// The cumulative count up to and including each value.
+    /// For each entry of `values`, the cumulative count of the data up to and including it.
     ends: Vec<f64>,
 }
 
@@ -178,7 +178,7 @@ impl Margin {
         let values = &self.values;
         let below = values.partition_point(|&value| value < x);
         let up_to = below + values[below..].partition_point(|&value| value <= x);
-        // Twice the number of values below x, plus the number of those equal to x.
+        // Twice the number of values below x, plus the number of values equal to x.
         let twice = if up_to > below {
             self.before(below) + self.before(up_to)
         } else if below == 0 {
@@ -203,7 +203,7 @@ impl Margin {
     /// Returns `F⁻¹(Φ(z))`.
     fn value(&self, score: f64) -> f64 {
         let probability = erfc(-score * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
-        // Positions are relative to the middle of the first value, as if it occurred once.
+        // Positions are measured from the middle of the first value, as if that value occurred once.
         let first = |index: usize| self.before(index) + self.half(index) - 0.5;
         let last = |index: usize| self.ends[index] - self.half(index) - 0.5;
         let end = self.values.len() - 1;
@@ -218,8 +218,8 @@ impl Margin {
         (1.0 - share) * left + share * right
     }
 
-    /// Returns the last index that satisfies `holds`, by bisection; the first index must satisfy it, and no
-    /// index after one that does not.
+    /// Returns the last index that satisfies `holds`, by bisection. The first index must satisfy it, and once
+    /// an index does not, no later one may.
     fn last_from(&self, holds: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (0, self.values.len());
         while high - low > 1 {

@@ -5,15 +5,15 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// How the rows of a coalition represent the conditional distribution, which determines the standard error of
+/// How the rows for a coalition represent the conditional distribution. This determines the standard error of
 /// their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sampling {
     /// Independent draws of equal weight, the same number for every coalition.
     Independent,
-    /// Draws of equal weight, the same number for every coalition: draws 2j and 2j + 1 are mirrored, pairs
-    /// are independent.
+    /// Draws of equal weight, the same number for every coalition. Draws 2j and 2j + 1 are mirror images;
+    /// different pairs are independent.
     Antithetic,
     /// Rows from a sample, whose number and weights depend on the coalition.
     Weighted,
@@ -21,7 +21,7 @@ pub enum Sampling {
     Exact,
 }
 
-/// A conditional distribution of features given some of them, fitted to data or specified.
+/// A joint distribution of the features that can be conditioned on some of them; fitted to data or specified.
 ///
 /// A distribution serves any number of explicands and models. It is deterministic: the same explicand and
 /// coalition always yield the same rows.
@@ -96,8 +96,8 @@ pub trait ConditionalDistribution: Send + Sync {
         false
     }
 
-    /// Returns the same distribution with `draws` rows per coalition: the first of the current ones, or the
-    /// current ones and more.
+    /// Returns the same distribution with `draws` rows per coalition. Smaller numbers keep the first of the
+    /// current rows; larger ones keep all of them and add more.
     ///
     /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as with
     /// distributions that use the rows of the data.
@@ -106,10 +106,10 @@ pub trait ConditionalDistribution: Send + Sync {
         None
     }
 
-    /// Returns the mean `E[X | X_S = x_S]`: a row with the explicand's values in `coalition`. It is
-    /// sufficient for models whose outputs are [affine](crate::Model::is_affine).
+    /// Returns the mean `E[X | X_S = x_S]`, a row with the explicand's values in `coalition`. For models
+    /// whose outputs are [affine](crate::Model::is_affine), this row is sufficient.
     ///
-    /// Returns `None`, for every coalition, if means are not known without draws. `explicand` is as for
+    /// Returns `None`, for every coalition, if means can only be estimated from draws. `explicand` is as for
     /// [`condition`](Self::condition).
     fn mean(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Option<Vec<f64>> {
         let _ = (explicand, coalition);
@@ -132,7 +132,7 @@ pub trait ConditionalDistribution: Send + Sync {
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError>;
 }
 
-/// Rejects a row with a missing value; `what` names the row.
+/// Returns an error if `row` has a missing value; `what` names the row.
 pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
     match row.iter().position(|value| value.is_nan()) {
         None => Ok(()),
@@ -140,7 +140,7 @@ pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Resu
     }
 }
 
-/// Rejects a row with an infinite value; `what` names the row.
+/// Returns an error if `row` has an infinite value; `what` names the row.
 pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
     match row.iter().position(|value| value.is_infinite()) {
         None => Ok(()),
@@ -154,7 +154,7 @@ pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Res
     }
 }
 
-/// Rejects rows of data with infinite or missing values.
+/// Returns an error if the data have infinite or missing values.
 pub(super) fn check_data(rows: Rows<'_>) -> Result<(), GameError> {
     for (index, row) in rows.iter().enumerate() {
         let what = || format!("row {index} of the data");

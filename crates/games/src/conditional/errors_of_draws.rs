@@ -9,7 +9,7 @@ use crate::game::{Game, check_finite};
 use crate::model::Model;
 use crate::stream::{Purpose, coalition_unit, stream};
 
-/// A conditional game with copies that are perturbed by the errors of its draws.
+/// A conditional game with additional outputs that are perturbed by the errors of its draws.
 ///
 /// Each output of the conditional game becomes `1 + 2R` outputs here: the value itself, and R pairs symmetric
 /// around it,

@@ -1,4 +1,4 @@
-//! The distribution of discrete features by frequencies.
+//! The distribution of discrete features given by the frequencies of rows.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ use crate::synthetic::SyntheticRows;
 /// v(S) = Σ_r p_r [r_S = x_S] f(x_S, r_{S̄}) / Σ_r p_r [r_S = x_S]
 /// ```
 ///
-/// This is exact for the distribution given by the table, without sampling. It is meant for discrete features
-/// whose combinations of values occur often. Equal rows are merged, so M =
+/// The values are exact for the distribution given by the table; nothing is sampled. This distribution is
+/// meant for discrete features whose combinations of values occur often. Equal rows are merged, so that M =
 /// [`draws`](ConditionalDistribution::draws) is the number of distinct rows. A missing value is a separate
 /// category that matches missing values. One coalition takes `O(M · |S|)` time.
 ///
@@ -49,7 +49,7 @@ pub struct FrequencyDistribution {
 }
 
 impl FrequencyDistribution {
-    /// Fits the distribution to equally probable rows.
+    /// Fits the distribution to `rows`, all with the same probability.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl FrequencyDistribution {
         self
     }
 
-    /// Sums the probabilities of equal rows.
+    /// Merges equal rows and sums their probabilities.
     fn counted(rows: Rows<'_>, probabilities: &[f64]) -> Self {
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
         let mut distribution = Self {
@@ -101,7 +101,7 @@ impl FrequencyDistribution {
     }
 }
 
-/// The behaviour of a [`FrequencyDistribution`] if no row matches the explicand on a coalition.
+/// What a [`FrequencyDistribution`] does if no row matches the explicand on a coalition.
 ///
 /// A game with a fallback jumps between coalitions with and without matching rows; the attributions of
 /// features that never occur together include this jump.
@@ -145,7 +145,7 @@ impl ConditionalDistribution for FrequencyDistribution {
         true
     }
 
-    /// Values are only compared with each other.
+    /// Returns `true`: values are only compared with each other, so infinite ones are allowed.
     fn takes_infinite_values(&self) -> bool {
         true
     }

@@ -14,13 +14,13 @@ use crate::synthetic::{AveragedModel, OneRow, SyntheticRows, pairwise, weigh};
 /// v(S) = E[f(X) | X_S = x_S] ≈ Σ_d w_d f(x_S, x̃_d)
 /// ```
 ///
-/// This is the expected prediction given that the features in S equal those of the explicand x (v^CE of
-/// Kotsiopoulos et al., 2023), computed as the weighted mean over the M rows that the distribution provides
-/// for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
+/// This is the expected prediction given that the features in S equal those of the explicand x (v^CE in
+/// Kotsiopoulos et al., 2023). It is computed as the weighted mean of the predictions for the M rows that the
+/// distribution provides for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
 ///
 /// For an [affine](Model::is_affine) model, `E[f(X) | X_S = x_S] = f(E[X | X_S = x_S])`. If the distribution
-/// [provides means](ConditionalDistribution::mean), as normal distributions do, each coalition takes a single
-/// row, the mean, and no draws.
+/// [provides means](ConditionalDistribution::mean), as normal distributions do, each coalition is evaluated
+/// at a single row, the mean, and nothing is drawn.
 ///
 /// A coalition takes up to M predictions of the model (the grand coalition a single one), plus conditioning
 /// the distribution on S. If the distribution draws at random with equal weights, draw d is scenario d;
@@ -51,7 +51,7 @@ pub struct ConditionalGame<'a, M: ?Sized, L: ?Sized> {
     model: AveragedModel<'a, M>,
     explicand: Vec<f64>,
     distribution: &'a L,
-    /// Whether each coalition takes only the conditional mean.
+    /// Whether each coalition is evaluated at the conditional mean only.
     by_means: bool,
 }
 
@@ -115,14 +115,15 @@ impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame
     /// √(s² Σ_d w_d²),   s² = Σ_d w_d (f_d − v)² / Σ_d w_d (1 − w_d)
     /// ```
     ///
-    /// For M independent draws, this is their standard deviation (with M − 1) over √M; for antithetic draws,
-    /// the same of the M/2 means of pairs; for weighted rows, the standard deviation over the root of the
-    /// effective sample size 1/Σw². It is zero for N, for exact distributions, and if all predictions are
-    /// equal. It is infinite if there is only a single row or pair.
+    /// For M independent draws, this is the standard deviation of their predictions (with M − 1) divided by
+    /// √M; for antithetic draws, the same formula applied to the M/2 means of pairs; for weighted rows, the
+    /// standard deviation divided by the square root of the effective sample size 1/Σw². The standard error
+    /// is zero for N, for exact distributions, and if all predictions are equal. It is infinite if there is
+    /// only a single row or pair.
     ///
-    /// It accounts for the randomness of the draws or, for weighted rows, of the sampled data. It does not
-    /// account for the error of fitting the distribution to finitely many rows, for misspecification, or for
-    /// the distance of weighted rows from the explicand.
+    /// The standard error accounts for the randomness of the draws or, for weighted rows, of the sampled
+    /// data. It does not account for the error of fitting the distribution to finitely many rows, for
+    /// misspecification, or for the distance of weighted rows from the explicand.
     ///
     /// Takes the same number of predictions as [`values`](Game::values), and stores the predictions for one
     /// coalition per thread.

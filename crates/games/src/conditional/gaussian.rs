@@ -18,10 +18,10 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// The tolerance for asymmetric entries, relative to the standard deviations.
+/// Maximum asymmetry of a covariance matrix, relative to the standard deviations.
 const ASYMMETRY: f64 = 1e-9;
 
-/// Normal features X ~ N(μ, Σ): absent features are drawn given the present ones.
+/// The multivariate normal distribution X ~ N(μ, Σ); absent features are drawn given the present ones.
 ///
 /// ```text
 /// X_S̄ | X_S = x_S  ~  N(μ_S̄ + Σ_S̄S Σ_SS⁻¹ (x_S − μ_S),  Σ_S̄S̄ − Σ_S̄S Σ_SS⁻¹ Σ_SS̄)
@@ -40,11 +40,11 @@ const ASYMMETRY: f64 = 1e-9;
 /// # Degenerate covariances
 ///
 /// Constant features and features that are linear combinations of others are allowed: their conditional
-/// distribution is degenerate, and draws preserve the linear relation. A feature counts as determined if
-/// others leave at most 10⁻¹⁰ of its variance unexplained. If the present values of an explicand violate such
-/// a relation, they are replaced by the nearest point, in standard deviations, that satisfies it (Σ_SS⁻¹ is
-/// the pseudo-inverse of correlations). In particular, a constant feature carries no information, whatever
-/// the explicand's value. The explicand's rows still contain its own values.
+/// distribution is degenerate, and draws preserve the linear relation. A feature counts as determined by
+/// others if they leave at most 10⁻¹⁰ of its variance unexplained. If the present values of an explicand
+/// violate such a relation, they are replaced by the nearest point, in standard deviations, that satisfies it
+/// (Σ_SS⁻¹ is the pseudo-inverse of correlations). In particular, a constant feature carries no information,
+/// whatever the explicand's value. The explicand's rows still contain its own values.
 ///
 /// ```
 /// use apportion_games::{ConditionalGame, Coalitions, Game, GaussianDistribution, Rows};
@@ -61,7 +61,7 @@ const ASYMMETRY: f64 = 1e-9;
 #[derive(Debug, Clone)]
 pub struct GaussianDistribution {
     mean: Vec<f64>,
-    /// Standard deviations.
+    /// The standard deviation of each feature.
     scale: Vec<f64>,
     normal: UnitNormal,
 }
@@ -73,9 +73,9 @@ impl GaussianDistribution {
     /// # Errors
     ///
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
-    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, whose covariance would be degenerate whatever the
-    /// features, [`GameError::Parameter`] for zero draws, [`GameError::Covariance`] if numbers are too large
-    /// for a variance. Constant and collinear columns are allowed, see above.
+    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, whose covariance is always degenerate,
+    /// [`GameError::Parameter`] for zero draws, [`GameError::Covariance`] if numbers are too large for a
+    /// variance. Constant and collinear columns are allowed, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(&CountedRows::once(rows), draws, seed)
@@ -166,7 +166,7 @@ impl GaussianDistribution {
         Ok(Self { mean: mean.to_vec(), scale, normal: UnitNormal::new(correlation, draws, seed)? })
     }
 
-    /// Makes the draws antithetic: pairs that are mirrored at the conditional mean.
+    /// Makes the draws antithetic: the two draws of a pair are mirror images about the conditional mean.
     ///
     /// This removes the sampling error of models that are linear in the absent features, and reduces it for
     /// nearly linear ones. The draws of a pair are not independent, so standard errors are computed from the

@@ -3,13 +3,13 @@
 //! # Notation
 //!
 //! `X` is a random row of `n` features, `x` the explicand, `f` the model. `S` is the set of present features,
-//! `S̄` that of absent ones.
+//! `S̄` the set of absent ones.
 //!
 //! ```text
 //! v(S) = E[f(X) | X_S = x_S]
 //! ```
 //!
-//! (v^CE of Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with
+//! (v^CE in Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with
 //! coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023,
 //! section 2). The marginal game takes absent features from a background regardless of the present ones; if
 //! features are independent, both games are the same.

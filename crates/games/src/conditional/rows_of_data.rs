@@ -6,7 +6,8 @@ use crate::coalition::CoalitionView;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Selected rows of the data with separate weights, and with the explicand's values in a coalition.
+/// Selected rows of the data, each with a weight, in which a coalition's features have the explicand's
+/// values.
 pub(super) struct RowsOfData<'a> {
     data: Rows<'a>,
     explicand: &'a [f64],
@@ -16,7 +17,7 @@ pub(super) struct RowsOfData<'a> {
 }
 
 impl<'a> RowsOfData<'a> {
-    /// Creates the rows `chosen`, with weights proportional to `weights`.
+    /// Creates the set of rows `chosen`, with weights proportional to `weights`.
     pub(super) fn new(
         data: Rows<'a>,
         explicand: &'a [f64],

@@ -45,20 +45,20 @@ use crate::memory;
 use crate::stream::{Purpose, coalition_unit, stream};
 use crate::synthetic::SyntheticRows;
 
-/// The share of its variance below which a feature counts as determined by others: a multiple correlation
-/// above 1 − 5·10⁻¹¹. Rounding errors of correlations are about 10⁻¹⁴.
+/// A feature counts as determined by others if they leave at most this share of its variance unexplained: a
+/// multiple correlation above 1 − 5·10⁻¹¹. Rounding errors of correlations are about 10⁻¹⁴.
 pub(super) const DETERMINED: f64 = 1e-10;
 
-/// Maximum number of draws: their weights take 128 MiB, and every coalition takes this many predictions.
+/// Maximum number of draws: their weights take 128 MiB, and every coalition takes one prediction per draw.
 const MAX_DRAWS: usize = 1 << 24;
 
-/// The distribution N(0, R) and its draws.
+/// The distribution N(0, R), and the number and seed of its draws.
 #[derive(Debug, Clone)]
 pub(super) struct UnitNormal {
     correlation: Mat<f64>,
     seed: u64,
     antithetic: bool,
-    /// 1/M for each draw.
+    /// The weight 1/M of each draw.
     weights: Vec<f64>,
 }
 
@@ -83,7 +83,7 @@ impl UnitNormal {
         if self.antithetic { distribution.antithetic() } else { Ok(distribution) }
     }
 
-    /// Makes the draws mirrored pairs.
+    /// Makes the draws antithetic: pairs of mirror images.
     pub(super) fn antithetic(mut self) -> Result<Self, GameError> {
         if self.weights.len() % 2 == 1 {
             return Err(GameError::Parameter {
@@ -138,11 +138,11 @@ impl UnitNormal {
 
 /// The conditional distribution of the absent features given the present ones.
 pub(super) struct Absent {
-    /// The absent features, ascending.
+    /// The absent features, in ascending order.
     pub(super) features: Vec<usize>,
     /// The conditional mean of the absent features, standardized.
     pub(super) mean: Vec<f64>,
-    /// The factor of the whole matrix; its last block belongs to the absent features.
+    /// The Cholesky factor for all features; its last block belongs to the absent features.
     lower: Mat<f64>,
 }
 
@@ -150,11 +150,11 @@ pub(super) struct Absent {
 pub(super) struct ConditionalDraws<'a, V> {
     distribution: &'a UnitNormal,
     explicand: &'a [f64],
-    /// The absent features, ascending.
+    /// The absent features, in ascending order.
     absent: Vec<usize>,
     /// The conditional mean of the absent features, standardized.
     mean: Vec<f64>,
-    /// The factor of the whole matrix; its last block belongs to the absent features.
+    /// The Cholesky factor for all features; its last block belongs to the absent features.
     lower: Mat<f64>,
     stream: ChaCha8Rng,
     value: V,
@@ -165,8 +165,8 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for ConditionalDraws<'_, V> 
         &self.distribution.weights
     }
 
-    /// Appends draws. A draw is determined by the seed, the coalition and its index: it has a separate range
-    /// of words in the coalition's stream.
+    /// Appends draws. Each draw is determined by the seed, the coalition and its index: it uses a separate
+    /// range of words in the random stream of the coalition.
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
         let count = self.absent.len();
         let present = self.explicand.len() - count;
@@ -216,7 +216,7 @@ pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     }
 }
 
-/// Same as [`factor`], column by column, for a matrix with determined features.
+/// Same as [`factor`], one column at a time, for a matrix with determined features.
 fn factor_degenerate(mut matrix: Mat<f64>) -> Mat<f64> {
     let n = matrix.nrows();
     for column in 0..n {
@@ -314,7 +314,7 @@ fn add_multiple(target: &mut [f64], factor: f64, column: &[f64]) {
     }
 }
 
-/// Standardized columns of data.
+/// Columns of data, standardized to mean 0 and standard deviation 1.
 pub(super) struct StandardizedColumns {
     pub(super) mean: Vec<f64>,
     /// Standard deviations (with N − 1); 0 for constant columns.
@@ -324,7 +324,7 @@ pub(super) struct StandardizedColumns {
 }
 
 impl StandardizedColumns {
-    /// Standardizes rows that have passed [`check_enough`].
+    /// Standardizes the columns of data that passed [`check_enough`].
     pub(super) fn new(data: &CountedRows) -> Result<Self, GameError> {
         let rows = data.rows();
         let mut units = Mat::zeros(rows.len(), rows.columns());
@@ -354,7 +354,7 @@ pub(super) fn in_units(value: f64, mean: f64, scale: f64) -> f64 {
     if scale == 0.0 { 0.0 } else { (value - mean) / scale }
 }
 
-/// Rejects data with too few rows or too many columns to estimate a correlation matrix.
+/// Returns an error if the data have too few rows or too many columns to estimate a correlation matrix.
 pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Result<(), GameError> {
     let (columns, total) = (data.rows().columns(), data.total());
     if total.round() <= columns as f64 {
@@ -372,8 +372,8 @@ pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Re
     Ok(memory::check(bytes, what, "explain fewer features")?)
 }
 
-/// Standardizes numbers with counts in place. Returns their mean and standard deviation, which is 0 if all
-/// are equal.
+/// Standardizes the numbers in `column`, which have counts, in place. Returns their mean and standard
+/// deviation; the latter is 0 if all numbers are equal.
 pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
     let first = column[0];
     if column.iter().all(|&value| value == first) {
@@ -393,8 +393,8 @@ pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
     (mean, scale)
 }
 
-/// Returns the correlations of standardized columns, whose rows have counts. Constant columns, which are all
-/// zero, are uncorrelated with all others.
+/// Returns the correlation matrix of standardized columns whose rows have counts. Constant columns, which are
+/// all zero, are uncorrelated with all others.
 pub(super) fn correlation(units: &Mat<f64>, counts: &[f64]) -> Mat<f64> {
     let n = units.ncols();
     let counted = Mat::from_fn(units.nrows(), n, |i, j| counts[i] * units[(i, j)]);

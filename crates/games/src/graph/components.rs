@@ -12,7 +12,7 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If the number of players of the coalition is not the number of nodes.
+    /// If the coalition has a different number of players than the graph has nodes.
     pub fn components(&self, coalition: CoalitionView<'_>) -> Vec<Coalition> {
         assert_eq!(coalition.players(), self.nodes(), "the coalition needs one player per node");
         let mut left = coalition.to_coalition();

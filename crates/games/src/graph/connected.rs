@@ -6,22 +6,22 @@ use crate::coalition::{Coalition, CoalitionView};
 
 use super::Graph;
 
-/// A connected set of nodes, as passed to visitors.
+/// A connected set of nodes, as passed to the `visit` callbacks.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectedSet<'a> {
     /// The nodes of the set.
     pub nodes: CoalitionView<'a>,
-    /// Number of nodes.
+    /// Number of nodes in the set.
     pub size: usize,
     /// Number of nodes outside the set that have a neighbour in it: |B(U)|.
     pub boundary: usize,
-    /// Number of boundary nodes that belong to `within`, i.e. that larger sets may contain.
+    /// Number of these neighbours that belong to `within`, i.e. that a larger set may contain.
     pub boundary_within: usize,
 }
 
 impl Graph {
-    /// Calls `visit` with every connected set of at most `largest` nodes of `within` that contains `root`,
-    /// each once, until it breaks.
+    /// Calls `visit` once for every connected set that contains `root` and has at most `largest` nodes, all
+    /// of them in `within`; stops if `visit` breaks.
     ///
     /// The set `{root}` comes first; each later set extends an earlier one by a node. Takes
     /// `O(neighbours of the node)` per set on any graph, including lines and grids, and `O(n)` once.
@@ -46,7 +46,7 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If `root` is not in `within`, or the number of players of `within` is not the number of nodes.
+    /// If `root` is not in `within`, or `within` has a different number of players than the graph has nodes.
     pub fn visit_connected<B>(
         &self,
         root: usize,
@@ -59,8 +59,8 @@ impl Graph {
         Walk::new(self, within, 0).run(root, largest, visit)
     }
 
-    /// Calls `visit` with every connected set of at most `largest` nodes of `within`, each once, until it
-    /// breaks. The empty set is not visited.
+    /// Calls `visit` once for every connected set with at most `largest` nodes, all of them in `within`;
+    /// stops if `visit` breaks. The empty set is not visited.
     ///
     /// Sets are ordered by their first node; sets with the same first node are ordered as in
     /// [`visit_connected`](Self::visit_connected).
@@ -83,8 +83,8 @@ impl Graph {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of connected sets of at most `largest` nodes of `within`; if `root` is given, only
-    /// sets that contain it are counted. Returns `None` if there are more than `limit`.
+    /// Counts the connected sets with at most `largest` nodes, all of them in `within`; if `root` is given,
+    /// only sets that contain `root` count. Returns `None` if there are more than `limit`.
     ///
     /// # Panics
     ///
@@ -109,22 +109,22 @@ impl Graph {
     }
 }
 
-/// A walk through the connected sets around a node.
+/// An enumeration of the connected sets that contain a given node.
 ///
 /// A set grows by one candidate at a time. The candidates before it in the list are excluded from all sets
 /// that follow, so that no set is visited twice.
 struct Walk<'a> {
     graph: &'a Graph,
     within: CoalitionView<'a>,
-    /// Nodes below this one are excluded.
+    /// Nodes with a lower number than this one are excluded.
     first: usize,
     nodes: Coalition,
     size: usize,
-    /// The number of neighbours in the set, per node.
+    /// For each node, the number of its neighbours in the current set.
     touched: Vec<u32>,
     boundary: usize,
     boundary_within: usize,
-    /// Nodes that may be added next, and nodes that were skipped or added to reach the current set.
+    /// Nodes that may be added next, and nodes that were added or skipped on the way to the current set.
     candidates: Vec<usize>,
     is_candidate: Vec<bool>,
 }
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds a node to the set, and its neighbours to the candidates.
+    /// Adds a node to the current set, and its neighbours to the candidates.
     fn take(&mut self, node: usize) {
         if self.touched[node] > 0 {
             self.boundary -= 1;
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Undoes [`take`](Self::take), restoring the list to `before` candidates.
+    /// Undoes [`take`](Self::take) for `node`, and truncates the list to its first `before` candidates.
     fn drop(&mut self, node: usize, before: usize) {
         for candidate in self.candidates.drain(before..) {
             self.is_candidate[candidate] = false;
@@ -255,7 +255,7 @@ mod tests {
         sets
     }
 
-    /// Returns the sets by filtering all 2^n subsets by the definition.
+    /// Returns the connected sets by testing all 2^n subsets against the definition.
     fn brute(graph: &Graph, root: Option<usize>, within: &Coalition, largest: usize) -> Sets {
         let nodes = graph.nodes();
         let members = |mask: u64| (0..nodes).filter(move |node| mask >> node & 1 == 1);

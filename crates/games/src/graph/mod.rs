@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the number
-//! of edges of a shortest path between them. The *neighbourhood* `N_k(i)` is the set of nodes at distance at
+//! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the length
+//! of a shortest path between them, in edges. The *neighbourhood* `N_k(i)` is the set of nodes at distance at
 //! most k from i. The *boundary* B(U) of a set U is the set of nodes outside U that have an edge into it. A
 //! set is *connected* if any two of its nodes are joined by a path inside it.
 //!
@@ -33,21 +33,21 @@ pub enum GraphShape {
         rows: usize,
         /// Number of columns.
         columns: usize,
-        /// The neighbours of each node.
+        /// Which nodes of the grid are neighbours.
         adjacency: Adjacency,
     },
     /// Any other graph.
     General,
 }
 
-/// The neighbours of a node in a grid.
+/// Which nodes of a grid are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Adjacency {
-    /// The nodes to the left, to the right, above and below: distances are Manhattan distances, as in the
-    /// paper.
+    /// The nodes to the left, to the right, above and below. Distances are Manhattan distances, as in Chen et
+    /// al. (2019).
     #[default]
     Four,
-    /// Also the diagonal neighbours: distances are the maximum of the row and the column distance.
+    /// Also the diagonal neighbours. Distances are the larger of the row distance and the column distance.
     Eight,
 }
 
@@ -70,9 +70,9 @@ pub enum Adjacency {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// Start of the neighbours of each node in `neighbours`, followed by the end of the last list.
+    /// The start of each node's list in `neighbours`, followed by the end of the last list.
     starts: Vec<usize>,
-    /// The neighbours of node 0, of node 1, …, each list ascending.
+    /// The neighbours of node 0, then of node 1, …; each list is ascending.
     neighbours: Vec<usize>,
     shape: GraphShape,
 }
@@ -187,7 +187,7 @@ impl Graph {
         self.shape
     }
 
-    /// Returns the neighbours of `node`, ascending.
+    /// Returns the neighbours of `node` in ascending order.
     ///
     /// # Panics
     ///

@@ -4,7 +4,7 @@ use super::{Adjacency, Graph, GraphShape};
 
 impl Graph {
     /// Returns the neighbourhood `N_k(i)`: the nodes at distance at most `order` from `node`, including
-    /// itself, in ascending order (Chen et al. 2019, equation 4).
+    /// `node` itself, in ascending order (Chen et al. 2019, equation 4).
     ///
     /// Takes `O(|N_k(i)|)` time on lines and grids; otherwise `O(edges in the neighbourhood)` time, and one
     /// bit of memory per node.
@@ -62,7 +62,8 @@ impl Graph {
         }
     }
 
-    /// Returns the nodes at distance 0, 1, … from `node`, up to distance `order`, without empty layers.
+    /// Returns layer by layer the nodes at distance 0, 1, …, `order` from `node`; trailing empty layers are
+    /// omitted.
     fn layers(&self, node: usize, order: usize) -> Vec<Vec<usize>> {
         let mut seen = vec![false; self.nodes()];
         seen[node] = true;
@@ -89,7 +90,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// Returns the same graph with the general shape.
+    /// Returns a graph with the same edges and the general shape.
     fn plain(graph: &Graph) -> Graph {
         let nodes = 0..graph.nodes();
         let edges =

@@ -7,7 +7,7 @@ use crate::game::Game;
 
 use super::Graph;
 
-/// Number of collected components at which they are evaluated as a batch.
+/// Number of collected components that are evaluated together in one batch.
 const COMPONENTS: usize = 1 << 16;
 
 /// A game in which players cooperate only along the edges of a graph.
@@ -40,7 +40,7 @@ pub struct GraphRestrictedGame<G> {
 }
 
 impl<G: Game> GraphRestrictedGame<G> {
-    /// Restricts `game` to `graph`.
+    /// Creates the game in which the players of `game` cooperate only along the edges of `graph`.
     ///
     /// # Errors
     ///
@@ -60,8 +60,9 @@ impl<G: Game> GraphRestrictedGame<G> {
         &self.game
     }
 
-    /// Sums the values of the components of each coalition. `ask` evaluates the components; its second
-    /// argument is the index in `batch` of the coalition that each one belongs to.
+    /// Sums the values of the connected components of each coalition in `batch`. `ask` evaluates a batch of
+    /// components; its second argument is the index in `batch` of the coalition that each component belongs
+    /// to.
     fn sums(
         &self,
         batch: &Coalitions,
@@ -75,7 +76,7 @@ impl<G: Game> GraphRestrictedGame<G> {
         let mut first = 0;
         for (index, row) in batch.iter().enumerate() {
             Cancellation::check();
-            // The empty coalition, for v(∅), is the first part of every coalition.
+            // The empty coalition comes first in the list for every coalition, to provide v(∅).
             parts.push_empty();
             self.graph.components(row).iter().for_each(|component| parts.push(component.view()));
             owners.resize(parts.len(), index);

@@ -8,9 +8,9 @@ use crate::textbook::ClosedForm;
 /// The game `v(S) = max_{i∈S} c_i`, `v(∅) = 0`, for costs c_i ≥ 0 (Littlechild and Owen, 1973).
 ///
 /// With the costs in ascending order and `c_(0) = 0`, the game is a sum of layers: layer k costs
-/// `c_(k) − c_(k−1)` if any of the players k, …, n is present. By the Shapley value, its n − k + 1 players
-/// share it equally; for the Banzhaf value, each of them is the only one present with probability
-/// `2^{−(n−k)}`:
+/// `c_(k) − c_(k−1)` if any of the players k, …, n is present. Under the Shapley value, these n − k + 1
+/// players share the cost of the layer equally. Under the Banzhaf value, each of them pays it if none of the
+/// others is present, which has probability `2^{−(n−k)}`:
 ///
 /// ```text
 /// Shapley  φ_(i) = Σ_{k≤i} (c_(k) − c_(k−1)) / (n − k + 1)
@@ -57,7 +57,8 @@ impl Airport {
         }
     }
 
-    /// Returns for each player the sum of `share(players above the layer's first) · layer` over its layers.
+    /// Returns for each player i the sum of `share(n − k) · (c_(k) − c_(k−1))` over the layers k that include
+    /// i.
     fn sum_layers(&self, share: impl Fn(usize) -> f64) -> Vec<f64> {
         let players = self.costs.len();
         let mut order: Vec<usize> = (0..players).collect();

@@ -20,7 +20,7 @@ use crate::textbook::ClosedForm;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cooking;
 
-/// Values by mask: ∅, 0, 1, 01, 2, 02, 12, 012.
+/// Values in mask order: ∅, {0}, {1}, {0,1}, {2}, {0,2}, {1,2}, {0,1,2}.
 const WORTH: [f64; 8] = [0.0, 4.0, 3.0, 9.0, 2.0, 8.0, 7.0, 15.0];
 
 impl Game for Cooking {

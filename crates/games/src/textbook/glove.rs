@@ -38,12 +38,12 @@ use crate::textbook::ClosedForm;
 pub struct Glove {
     left: usize,
     right: usize,
-    /// The coalition of the owners of left gloves.
+    /// The coalition of all owners of a left glove.
     lefts: Coalition,
 }
 
 impl Glove {
-    /// Creates the game of `left` owners of a left glove and `right` owners of a right one.
+    /// Creates the game in which `left` players own a left glove and `right` players a right one.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl ClosedForm for Glove {
     }
 }
 
-/// Returns P(X < bound) for X ~ Binomial(coins, ½).
+/// Returns P(X < bound), where X is the number of heads in `coins` fair coin flips.
 fn fair_coins_below(coins: usize, bound: usize) -> f64 {
     // Probabilities are relative to the mode, so that only negligible ones underflow; dividing by their sum
     // normalizes them.

@@ -20,9 +20,9 @@ const BLOCK: usize = 64;
 
 /// The game `v(S) = c + Σ_T a_T · [T ⊆ S]`.
 ///
-/// A term contributes its coefficient if all its players are present. By the Shapley value, they share it
-/// equally; by the Banzhaf value, each receives the coefficient times the probability that all other players
-/// of the term are present:
+/// A term contributes its coefficient if all its players are present. Under the Shapley value, these players
+/// share it equally; under the Banzhaf value, each of them receives the coefficient times the probability
+/// that all other players of the term are present:
 ///
 /// ```text
 /// Shapley  φ_i = Σ_{T∋i} a_T / t
@@ -49,8 +49,8 @@ pub struct SumOfUnanimity {
 }
 
 impl SumOfUnanimity {
-    /// Creates the sum of `constant` and the terms (players, coefficient); a player listed twice in a term
-    /// counts once.
+    /// Creates the game from its `constant` and its terms, pairs (players, coefficient). A player listed
+    /// twice in a term counts once.
     ///
     /// # Errors
     ///
@@ -96,8 +96,9 @@ impl SumOfUnanimity {
         Self::new(players, 0.0, [(members.into_iter().collect(), 1.0)])
     }
 
-    /// Creates a random sum of `terms` terms, determined by the four arguments: sizes are uniform from 1 to
-    /// the smaller of `largest` and n, players uniform, coefficients uniform in \[−1, 1); the constant is 0.
+    /// Creates a random game of `terms` terms, determined by the four arguments. Sizes are uniform from 1 to
+    /// the smaller of `largest` and n, players are uniform, coefficients are uniform in \[−1, 1), and the
+    /// constant is 0.
     ///
     /// # Panics
     ///
@@ -138,7 +139,7 @@ impl SumOfUnanimity {
         Ok(Self { constant, ..self })
     }
 
-    /// Returns the terms T.
+    /// Returns the terms T, one coalition each.
     pub fn terms(&self) -> &Coalitions {
         &self.terms
     }
@@ -174,7 +175,8 @@ impl SumOfUnanimity {
         values.iter_mut().for_each(|value| *value += self.constant);
     }
 
-    /// Distributes the share `share(t)` of the coefficient of each term to each of its players.
+    /// Returns for each player the sum of `share(t)` times the coefficient, over the terms that contain the
+    /// player.
     fn sum_shares(&self, share: impl Fn(u32) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; self.players()];
         for ((term, &size), coefficient) in self.terms.iter().zip(self.terms.sizes()).zip(&self.coefficients)
@@ -226,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    // Stored results record the seed of their game.
+    // Stored results record the seed of their game, so the game must not change.
     #[test]
     fn the_first_random_game_of_a_seed_is_fixed() {
         let game = SumOfUnanimity::random(100, 2, 4, 42);

@@ -13,23 +13,24 @@ use crate::textbook::ClosedForm;
 /// Maximum number of players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
 const MAX_PLAYERS: usize = 128;
 
-/// Maximum number of cells of the table of counts (256 MiB).
+/// Maximum number of cells in the table of counts (256 MiB).
 const MAX_CELLS: u128 = 1 << 24;
 
-/// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf
-/// value the absolute Banzhaf index.
+/// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. The Shapley value of this game is the Shapley–Shubik
+/// index, the Banzhaf value is the absolute Banzhaf index.
 ///
-/// Both are computed from exact counts of swings by size and weight, as 128-bit integers (Lucas, *Measuring
-/// power in weighted voting systems*, 1983, by generating functions): the counts over all players once, in
-/// O(n² q), and then for each player the counts without it, by dividing out its factor in O(n q).
+/// Both indices are computed from exact counts of swings by size and weight, stored as 128-bit integers
+/// (Lucas, *Measuring power in weighted voting systems*, 1983, by generating functions): the counts over all
+/// players once, in O(n² q), and then for each player the counts without it, by dividing out its factor in
+/// O(n q).
 ///
 /// ```text
 /// Shapley  φ_i = Σ_s swings_i(s) / (n · C(n−1, s))
 /// Banzhaf  φ_i = Σ_s swings_i(s) / 2^{n−1}
 /// ```
 ///
-/// Useful as a step function, the hardest case for estimators that assume smoothness, with null players if
-/// some weights are small; up to 128 players.
+/// Useful as a step function, which is the hardest case for estimators that assume smoothness. Players with
+/// small weights may be null players. Supports up to 128 players.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, WeightedVoting};
@@ -79,7 +80,7 @@ impl WeightedVoting {
         Ok(Self { quota, weights })
     }
 
-    /// Returns the number of coalitions of all players by size s and weight w < q, at `s · q + w`.
+    /// Counts the losing coalitions by size s and weight w < q; the count is stored at `s · q + w`.
     fn losing(&self) -> Vec<u128> {
         let (players, quota) = (self.weights.len(), self.quota as usize);
         let mut counts = vec![0; (players + 1) * quota];
@@ -96,7 +97,7 @@ impl WeightedVoting {
         counts
     }
 
-    /// Returns the number of swings of each player by size, `swings[i][s]`.
+    /// Returns the number of swings for each player i and size s, as `swings[i][s]`.
     fn swings(&self) -> Vec<Vec<u128>> {
         let (players, quota) = (self.weights.len(), self.quota as usize);
         let losing = self.losing();
@@ -111,7 +112,7 @@ impl WeightedVoting {
         };
         let swings_of = |&weight: &u64| {
             // A player that reaches the quota alone turns every losing coalition of the others into a winning
-            // one, and is in none of the counted coalitions.
+            // one, and is not in any counted coalition.
             let weight = weight.min(self.quota) as usize;
             let counts = without(weight);
             (0..players)

@@ -14,16 +14,16 @@ use crate::size::size_distribution::SizeDistribution;
 ///
 /// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; for pairs, P
 /// is the mean of P(s) and P(n − s). With the [leverage distribution](SizeDistribution::leverage), this is
-/// `min(1, 2c ℓ_z)` of Leverage SHAP, section 3.2. The number of rows is random; `c` is such that its
-/// expectation is `evaluations` (equation 12). Its variance is at most its expectation, or twice that for
-/// pairs.
+/// the probability `min(1, 2c ℓ_z)` in Leverage SHAP, section 3.2. The number of rows is random; `c` is
+/// chosen so that the expected number is `evaluations` (equation 12). The variance of the number is at most
+/// the expected number, or twice this for pairs.
 ///
 /// If `evaluations` reaches the number of coalitions that can be drawn (`2^n − 2` without the empty and the
-/// full one), each is included exactly once. Rows are sorted by size, with the smaller member of a pair
-/// first.
+/// grand coalition), each of them is included exactly once. Rows are sorted by size, with the smaller member
+/// of a pair first.
 ///
-/// These are Algorithms 1–3 of the paper with their misprints corrected: the budget is that of equation 12;
-/// the number of pairs of the middle size for even `n` is Binomial(C(n−1, n/2−1), p). Takes at most
+/// These are Algorithms 1–3 of the paper with misprints corrected: the budget follows equation 12, and the
+/// number of pairs of the middle size for even `n` is Binomial(C(n−1, n/2−1), p). Takes at most
 /// `O(n + m n / 10)` time, about 0.3 µs per pair at n = 1000
 /// (`cargo bench -p apportion-benches --bench samplers`).
 ///
@@ -44,14 +44,14 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bernoulli {
-    /// The size distribution, to which inclusion probabilities are proportional up to 1; leverage in the
-    /// paper.
+    /// The size distribution. Inclusion probabilities are proportional to it, but at most 1. The paper uses
+    /// the leverage distribution.
     pub distribution: SizeDistribution,
-    /// Whether complements are included together.
+    /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,
-    /// Whether samples grow. If so, a unit is included in all samples whose inclusion probability for its
-    /// size is at least the unit's own uniform random number, and a size is enumerated if more than half of
-    /// it is drawn.
+    /// Whether samples grow. In growing samples, every unit has a uniform random number, and is included in
+    /// all samples in which the inclusion probability for its size is at least this number. A size is
+    /// enumerated if more than half of its units are drawn.
     pub order: Order,
 }
 

@@ -13,38 +13,38 @@ use crate::size::pairing::Pairing;
 use crate::size::size_class::{SizeClass, size_classes};
 use crate::size::size_distribution::SizeDistribution;
 
-/// Like [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation,
-/// rounded so that exactly `evaluations` rows are drawn.
+/// A design like [`Bernoulli`](crate::Bernoulli), except that the number of coalitions of each size is its
+/// expectation, rounded so that exactly `evaluations` rows are drawn.
 ///
 /// Rounding is systematic sampling with a random start: an expectation of 2.3 is rounded to 3 with
-/// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities are those
-/// of the Bernoulli design to within 2^−53, but draws are not independent. (Rounding without a random start
-/// would omit the same sizes in every run.)
+/// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities equal those
+/// in the Bernoulli design to within 2^−53, but inclusions are not independent. (Rounding without a random
+/// start would omit the same sizes in every run.)
 ///
-/// For pairs, `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of
-/// coalitions that can be drawn, each is included exactly once. Rows are sorted by size, with the smaller
-/// member of a pair first. Leverage SHAP mentions the design in section 3.2 ("deterministically m"). Takes
-/// the same time as [`Bernoulli`](crate::Bernoulli).
+/// For pairs, exactly `2⌊evaluations/2⌋` rows are drawn. If `evaluations` reaches the number of coalitions
+/// that can be drawn, each of them is included exactly once. Rows are sorted by size, with the smaller member
+/// of a pair first. Leverage SHAP mentions this design in section 3.2 ("deterministically m"). Takes the same
+/// time as [`Bernoulli`](crate::Bernoulli).
 ///
 /// # Growing samples
 ///
-/// In [`Order::Nested`], the coalitions (or pairs) of each size are in a random order, the k-th of them, k =
-/// 0, 1, …, at the level
+/// In [`Order::Nested`], the coalitions (or pairs) of each size are put in a random order. The k-th of them,
+/// k = 0, 1, …, has the level
 ///
 /// ```text
 /// c = (k + u_s) / g(s),   u_s uniform on (0, 1]
 /// ```
 ///
-/// with the size distribution g (for pairs the mean of g(s) and g(n − s), half of that for the middle size),
-/// and the sample contains the first ones by level. So the numbers of coalitions of each size differ by less
-/// than one from `c g(s)` at the level c that is reached, and exactly `evaluations` rows are drawn
+/// with the size distribution g (for pairs the mean of g(s) and g(n − s), and half of this mean for the
+/// middle size). The sample contains the coalitions with the lowest levels, up to some level c. So the number
+/// of coalitions of size s differs from `c g(s)` by less than one, and exactly `evaluations` rows are drawn
 /// (`2⌊evaluations/2⌋` for pairs), or all that exist.
 ///
-/// Given the numbers, all sets of this many coalitions of a size are equally likely. So
+/// Given the number of coalitions of a size, all sets of this many coalitions are equally likely. So
 /// [`expected`](crate::SizeStratum::expected) is the number drawn, which yields unbiased estimates of sums
-/// over a size. The exception is sizes with an expectation below one, which may not be drawn at all: for
-/// these it is the expectation. With the leverage distribution, from n − 1 evaluations on, this is only the
-/// middle size of pairs.
+/// over a size. The exception is sizes with an expected number below one, which may not be drawn at all: for
+/// these, it is the expected number. With the leverage distribution, from n − 1 evaluations on, this is only
+/// the middle size of pairs.
 ///
 /// Rows are sorted by size, and by their order within a size. Takes `O(m (n / 10 + ln n))` time, and
 /// enumerates a size if more than half of it is drawn.
@@ -66,10 +66,10 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedCounts {
-    /// The size distribution, to which inclusion probabilities are proportional up to 1; leverage in the
-    /// paper.
+    /// The size distribution. Inclusion probabilities are proportional to it, but at most 1. The paper uses
+    /// the leverage distribution.
     pub distribution: SizeDistribution,
-    /// Whether complements are included together.
+    /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,
     /// Whether samples grow.
     pub order: Order,
@@ -109,8 +109,8 @@ impl FixedCounts {
         evaluations - evaluations % self.pairing.rows_per_unit()
     }
 
-    /// Same as [`sample`](Sampler::sample) in [`Order::Nested`], with the rows in the order in which they are
-    /// added: the rows of a smaller sample come first.
+    /// Same as [`sample`](Sampler::sample) in [`Order::Nested`], except that rows are in the order in which
+    /// they are added, so the rows of a smaller sample come first.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl FixedCounts {
     pub fn sample_in_order(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let (mut sample, order) = self.nested(evaluations, seed)?;
         let stride = self.pairing.rows_per_unit();
-        // The position of the next unit of each class.
+        // For each class, the position of its next unit.
         let mut next = vec![0; order.iter().max().map_or(0, |last| last + 1)];
         order.iter().for_each(|&class| next[class] += stride);
         let mut end = 0;
@@ -176,8 +176,8 @@ impl FixedCounts {
 /// Fractions are integer multiples of 2^−53, so that their sums are exact.
 const ONE: u64 = 1 << 53;
 
-/// Rounds each number down or up, where the probability of rounding up is its fraction, so that the rounded
-/// numbers sum to the sum of the numbers, rounded to the nearest integer.
+/// Rounds each number up or down; the probability of rounding up is its fractional part. The rounded numbers
+/// sum to the sum of all numbers, rounded to the nearest integer.
 pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let total = expected.iter().sum::<f64>().round() as usize;
     let mut counts: Vec<usize> = expected.iter().map(|mean| mean.floor() as usize).collect();
@@ -197,8 +197,8 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     counts
 }
 
-/// Makes the fractions sum to exactly `ups` units. They already do, up to the rounding of `expected`; the
-/// difference is added where possible.
+/// Makes the fractions sum to exactly `ups` units. The sum is already right up to rounding errors in
+/// `expected`; the difference is added to fractions that can take it.
 fn balance(fractions: &mut [u64], ups: usize) {
     let (wanted, sum) =
         (ups as u128 * u128::from(ONE), fractions.iter().map(|&fraction| u128::from(fraction)).sum::<u128>());
@@ -226,7 +226,8 @@ mod tests {
             &[0.5, 0.5, 0.25, 0.75],
             &[2.3, 2.3, 2.4],
             &[10.0 / 3.0; 9],
-            // An integer that was rounded slightly down, and one slightly up.
+            // The first value is an integer that was rounded slightly down, the second one that was rounded
+            // slightly up.
             &[2.9999999999999996, 3.0],
             &[3.0000000000000004, 3.0],
             &[1e-300, 5.0, 1.0 - 1e-16],

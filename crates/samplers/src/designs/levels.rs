@@ -1,18 +1,18 @@
-//! Levels at which units enter growing samples.
+//! Levels at which units enter a growing sample.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The unit of the stream for the starts: above the units of the sizes, which are below 2^32.
+/// The unit of the random stream for the starts. It is above the units for the sizes, which are below 2^32.
 pub(crate) const START_UNIT: u64 = 1 << 40;
 
-/// The levels at which the units of a class enter samples: the k-th at level (k + start) / rate.
+/// The levels at which the units of a class enter samples: unit k enters at level (k + start) / rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entries {
-    /// The start, uniform on (0, 1].
+    /// The random start of the class, uniform on (0, 1].
     pub(crate) start: f64,
     pub(crate) rate: f64,
-    /// Number of units; may be infinite.
+    /// Number of units in the class; may be infinite.
     pub(crate) population: f64,
 }
 
@@ -24,8 +24,9 @@ impl Entries {
     }
 }
 
-/// Returns the classes of the next `units` units by level, skipping the first `counts` units of each class,
-/// and adds the new units to `counts`. Returns fewer if there are fewer.
+/// Returns the classes of the next `units` units in order of level, where the first `counts[c]` units of each
+/// class c are already in the sample; adds the new units to `counts`. Returns fewer if not enough units
+/// exist.
 pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usize) -> Vec<usize> {
     let next = |class: usize, index: usize| classes[class].level(index).map(|level| Next { level, class });
     let mut heap: BinaryHeap<Next> =
@@ -41,8 +42,8 @@ pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usi
     order
 }
 
-/// The next unit of a class. It is ordered so that a max-heap yields the lowest level first, and the first
-/// class among equal levels.
+/// The next unit of a class. Its ordering makes a max-heap yield the lowest level first and, for equal
+/// levels, the first class.
 #[derive(Debug, Clone, Copy)]
 struct Next {
     level: f64,
@@ -91,7 +92,7 @@ mod tests {
             levels[..units].iter().for_each(|&(_, class)| expected[class] += 1);
             assert_eq!(counts, expected, "{units} units");
         }
-        // Units are added after those already counted, whatever their levels, and not more than exist.
+        // Units are added after those already counted, whatever their levels, and never more than exist.
         let mut counts = [3, 1];
         assert_eq!(next_entries(&[classes[0], classes[2]], &mut counts, 9), [0]);
         assert_eq!(counts, [4, 1]);

@@ -1,4 +1,4 @@
-//! Designs: samples of coalitions with known sampling probabilities.
+//! Sampling designs: samples of coalitions with known sampling probabilities.
 
 pub(crate) mod bernoulli;
 pub(crate) mod fixed_counts;

@@ -1,10 +1,11 @@
-//! A hash set of rows of words, stored by their position in a batch.
+//! A hash set for rows of words. It stores the position of each row in a batch.
 
-/// Detects repeated rows. It only stores positions: the caller stores the rows and compares them.
+/// A set of rows for detecting repeated ones. It only stores positions: the caller stores the rows and
+/// compares them.
 ///
-/// Open addressing with linear probing, at most half full: 8 to 16 bytes per row.
+/// The hash table uses open addressing with linear probing and is at most half full: 8 to 16 bytes per row.
 pub(crate) struct RowSet {
-    /// Position + 1, or 0 if empty.
+    /// The position of a row plus 1, or 0 if the slot is empty.
     slots: Vec<u32>,
     mask: usize,
 }

@@ -6,17 +6,17 @@ use crate::designs::row_set::{RowSet, hash_words};
 use crate::error::SamplerError;
 use crate::size::pairing::Pairing;
 
-/// The sampling information for one size of coalition.
+/// The sampling information for one coalition size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeStratum {
     /// `ln C(n, s)`, the logarithm of the number of coalitions of this size.
     pub ln_population: f64,
-    /// Expected number of rows of this size, including repetitions; if a design first fixes the number of
-    /// rows of each size, the expectation given these numbers.
+    /// Expected number of rows of this size, including repetitions. If a design fixes the number of rows of
+    /// each size first, this is the expectation given these numbers.
     pub expected: f64,
     /// Number of rows of this size, including repetitions.
     pub drawn: usize,
-    /// Whether the design takes all coalitions of this size; stored because logarithms are not exact.
+    /// Whether the design includes all coalitions of this size; stored because logarithms are not exact.
     pub(crate) exhausted: bool,
 }
 
@@ -56,13 +56,13 @@ impl Sample {
         &self.coalitions
     }
 
-    /// Returns whether rows are paired.
+    /// Returns whether rows are paired with their complements.
     pub fn pairing(&self) -> Pairing {
         self.pairing
     }
 
-    /// Returns the sampling information for each size: `n + 1` entries, entry `s` for size `s`. It is not
-    /// affected by merging duplicates.
+    /// Returns the sampling information for each size: `n + 1` entries, entry `s` for size `s`. Merging
+    /// duplicates does not affect these numbers.
     pub fn strata(&self) -> &[SizeStratum] {
         &self.strata
     }
@@ -70,7 +70,8 @@ impl Sample {
     /// Returns the number of times each row was drawn, after [`merge_duplicates`](Self::merge_duplicates);
     /// `None` before.
     ///
-    /// In a paired sample, both rows of a pair have the number of times that either of them was drawn.
+    /// In a paired sample, both rows of a pair have the same multiplicity: the number of times that either of
+    /// them was drawn.
     pub fn multiplicities(&self) -> Option<&[u32]> {
         self.multiplicities.as_deref()
     }
@@ -101,7 +102,7 @@ impl Sample {
             .collect()
     }
 
-    /// Keeps the first occurrence of each coalition, in order, and counts the others.
+    /// Keeps the first occurrence of each coalition, in order, and counts the later ones.
     ///
     /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are equal, and the
     /// first form is kept. A sample without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
@@ -117,7 +118,7 @@ impl Sample {
             let row = self.representative(rows.start);
             let position = kept.len() / rows_per_unit;
             let is_same = |earlier: usize| {
-                // The row without player 0 can be either row of the stored pair.
+                // The row without player 0 can be either row of the pair that was stored earlier.
                 (earlier * rows_per_unit..(earlier + 1) * rows_per_unit)
                     .any(|other| kept.row(other) == self.coalitions.row(row))
             };
@@ -146,20 +147,20 @@ impl Sample {
         }
     }
 
-    /// Returns the coalitions only.
+    /// Converts the sample to its coalitions.
     pub fn into_coalitions(self) -> Coalitions {
         self.coalitions
     }
 }
 
-/// Whether larger samples contain the smaller samples of the same seed.
+/// Whether a larger sample contains the smaller samples drawn with the same seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// Samples for different numbers of evaluations are unrelated. This is the default.
     #[default]
     Fixed,
-    /// Samples grow: the coalitions for a number of evaluations are among those for every larger number. The
-    /// coalitions (or pairs) of a size are in a random order, and a sample takes the first ones.
+    /// Samples grow: a sample for more evaluations contains all coalitions of a smaller sample. The
+    /// coalitions (or pairs) of each size have a random order, and a sample takes the first ones.
     Nested,
 }
 
@@ -172,9 +173,9 @@ pub trait Sampler {
 
     /// Draws coalitions for at most `evaluations` evaluations.
     ///
-    /// The empty and the full coalition are neither drawn nor counted, unless they have a positive
-    /// probability: the caller evaluates them. Designs with independent inclusion use `evaluations` in
-    /// expectation; see each sampler.
+    /// The empty and the grand coalition are neither drawn nor counted unless they have a positive
+    /// probability, because callers evaluate them anyway. Designs with independent inclusion draw
+    /// `evaluations` rows on average; see each sampler.
     ///
     /// # Errors
     ///
@@ -182,8 +183,8 @@ pub trait Sampler {
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError>;
 }
 
-/// Returns the maximum number of coalitions of `players` players in a sample: 1 GiB of bits, and few enough
-/// that positions fit in 32 bits.
+/// Returns the maximum number of rows in a sample of coalitions of `players` players: 1 GiB of bits, and few
+/// enough that positions fit in 32 bits.
 ///
 /// ```
 /// assert_eq!(apportion_samplers::max_rows(60), 1 << 27);
@@ -197,7 +198,7 @@ pub const fn max_rows(players: usize) -> usize {
     }
 }
 
-/// Returns `rows`, or an error if a sample cannot have this many.
+/// Returns `rows`, or an error if a sample cannot have that many rows.
 pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
     let most = max_rows(players);
     if rows > most {

@@ -1,4 +1,4 @@
-//! Independent draws, as in Kernel SHAP.
+//! Independent draws of coalitions, as in Kernel SHAP.
 
 use apportion_games::{Coalitions, Purpose, stream, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -10,11 +10,11 @@ use crate::size::choose::ln_choose;
 use crate::size::pairing::Pairing;
 use crate::size::size_distribution::SizeDistribution;
 
-/// Independent draws from a size distribution; a coalition may be drawn repeatedly.
+/// Independent draws of coalitions from a size distribution; a coalition may be drawn repeatedly.
 ///
-/// Unpaired: `evaluations` coalitions. Paired: ⌊`evaluations` / 2⌋ coalitions, each followed by its
-/// complement, whatever its size. The expected number of rows of size `s` is `m P(s)`, or
-/// `m (P(s) + P(n − s)) / 2` for pairs.
+/// Unpaired samples have `evaluations` rows. Paired samples consist of ⌊`evaluations` / 2⌋ draws, each
+/// followed by its complement, whatever its size. With m rows, the expected number of rows of size `s` is
+/// `m P(s)`, or `m (P(s) + P(n − s)) / 2` for pairs.
 ///
 /// Rows are in the order of drawing and are independent (pairs are independent of each other), so the first
 /// rows of a larger sample with the same seed are the smaller sample. Takes at most `O(m n)` time.
@@ -30,9 +30,9 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct WithReplacement {
-    /// The distribution of the size of a draw.
+    /// The distribution of the size of the coalition drawn.
     pub distribution: SizeDistribution,
-    /// Whether complements are included.
+    /// Whether each draw is followed by its complement.
     pub pairing: Pairing,
 }
 

@@ -4,21 +4,21 @@
 //!
 //! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
 //! successes are geometric, so it takes one logarithm per success. This is efficient for samples, which list
-//! every success anyway. It is exact for arbitrarily small probabilities, unlike methods that start from
-//! `(1 − p)^N`, because `1 − p` is rounded: at p = 5e-15 this can shift the mean by 1%.
+//! every success anyway. The method is exact for arbitrarily small probabilities, unlike methods that start
+//! from `(1 − p)^N`, because `1 − p` is rounded: at p = 5e-15 this can shift the mean by 1%.
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::exponential;
 
-/// Maximum number of trials that is exact in an `f64`.
+/// Maximum number of trials; up to here, it is exact as an `f64`.
 const MAX_TRIALS: f64 = (1u64 << 53) as f64;
 
-/// Draws from Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
+/// Draws the number of successes from Binomial(`trials`, `mean / trials`); `trials` may be infinite.
 ///
-/// Beyond 2^53 trials, it draws from Poisson(`mean`) instead: the total variation distance between the two is
-/// at most p = `mean`/`trials` (Le Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million.
-/// Takes `O(min(mean, trials − mean))` time.
+/// Beyond 2^53 trials, the number is drawn from Poisson(`mean`) instead: the total variation distance between
+/// the two distributions is at most p = `mean`/`trials` (Le Cam; Barbour and Hall, 1984), below 1e-9 for
+/// every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
 pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;
@@ -32,7 +32,7 @@ pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> us
     waiting_times(rng, trials, mean)
 }
 
-/// Draws the number of successes among `trials` of probability `mean / trials` ≤ ½.
+/// Draws the number of successes in `trials` trials, each with success probability `mean / trials` ≤ ½.
 fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean <= 0.0 {
         return 0;
@@ -49,7 +49,7 @@ fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     }
 }
 
-/// Draws the number of arrivals of a Poisson process of rate 1 within time `mean`.
+/// Draws the number of arrivals within time `mean` in a Poisson process of rate 1.
 fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
     let (mut time, mut arrivals) = (exponential(rng), 0);
     while time <= mean {
@@ -60,16 +60,18 @@ fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
 }
 
 /// Draws from Binomial(`trials`, `mean / trials`) such that, for a given stream, the count increases with
-/// `mean`: the number of `trials` uniform numbers that are at most `mean / trials`. `trials` may be infinite.
+/// `mean`. It is the number of uniform numbers, among `trials`, that are at most `mean / trials`. `trials`
+/// may be infinite.
 ///
 /// The uniform numbers are generated in ascending order, up to the bound (Devroye, *Non-Uniform Random
 /// Variate Generation*, 1986, V.3): `−ln(1 − U_(k)) = Σ_{j<k} E_j / (N − j)` with independent exponentials
-/// E_j. Beyond 2^53 trials, it draws from Poisson(`mean`), as [`binomial_count`] does. Takes O(`mean`) time.
+/// E_j. Beyond 2^53 trials, the number is drawn from Poisson(`mean`), as in [`binomial_count`]. Takes
+/// O(`mean`) time.
 pub(crate) fn growing_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;
     }
-    // Scaled by the number of trials, so that it is of the order of the mean.
+    // The bound is scaled by the number of trials, so that it is of the same magnitude as the mean.
     let end = if trials > MAX_TRIALS { mean } else { -(-mean / trials).ln_1p() * trials };
     let share = |entered: usize| if trials > MAX_TRIALS { 1.0 } else { trials / (trials - entered as f64) };
     let (mut time, mut entered) = (exponential(rng), 0);
@@ -91,8 +93,8 @@ mod tests {
 
     const DRAWS: u64 = 20_000;
 
-    /// Compares the frequencies of counts with a distribution: each within five standard errors (plus one
-    /// count).
+    /// Asserts that the frequencies of counts match a distribution, each to within five standard errors plus
+    /// one count.
     fn follows(what: &str, draw: impl FnMut(u64) -> usize, distribution: impl Fn(u64) -> f64) {
         let mut counts = vec![0usize; 300];
         (0..DRAWS).map(draw).for_each(|count| counts[count] += 1);
@@ -103,8 +105,8 @@ mod tests {
         }
     }
 
-    /// Tests both functions: independent counts from one stream, and growing counts from a separate stream
-    /// each.
+    /// Tests both functions: `binomial_count` with all counts from one stream, and `growing_count` with a
+    /// separate stream for each count.
     fn both_follow(trials: f64, mean: f64, distribution: impl Fn(u64) -> f64) {
         let mut rng = stream(3, Purpose::Coalitions, trials as u64 % 1000);
         follows(&format!("{trials}, {mean}"), |_| binomial_count(&mut rng, trials, mean), &distribution);

@@ -14,8 +14,8 @@ use crate::error::SamplerError;
 /// A distribution on the outcomes `0..len`, sampled with the alias method.
 ///
 /// A draw takes one 64-bit word and O(1) time for any distribution, or no word if there is a single outcome.
-/// Probabilities are exact up to rounding (about 1e-16 · len, absolute); an outcome of weight zero is never
-/// drawn.
+/// The absolute error of each probability is about 1e-16 · len, due to rounding. An outcome of weight zero is
+/// never drawn.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};
@@ -33,7 +33,8 @@ pub struct Discrete {
     cells: Vec<Cell>,
 }
 
-/// One of `len` equally likely cells: its own outcome up to `own`, and `alias` above.
+/// One of `len` equally likely cells. A position up to `own` yields the outcome with the index of the cell; a
+/// position above yields the outcome `alias`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     own: f64,
@@ -96,7 +97,8 @@ impl Discrete {
         if self.cells.len() == 1 {
             return 0;
         }
-        // Scale the word to [0, len): the integer part is the cell, the fraction the position in it.
+        // Scale the word to [0, len): the integer part selects the cell, the fractional part is the position
+        // in it.
         let place = u128::from(rng.next_u64()) * self.cells.len() as u128;
         let (cell, fraction) = ((place >> 64) as usize, (place as u64) as f64 * TWO_POW_MINUS_64);
         let Cell { own, alias } = self.cells[cell];
@@ -104,7 +106,7 @@ impl Discrete {
     }
 }
 
-/// Checks the weights of a distribution and returns the largest.
+/// Checks the weights of a distribution and returns the largest weight.
 pub(crate) fn largest_weight(weights: &[f64]) -> Result<f64, SamplerError> {
     if let Some(outcome) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
         return Err(SamplerError::OutcomeWeight { outcome, weight: weights[outcome] });
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
     use apportion_games::{Purpose, stream};
 
-    /// Returns the probability of each outcome according to the cells.
+    /// Returns the probability of each outcome, computed from the cells.
     fn distribution_of(discrete: &Discrete) -> Vec<f64> {
         let mut distribution = vec![0.0; discrete.len()];
         for (outcome, cell) in discrete.cells.iter().enumerate() {
@@ -135,8 +137,8 @@ mod tests {
         let mut rng = stream(3, Purpose::Experiment, 0);
         for outcomes in [1, 2, 3, 7, 64, 1000] {
             for power in [0, 1, 8, 60] {
-                // High powers produce a few likely outcomes among many that are nearly impossible; every
-                // fifth one is impossible.
+                // High powers yield a few likely outcomes among many that are nearly impossible; every fifth
+                // outcome is impossible.
                 let mut weights: Vec<f64> = (0..outcomes)
                     .map(|_| (rng.next_u64() as f64 * TWO_POW_MINUS_64).powi(power) * 1e300)
                     .collect();

@@ -3,14 +3,14 @@
 //! # Source
 //!
 //! Winter, *A value for cooperative games with levels structure of cooperation*, 1989: the value over a
-//! hierarchy is the mean marginal contribution over these orders, all equally likely.
+//! hierarchy is the mean marginal contribution over these orders, which are equally likely.
 
 use apportion_games::Hierarchy;
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::shuffle;
 
-/// An order of the members of every group, which defines an order of all players in which every group is
+/// An order of the members of every group. It defines an order of all players in which every group is
 /// contiguous.
 ///
 /// ```
@@ -29,12 +29,12 @@ use crate::draw::random::shuffle;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HierarchicalOrder {
     players: usize,
-    /// The ordered members of each group.
+    /// For each group, its members in order.
     members: Vec<Vec<usize>>,
 }
 
 impl HierarchicalOrder {
-    /// Creates the order in which `hierarchy` lists the players.
+    /// Creates the order in which the players are listed in `hierarchy`.
     pub fn new(hierarchy: &Hierarchy) -> Self {
         let members = hierarchy.groups().map(|group| hierarchy.children(group).to_vec());
         Self { players: hierarchy.players(), members: members.collect() }

@@ -1,4 +1,4 @@
-//! Draws of the coalition that a player in a group joins: a union of other groups, and members of its own
+//! Draws the coalition that a player in a group joins: a union of other groups, and members of the player's
 //! group.
 //!
 //! # Notation
@@ -19,13 +19,13 @@ use crate::draw::discrete::Discrete;
 use crate::draw::subset::UniformSubset;
 use crate::error::SamplerError;
 
-/// The distribution of the coalition that a player in a group joins: `Q_A ∪ T`, where A and T are
-/// independent, each drawn by size.
+/// The distribution of the coalition `Q_A ∪ T` that a player in a group joins. A and T are independent, and
+/// each is drawn by first drawing its size.
 ///
 /// `|A|` has the distribution `between` on 0..m and `|T|` the distribution `within(|S_j|)` on 0..|S_j|; given
-/// their sizes, all A and all T are equally likely. With the size distributions of two semivalues, the mean
-/// of `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13); if all players are in one group,
-/// it is the semivalue `within`.
+/// the sizes, all A and all T are equally likely. With the size distributions of two semivalues, the mean of
+/// `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13); if all players are in one group,
+/// this is the semivalue whose size distribution is `within(n)`.
 ///
 /// A draw takes at most O(n) time, and usually no allocation.
 ///
@@ -44,18 +44,18 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone)]
 pub struct JoinedCoalitions<'p> {
     partition: &'p Partition,
-    /// The bits of each group, as consecutive words.
+    /// The coalition of each group, as consecutive words.
     unions: Vec<u64>,
-    /// The index of each player in its group.
+    /// The position of each player within its group.
     places: Vec<u32>,
     between: SubsetDistribution,
-    /// The distributions by group size, for the sizes that occur.
+    /// The distribution of T for each group size that occurs, indexed by this size.
     within: Vec<Option<SubsetDistribution>>,
 }
 
 impl<'p> JoinedCoalitions<'p> {
-    /// Creates the distribution in which `between[a]` is proportional to the probability of `|A| = a`, a in
-    /// 0..m, and `within(s)[t]` to that of `|T| = t`, t in 0..s, in a group of s.
+    /// Creates the distribution from weights that are proportional to probabilities: `between[a]` for
+    /// `|A| = a`, with a in 0..m, and, in a group of s players, `within(s)[t]` for `|T| = t`, with t in 0..s.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<'p> JoinedCoalitions<'p> {
         Ok(Self { partition, unions, places, between, within: distributions })
     }
 
-    /// Draws A from the groups other than that of `player`, and adds Q_A to `words`.
+    /// Draws A from all groups except the one of `player`, and adds Q_A to the coalition `words`.
     ///
     /// # Panics
     ///
@@ -97,7 +97,7 @@ impl<'p> JoinedCoalitions<'p> {
         });
     }
 
-    /// Draws T from the other members of the group of `player`, and adds it to `words`.
+    /// Draws T from the other members of the group of `player`, and adds it to the coalition `words`.
     ///
     /// # Panics
     ///
@@ -112,16 +112,16 @@ impl<'p> JoinedCoalitions<'p> {
     }
 }
 
-/// A distribution of subsets of all but one of `count` elements: a random size, then a uniform subset of that
-/// size.
+/// A distribution of subsets of `count` elements without a given element: first a random size, then a
+/// uniformly random subset of this size.
 #[derive(Debug, Clone)]
 pub(super) struct SubsetDistribution {
     sizes: Discrete,
-    /// Uniform subsets of `count − 1` elements, by size.
+    /// For each size, uniformly random subsets of `count − 1` elements.
     subsets: Vec<UniformSubset>,
 }
 
-/// Number of words of a subset that fit on the stack: up to 1024 elements.
+/// Maximum number of words in a subset that is stored on the stack: up to 1024 elements.
 const STACK_WORDS: usize = 16;
 
 impl SubsetDistribution {
@@ -233,7 +233,7 @@ mod tests {
                     let expected = 20_000.0 * probability;
                     (counts.get(mask).unwrap_or(&0.0) - expected).powi(2) / expected
                 };
-                // The bound on chi-square is six standard deviations above its mean.
+                // The chi-square bound is six standard deviations above the mean.
                 let (freedom, chi_square) = (wanted.len() as f64 - 1.0, wanted.iter().map(term).sum::<f64>());
                 let bound = freedom + 6.0 * (2.0 * freedom).sqrt();
                 assert!(chi_square <= bound + 1e-9, "{partition:?} {player}: {chi_square} {bound}");
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn unions_are_of_whole_groups_and_members_fellows_beyond_the_first_words() {
-        // 2300 players: more than a subset can store on the stack.
+        // 2300 players exceed the size of a subset that is stored on the stack.
         for (players, groups) in [(65, 5), (130, 7), (2300, 2)] {
             let members = |group: usize| (group..players).step_by(groups).collect();
             let partition = Partition::new(players, (0..groups).map(members).collect()).unwrap();
@@ -277,7 +277,7 @@ mod tests {
                 sizes[0] += groups_in(0).len() as f64 / (groups - 1) as f64 / 400.0;
                 sizes[1] += batch.row(1).size() as f64 / (partition.group(group).len() - 1) as f64 / 400.0;
             }
-            // Uniform sizes: half of all on average, with a standard error of at most 1/2/20.
+            // Sizes are uniform: on average half of all players, with a standard error of at most 1/2/20.
             assert!(sizes.iter().all(|size| (size - 0.5).abs() < 0.125), "{players}: {sizes:?}");
         }
     }

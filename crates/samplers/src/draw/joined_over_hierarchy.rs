@@ -1,4 +1,4 @@
-//! Draws of the coalition that a player joins over a hierarchy of groups: siblings at every level.
+//! Draws the coalition that a player joins over a hierarchy of groups: some of the siblings at every level.
 
 use apportion_games::{Coalitions, Hierarchy};
 use rand_chacha::ChaCha8Rng;
@@ -6,9 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::draw::joined_coalitions::SubsetDistribution;
 use crate::error::SamplerError;
 
-/// The distribution of the coalition that a player joins over a hierarchy: some of the other members of every
-/// group that contains the player, each taken as a whole, drawn by their number and independently for each
-/// group.
+/// The distribution of the coalition that a player joins over a hierarchy. For every group that contains the
+/// player, some of the other members of the group are drawn, each taken as a whole. First their number is
+/// drawn, independently for each group.
 ///
 /// With the size distributions of semivalues, the mean marginal contribution of the player is a coalitional
 /// value over the hierarchy.
@@ -29,18 +29,18 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone)]
 pub struct JoinedOverHierarchy<'h> {
     hierarchy: &'h Hierarchy,
-    /// The players of each node.
+    /// For each node, the coalition of its players.
     players: Coalitions,
-    /// The index of each node in its group.
+    /// For each node, its position among the members of the enclosing group.
     places: Vec<usize>,
-    /// The distribution for each group.
+    /// For each group, the distribution of the other members that are drawn.
     distributions: Vec<SubsetDistribution>,
 }
 
 impl<'h> JoinedOverHierarchy<'h> {
-    /// Creates the distribution in which `sizes(level, members)[s]` is proportional to the probability that a
-    /// member of a group of this [level](Hierarchy::level) and number of members joins s others, s in
-    /// 0..members.
+    /// Creates the distribution from weights that are proportional to probabilities:
+    /// `sizes(level, members)[s]`, for s in 0..members, is the weight of drawing s other members in a group
+    /// at this [level](Hierarchy::level) with this number of members.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl<'h> JoinedOverHierarchy<'h> {
         Ok(Self { hierarchy, players: hierarchy.try_coalitions()?, places, distributions })
     }
 
-    /// Draws the coalition that `player` joins, and adds it to `words`.
+    /// Draws the coalition that `player` joins, and adds it to the coalition `words`.
     ///
     /// # Panics
     ///
@@ -99,7 +99,7 @@ mod tests {
             words
         };
         assert_alike((0..8000).map(draw), 8, 30.0, "coalitions");
-        // With a different distribution at the top: it always joins all others there.
+        // With a different distribution at the top level, a player always joins all others there.
         let certain = |level: usize, members: usize| {
             (0..members).map(|size| f64::from(u8::from(level > 0 || size + 1 == members))).collect()
         };

@@ -1,17 +1,17 @@
-//! Random orders of groups, with a random order of the members of each.
+//! Random orders of groups, with a random order of the members within each group.
 //!
 //! # Source
 //!
 //! Owen, *Values of games with a priori unions*, 1977: the Owen value is the mean marginal contribution over
-//! the orders in which the members of each group are contiguous, all equally likely.
+//! the orders in which the members of each group are contiguous, which are equally likely.
 
 use apportion_games::Partition;
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::shuffle;
 
-/// An order of the groups and of the members of each group: one of the `m! Π |S_j|!` orders in which every
-/// group is contiguous.
+/// An order of the groups, and of the members within each group: one of the `m! Π |S_j|!` orders in which
+/// every group is contiguous.
 ///
 /// ```
 /// use apportion_games::{Partition, Purpose, stream};
@@ -31,7 +31,7 @@ pub struct NestedOrder {
 }
 
 impl NestedOrder {
-    /// Creates the order in which `partition` lists the groups and their members.
+    /// Creates the order in which the groups and their members are listed in `partition`.
     pub fn new(partition: &Partition) -> Self {
         Self { groups: (0..partition.len()).collect(), members: partition.groups().to_vec() }
     }
@@ -56,7 +56,7 @@ impl NestedOrder {
         &self.members[group]
     }
 
-    /// Reverses the order of the groups and of the members of each.
+    /// Reverses the order of the groups, and of the members within each group.
     pub fn reverse(&mut self) {
         self.groups.reverse();
         self.members.iter_mut().for_each(|members| members.reverse());

@@ -4,7 +4,7 @@ use apportion_games::{Purpose, stream};
 
 use crate::draw::random::shuffle;
 
-/// Returns a uniformly random permutation of the players `0..players`, determined by `seed` and the number
+/// Returns a uniformly random permutation of the players `0..players`, which is determined by `seed` and
 /// `unit`.
 ///
 /// Each unit has a separate stream, so permutations can be generated in any order and on any thread. Takes
@@ -59,7 +59,7 @@ impl Permutations {
     ///
     /// # Panics
     ///
-    /// Same as [`permutation`]; `index` counts reversed permutations too.
+    /// Same as [`permutation`]; `index` also counts the reversed permutations.
     pub fn get(&self, seed: u64, index: u64) -> Vec<usize> {
         if !self.antithetic {
             return permutation(self.players, seed, index);
@@ -71,7 +71,7 @@ impl Permutations {
         order
     }
 
-    /// Returns the infinite sequence from its beginning.
+    /// Returns an iterator over the infinite sequence of permutations for `seed`.
     pub fn iter(&self, seed: u64) -> impl Iterator<Item = Vec<usize>> + use<> {
         let permutations = *self;
         (0..).map(move |index| permutations.get(seed, index))

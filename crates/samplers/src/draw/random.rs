@@ -1,24 +1,25 @@
-//! Random numbers from the raw words of the stream.
+//! Random numbers that are computed from the raw words of a random stream.
 //!
-//! They are implemented here instead of using a library of distributions, because results must be
-//! reproducible from their seed: the algorithms must not change with a release of another crate.
+//! This module does not use a library of distributions, because results must be reproducible from their seed:
+//! the algorithms must not change with a release of another crate.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// Uniform integers below a fixed 32-bit bound, from one 32-bit word each except for rare rejections.
+/// A generator of uniform integers below a fixed 32-bit bound. Each takes one 32-bit word, except for rare
+/// rejections.
 ///
 /// The high half of `word · bound` is uniform after rejecting the few words that would favour some results
 /// (Lemire, *Fast random integer generation in an interval*, 2019).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UniformBelow {
     bound: u32,
-    /// 2^32 mod bound: products whose low half is below this are rejected.
+    /// 2^32 mod bound: words for which the low half of `word · bound` is below this are rejected.
     threshold: u32,
 }
 
 impl UniformBelow {
-    /// Prepares draws below `bound`.
+    /// Creates a generator of integers below `bound`.
     ///
     /// # Panics
     ///
@@ -38,8 +39,8 @@ impl UniformBelow {
     }
 }
 
-/// Draws a uniform integer below `bound`, from one 64-bit word except for rare rejections, like
-/// [`UniformBelow`].
+/// Draws a uniform integer below `bound` with the method of [`UniformBelow`], from one 64-bit word except for
+/// rare rejections.
 ///
 /// # Panics
 ///
@@ -56,7 +57,7 @@ pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
     }
 }
 
-/// Shuffles elements uniformly, by the algorithm of Fisher and Yates.
+/// Shuffles `elements` uniformly with the Fisher–Yates algorithm.
 pub(crate) fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
     for last in (1..elements.len()).rev() {
         elements.swap(last, UniformBelow::new(last as u32 + 1).draw(rng) as usize);
@@ -70,7 +71,7 @@ pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * TWO_POW_MINUS_53
 }
 
-/// Draws an exponential number with mean 1: −ln of a uniform one on (0, 1].
+/// Draws an exponential variate with mean 1: −ln of a uniform number on (0, 1].
 pub(crate) fn exponential(rng: &mut ChaCha8Rng) -> f64 {
     -(((rng.next_u64() >> 11) + 1) as f64 * TWO_POW_MINUS_53).ln()
 }

@@ -6,14 +6,14 @@ use crate::draw::discrete::largest_weight;
 use crate::draw::random::unit;
 use crate::error::SamplerError;
 
-/// A distribution on the outcomes `0..len`, sampled in strata: the weights are laid end to end in the order
-/// of the outcomes, the resulting interval is divided into equal parts, and a draw is a uniform point in one
-/// of them.
+/// A distribution on the outcomes `0..len`, sampled in strata. The weights are laid end to end in the order
+/// of the outcomes, the resulting interval is divided into equal strata, and a draw is the outcome at a
+/// uniformly random point of one stratum.
 ///
-/// The same number of draws from each stratum has the distribution on average, without variance between
-/// strata (Cochran, *Sampling Techniques*, 1977, chapter 5). With as many strata as outcomes of equal weight,
-/// a draw is the outcome of its stratum and takes no random number. Other draws take one 64-bit word and
-/// O(log len) time.
+/// If the same number of draws is made in each stratum, frequencies match the distribution on average,
+/// without variance between strata (Cochran, *Sampling Techniques*, 1977, chapter 5). If all outcomes have
+/// equal weights and there is one stratum per outcome, a draw returns the outcome of its stratum and takes no
+/// random number. Other draws take one 64-bit word and O(log len) time.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};
@@ -29,7 +29,7 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stratified {
     outcomes: usize,
-    /// The cumulative weights, including each outcome; `None` if all weights are equal.
+    /// For each outcome, the sum of the weights up to and including it; `None` if all weights are equal.
     sums: Option<Vec<f64>>,
 }
 
@@ -65,7 +65,7 @@ impl Stratified {
         Ok(Self { outcomes, sums: None })
     }
 
-    /// Draws an outcome in `stratum` of `strata`, numbered from 0.
+    /// Draws an outcome from stratum `stratum`, where the strata are numbered from 0 to `strata` − 1.
     ///
     /// # Panics
     ///
@@ -81,7 +81,8 @@ impl Stratified {
         let place = (stratum as f64 + unit(rng)) / strata as f64;
         match &self.sums {
             None => ((place * self.outcomes as f64) as usize).min(last),
-            // An outcome of weight zero has the same cumulative weight as the previous one, and is skipped.
+            // An outcome of weight zero has the same cumulative weight as the previous outcome, so it is
+            // skipped.
             Some(sums) => sums.partition_point(|&sum| sum <= place * sums[last]).min(last),
         }
     }

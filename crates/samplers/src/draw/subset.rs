@@ -1,10 +1,10 @@
 //! Uniformly random subsets of a given size, written directly into words.
 //!
 //! The algorithm starts from random bits, each set with the same probability; then it adds random
-//! non-members, or removes random members, until the size is right. It treats all players equally, so the
-//! result is uniform among the subsets of that size. The closer the start is to the target size, the fewer
-//! changes are needed, but bits of density 1/8 cost three random words and bits of density 1/2 only one;
-//! [`UniformSubset::new`] chooses the cheapest start.
+//! non-members, or removes random members, until the size is right. The algorithm treats all players equally,
+//! so the result is uniform among the subsets of that size. The closer the initial size is to the target
+//! size, the fewer changes are needed; but bits of density 1/8 cost three random words, and bits of density
+//! 1/2 only one. [`UniformSubset::new`] chooses the cheapest initial density.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -13,16 +13,16 @@ use apportion_games::words_for;
 
 use crate::draw::random::UniformBelow;
 
-/// Draws uniformly random subsets of `size` among `players`.
+/// A generator of uniformly random subsets with `size` of `players` elements.
 ///
 /// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset; it does
 /// not allocate.
 #[derive(Debug, Clone)]
 pub(crate) struct UniformSubset {
-    /// Number of bits that are used.
+    /// Number of bits that are in use.
     players: usize,
-    /// The smaller of `size` and `players − size`: this many players are drawn, and the words are inverted if
-    /// `is_flipped`.
+    /// The smaller of `size` and `players − size`. This many elements are drawn, and the words are inverted
+    /// if `is_flipped`.
     target: u32,
     is_flipped: bool,
     /// The density of the initial random bits, in eighths: 0 to 4.
@@ -30,12 +30,12 @@ pub(crate) struct UniformSubset {
     player: UniformBelow,
 }
 
-/// The cost of a random word, relative to a single draw of a player. Anything from 1 to 4 leads to similar
+/// The cost of a random word relative to a single draw of a player. Values from 1 to 4 lead to similar
 /// choices.
 const WORD_COST: f64 = 2.5;
 
 impl UniformSubset {
-    /// Prepares draws of subsets of `size` among `players`.
+    /// Creates a generator of subsets with `size` of `players` elements.
     ///
     /// # Panics
     ///
@@ -53,7 +53,7 @@ impl UniformSubset {
         }
     }
 
-    /// Overwrites `words` with a random subset; bits beyond the players are zero.
+    /// Overwrites `words` with a random subset; bits beyond the last player are zero.
     #[inline]
     pub(crate) fn draw(&self, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         debug_assert_eq!(words.len(), words_for(self.players));
@@ -109,8 +109,8 @@ fn cheapest_start(players: usize, target: usize) -> u32 {
         let density = f64::from(eighths) / 8.0;
         let words_per_word = [0.0, 3.0, 2.0, 3.0, 1.0][eighths as usize];
         let gap = wanted - n * density;
-        // The number of changes: the gap and the spread of the random start. Each takes several draws,
-        // because some draws hit players that are members already.
+        // The number of changes is the combination of the gap and the spread of the random start. Each change
+        // takes several draws, because some draws hit players that are already members.
         let changes = (gap * gap + n * density * (1.0 - density)).sqrt();
         let hits = if gap >= 0.0 { 1.0 - wanted.max(1.0) / n } else { wanted.max(1.0) / n };
         WORD_COST * words_per_word * words_for(players) as f64 + changes / hits

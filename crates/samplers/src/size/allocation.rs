@@ -1,4 +1,4 @@
-//! Expected number of coalitions of each size in designs without replacement.
+//! The expected number of coalitions of each size, for designs without replacement.
 //!
 //! # Notation
 //!
@@ -17,17 +17,18 @@ use crate::size::pairing::Pairing;
 use crate::size::size_distribution::SizeDistribution;
 use crate::size::water_filling::water_fill;
 
-/// Expected numbers of rows, and the numbers of coalitions that they are drawn from.
+/// The expected number of rows of each size, and the number of coalitions from which they are drawn.
 pub(crate) struct Allocation {
-    /// `e(s)` for the sizes `0..=n`. Bitwise equal to the population if a size is exhausted.
+    /// The expected number `e(s)` for each size in `0..=n`. It is bitwise equal to the population if the size
+    /// is exhausted.
     pub(crate) expected: Vec<f64>,
-    /// `C(n, s)`; infinite if at least 2^128.
+    /// The number `C(n, s)` of coalitions of each size; infinite if at least 2^128.
     pub(crate) populations: Vec<f64>,
 }
 
 impl Allocation {
-    /// Computes the allocation. If the distribution has at most `rows` possible coalitions, all of them are
-    /// included. Takes `O(n + k log k)` time for `k` sizes of at most `rows` coalitions.
+    /// Computes the allocation. If at most `rows` coalitions are possible, all of them are included. Takes
+    /// `O(n + k log k)` time, where `k` sizes have at most `rows` coalitions.
     pub(crate) fn new(distribution: &SizeDistribution, pairing: Pairing, rows: usize) -> Self {
         let populations = populations(distribution.players());
         let expected = water_fill(&shares(distribution, pairing), &populations, rows as f64);

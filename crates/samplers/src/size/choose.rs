@@ -1,9 +1,10 @@
-//! Binomial coefficients, exact if they fit in 128 bits, and their logarithms.
+//! Binomial coefficients, which are exact if they fit in 128 bits, and their logarithms.
 
-/// Returns `C(n, k)`, the number of subsets of `k` among `n`, or `None` if it does not fit in 128 bits.
-/// Returns zero for `k > n`.
+/// Returns `C(n, k)`, the number of subsets with `k` of `n` elements, or `None` if it does not fit in 128
+/// bits. Returns zero for `k > n`.
 ///
-/// Exact: only the result must fit, intermediate products do not overflow. Takes `O(min(k, n − k))` time.
+/// The result is exact, and intermediate products do not overflow if the result fits. Takes
+/// `O(min(k, n − k))` time.
 ///
 /// ```
 /// use apportion_samplers::choose;
@@ -66,7 +67,8 @@ pub fn ln_choose(n: usize, k: usize) -> f64 {
 /// From here on, five terms of Stirling's series are accurate to 2e-16.
 const STIRLING_FROM: usize = 16;
 
-/// Returns `ln x! − [x ln x − x + ½ ln(2πx)]`, by its asymptotic series.
+/// Returns the error of Stirling's formula, `ln x! − [x ln x − x + ½ ln(2πx)]`, computed from its asymptotic
+/// series.
 fn stirling_error(x: f64) -> f64 {
     let square = x * x;
     (1.0 / 12.0
@@ -74,8 +76,8 @@ fn stirling_error(x: f64) -> f64 {
         / x
 }
 
-/// Returns `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite
-/// above.
+/// Returns `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite from
+/// 2^128 on.
 ///
 /// Samples never reach 2^53 rows, so comparisons with these numbers are exact where it matters. Takes `O(n)`
 /// time.

@@ -1,4 +1,4 @@
-//! Ranks of coalitions: the numbers 0 to C(n, s) − 1 of the coalitions of one size.
+//! Ranks of coalitions: the coalitions of one size are numbered from 0 to C(n, s) − 1.
 //!
 //! Coalitions of one size are sorted lexicographically by their ascending lists of members: {0, 1}, {0, 2},
 //! {1, 2} among three players have the ranks 0, 1, 2. Ranks are `u128`, which covers all sizes up to n = 130,
@@ -81,20 +81,20 @@ pub fn unrank(players: usize, size: usize, rank: u128) -> Result<Coalition, Samp
     Ok(coalition)
 }
 
-/// A pass over the players in order, each of which is taken or skipped.
+/// A walk over the players in order, in which each player is taken or skipped.
 struct Walk {
     /// The current player.
     player: usize,
-    /// Number of members still to take.
+    /// Number of members that must still be taken.
     left: usize,
-    /// Number of players from `player` on.
+    /// Number of players from `player` to the last one.
     players_left: usize,
-    /// Number of completions that contain `player`: C(players_left − 1, left − 1).
+    /// Number of completions of the current coalition that contain `player`: C(players_left − 1, left − 1).
     containing: u128,
 }
 
 impl Walk {
-    /// Returns `None` if C(players, size) does not fit.
+    /// Creates the walk at player 0, or returns `None` if C(players, size) does not fit in 128 bits.
     fn new(players: usize, size: usize) -> Option<Self> {
         Some(Self::from_count(players, size, choose(players, size)?))
     }
@@ -126,7 +126,8 @@ impl Walk {
     }
 }
 
-/// Returns `count · factor / divisor`, if the result is a smaller binomial coefficient.
+/// Returns `count · factor / divisor`, where the result is a binomial coefficient that does not exceed
+/// `count`.
 fn exact(count: u128, factor: usize, divisor: usize) -> u128 {
     debug_assert!(factor <= divisor);
     // The result does not exceed `count`, so it fits.

@@ -1,4 +1,5 @@
-//! Sizes of coalitions: their distributions, allocations and numbers of coalitions.
+//! Coalition sizes: their distributions, the allocation of samples to them, and the number of coalitions of
+//! each size.
 
 pub(crate) mod allocation;
 pub(crate) mod choose;

@@ -20,7 +20,7 @@ impl Pairing {
         }
     }
 
-    /// Appends the rows of the unit whose first row has these words.
+    /// Appends the rows of a unit; `words` is its first row.
     pub(crate) fn push(self, words: &[u64], coalitions: &mut Coalitions) {
         coalitions.push_words(words);
         if self == Self::Paired {

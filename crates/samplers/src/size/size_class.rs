@@ -1,4 +1,4 @@
-//! Size classes: coalitions, or pairs of them, that a design without replacement treats equally.
+//! Size classes: sets of coalitions, or of pairs, that a design without replacement treats equally.
 //!
 //! For unpaired designs, a class contains the coalitions of one size. For paired designs, it contains the
 //! pairs {S, N∖S} with |S| = s ≤ n/2, represented by their smaller member. If `n` is even, both members of a
@@ -12,21 +12,21 @@ use rand_chacha::ChaCha8Rng;
 use crate::size::allocation::Allocation;
 use crate::size::pairing::Pairing;
 
-/// A size class of a game of `players`.
+/// A size class in a game of `players` players.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SizeClass {
     pub(crate) players: usize,
-    /// Size of the coalition that represents the unit: `s`, at most n/2 for pairs.
+    /// Size of the coalition that represents a unit: `s`, at most n/2 for pairs.
     pub(crate) size: usize,
     pub(crate) pairing: Pairing,
     /// Number of units (coalitions or pairs) in the class; infinite if at least 2^128.
     pub(crate) population: f64,
-    /// Expected number of units; exactly `population` if the class is exhausted.
+    /// Expected number of units in a sample; exactly `population` if the class is exhausted.
     pub(crate) expected: f64,
 }
 
 impl SizeClass {
-    /// Returns whether a unit is a pair of two coalitions of the same size.
+    /// Returns whether each unit is a pair of two coalitions of the same size.
     pub(crate) fn is_middle(&self) -> bool {
         self.pairing == Pairing::Paired && 2 * self.size == self.players
     }
@@ -36,31 +36,31 @@ impl SizeClass {
         self.pairing.rows_per_unit()
     }
 
-    /// Returns the number of players and the size of the subsets that represent the units: all players, or
-    /// all except the fixed last one.
+    /// Returns the number of players among which a unit is drawn, and the size of the subset that represents
+    /// it. The players are all players, or all except the fixed last one.
     pub(crate) fn subsets(&self) -> (usize, usize) {
         let fixed = usize::from(self.is_middle());
         (self.players - fixed, self.size - fixed)
     }
 
-    /// Returns the stream for all random choices of this class.
+    /// Returns the stream that all random choices for this class use.
     pub(crate) fn stream(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Coalitions, self.size as u64)
     }
 
-    /// Returns the stream for the order in which the units of this class enter growing samples.
+    /// Returns the random stream for the order in which the units of this class enter growing samples.
     pub(crate) fn stream_of_order(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Growth, self.size as u64)
     }
 
-    /// Returns the stream for the times at which the units of this class enter growing samples, if these are
-    /// independent of other classes.
+    /// Returns the random stream for the levels at which the units of this class enter growing samples, if
+    /// these are independent of the other classes.
     pub(crate) fn stream_of_entries(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Growth, (self.players + 1 + self.size) as u64)
     }
 }
 
-/// Returns the classes of an allocation, by size, including sizes with no expected units.
+/// Returns the classes of an allocation in order of size, including classes with zero expected units.
 pub(crate) fn size_classes(allocation: &Allocation, pairing: Pairing) -> Vec<SizeClass> {
     let players = allocation.expected.len() - 1;
     let largest = match pairing {

@@ -1,4 +1,4 @@
-//! The distribution of the size of a drawn coalition.
+//! The distribution of the size of a random coalition.
 //!
 //! # Notation
 //!
@@ -11,7 +11,7 @@ use crate::draw::random::unit;
 use crate::error::SamplerError;
 use crate::size::choose::ln_choose;
 
-/// The distribution of the size of a drawn coalition, on the sizes `0..=n`. Given the size, all coalitions
+/// The distribution of the size of a random coalition, on the sizes `0..=n`. Given the size, all coalitions
 /// are equally likely.
 ///
 /// | distribution | P(s) ∝ | sizes | used by |
@@ -21,8 +21,8 @@ use crate::size::choose::ln_choose;
 /// | [`binomial`](Self::binomial) | C(n, s) | 0..=n | Kernel Banzhaf: all coalitions equally likely |
 /// | [`custom`](Self::custom), [`from_logarithms`](Self::from_logarithms) | custom | 0..=n | |
 ///
-/// For a single player, the first two have no possible size: all probabilities are zero and samples are
-/// empty.
+/// For a single player, `leverage` and `kernel` have no possible size: all probabilities are zero and samples
+/// are empty.
 ///
 /// ```
 /// use apportion_samplers::SizeDistribution;
@@ -34,22 +34,22 @@ use crate::size::choose::ln_choose;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeDistribution {
-    /// ln P(s); −∞ if the size is never drawn. Stored in addition to the probabilities, because the
-    /// probabilities of the binomial distribution underflow.
+    /// The logarithm ln P(s); −∞ if the size is never drawn. It is stored in addition to the probabilities,
+    /// because those of the binomial distribution underflow.
     ln_probabilities: Vec<f64>,
     probabilities: Vec<f64>,
-    /// P(size ≤ s), exactly 1 from the largest possible size on.
+    /// The cumulative probability of sizes up to s; exactly 1 from the largest possible size on.
     cumulative: Vec<f64>,
 }
 
-/// Maximum number of players: they are numbered with 32 bits.
+/// Maximum number of players: players are numbered with 32 bits.
 const MAX_PLAYERS: usize = u32::MAX as usize;
 
 impl SizeDistribution {
-    /// Creates the uniform distribution on the proper sizes: `P(s) = 1 / (n − 1)` on `1..=n−1`.
+    /// Creates the uniform distribution on the sizes of proper coalitions: `P(s) = 1 / (n − 1)` on `1..=n−1`.
     ///
-    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn
-    /// proportionally to it have a uniform size.
+    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn with
+    /// probability proportional to their leverage score have a uniformly distributed size.
     ///
     /// # Errors
     ///
@@ -71,8 +71,8 @@ impl SizeDistribution {
     /// Creates the distribution in which all coalitions are equally likely: `P(s) = C(n, s) / 2^n` on
     /// `0..=n`.
     ///
-    /// It is computed with logarithms, so it does not overflow for any number of players; probabilities below
-    /// 1e-308 are zero, their logarithms are not.
+    /// The probabilities are computed with logarithms, so they do not overflow for any number of players.
+    /// Probabilities below 1e-308 are stored as zero, but their logarithms are kept.
     ///
     /// # Errors
     ///
@@ -83,7 +83,8 @@ impl SizeDistribution {
         Ok(Self::from_ln_probabilities((0..=players).map(|size| ln_choose(players, size) - ln_all).collect()))
     }
 
-    /// Creates the distribution proportional to `weights`, one for each size `0..=n`, so `n + 1` of them.
+    /// Creates the distribution proportional to `weights`, which contains n + 1 weights, one for each size in
+    /// `0..=n`.
     ///
     /// # Errors
     ///
@@ -102,9 +103,9 @@ impl SizeDistribution {
         Ok(Self::normalized(weights.iter().map(|weight| weight.ln()).collect()))
     }
 
-    /// Creates the distribution proportional to `exp(ln_weights[s])`, one for each size `0..=n`; −∞ for a
-    /// size that is never drawn. Use it for weights that underflow or overflow, such as binomial coefficients
-    /// of a thousand players.
+    /// Creates the distribution proportional to `exp(ln_weights[s])`, with one logarithm for each size in
+    /// `0..=n`, −∞ for a size that is never drawn. Use it for weights that would underflow or overflow, such
+    /// as binomial coefficients for a thousand players.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ impl SizeDistribution {
         Ok(Self::normalized(ln_weights.to_vec()))
     }
 
-    /// Creates the distribution on `1..=n−1` proportional to `exp(ln_weight(s))`.
+    /// Creates the distribution on the sizes `1..=n−1` that is proportional to `exp(ln_weight(s))`.
     fn on_proper_sizes(players: usize, ln_weight: impl Fn(usize) -> f64) -> Result<Self, SamplerError> {
         check_players(players)?;
         let ln_weights = (0..=players)
@@ -138,7 +139,8 @@ impl SizeDistribution {
         Ok(Self::normalized(ln_weights.collect()))
     }
 
-    /// Normalizes logarithms of weights, of any common scale; all are −∞ only if no size is possible.
+    /// Creates the distribution from logarithms of weights, which may have any common scale. All are −∞ only
+    /// if no size is possible.
     fn normalized(mut ln_weights: Vec<f64>) -> Self {
         let largest = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest > f64::NEG_INFINITY {
@@ -194,8 +196,8 @@ impl SizeDistribution {
         self.ln_probabilities[size] - ln_choose(self.players(), size)
     }
 
-    /// Draws a size, or returns `None` if no size is possible (for a single player without mass on the empty
-    /// and the full coalition).
+    /// Draws a size, or returns `None` if no size is possible (for a single player, if neither the empty nor
+    /// the grand coalition has a positive weight).
     ///
     /// Takes `O(log n)` time and one 64-bit word. Sizes of probability zero are never drawn.
     pub(crate) fn draw(&self, rng: &mut ChaCha8Rng) -> Option<usize> {

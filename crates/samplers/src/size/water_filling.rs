@@ -1,11 +1,12 @@
 //! Water filling: shares of a total proportional to weights, limited by capacities.
 
-/// Returns `min(capacity_i, c · weight_i)`, with the `c` for which they sum to `total`.
+/// Returns the shares `min(capacity_i, c · weight_i)`, with `c` chosen so that the shares sum to `total`.
 ///
-/// If the sum of all capacities of positive weight does not exceed the total, the shares are bitwise equal to
-/// the capacities; so is every share that reaches its capacity. Zero weights have zero shares. Capacities may
-/// be infinite. The solution is exact: the sum is piecewise linear in `c`, with a breakpoint at
-/// `capacity_i / weight_i` for each. Takes `O(n + k log k)` time for `k` capacities of at most the total.
+/// If the capacities with positive weight do not sum to more than the total, these shares are bitwise equal
+/// to the capacities; so is every share that reaches its capacity. A zero weight yields a zero share.
+/// Capacities may be infinite. The solution is exact: the sum is piecewise linear in `c`, with a breakpoint
+/// at `capacity_i / weight_i` for each share. Takes `O(n + k log k)` time, where `k` capacities do not exceed
+/// the total.
 ///
 /// ```
 /// use apportion_samplers::water_fill;
@@ -18,23 +19,23 @@
 /// If the numbers of capacities and weights differ.
 pub fn water_fill(weights: &[f64], capacities: &[f64], total: f64) -> Vec<f64> {
     assert_eq!(weights.len(), capacities.len(), "one capacity for each weight");
-    // Sort by the value of c that fills them. Capacities above the total are never filled, because c·weight ≤
-    // total.
+    // Sort by the value of c at which a share reaches its capacity. A capacity above the total is never
+    // reached, because c·weight ≤ total.
     let corner = |index: &usize| capacities[*index] / weights[*index];
     let (mut small, large): (Vec<usize>, Vec<usize>) = (0..weights.len())
         .filter(|&index| weights[index] > 0.0)
         .partition(|&index| capacities[index] <= total);
     small.sort_by(|a, b| corner(a).total_cmp(&corner(b)));
 
-    // The weight of the unfilled shares, summed from the end: subtracting the filled weights would cancel
-    // digits.
+    // The total weight of the unfilled shares, summed from the end: subtracting the weights of filled shares
+    // would cancel digits.
     let mut weight_left: Vec<f64> = vec![0.0; small.len() + 1];
     weight_left[small.len()] = large.iter().map(|&index| weights[index]).sum();
     for (position, &index) in small.iter().enumerate().rev() {
         weight_left[position] = weight_left[position + 1] + weights[index];
     }
     let (mut filled, mut left) = (0, total);
-    // Breakpoints are rounded; whether everything fits must not depend on the last digit of one.
+    // Breakpoints are rounded; whether everything fits must not depend on the last digit of a breakpoint.
     let all_fit = large.is_empty() && small.iter().map(|&index| capacities[index]).sum::<f64>() <= total;
     while filled < small.len() && (all_fit || left >= corner(&small[filled]) * weight_left[filled]) {
         left -= capacities[small[filled]];

@@ -6,18 +6,18 @@ pub enum Kernel {
     /// The best kernel for the number of players and the number of rows per weight.
     #[default]
     Auto,
-    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights;
-    /// fast if many rows share a weight.
+    /// Counts the common bits of columns, over rows grouped by equal weight. The counts are exact integers,
+    /// multiplied by the weights. This is fast if many rows share a weight.
     Popcount,
-    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that
-    /// are mostly distinct.
+    /// Multiplies dense panels of unpacked rows, scaled by the square roots of the weights. Meant for weights
+    /// that are mostly different.
     Panels,
     /// No Gram matrix: conjugate gradients on the rows, which take no more memory than the rows. Meant for
     /// thousands of players; see [`least_squares_with`](crate::least_squares_with).
     MatrixFree,
 }
 
-/// The popcount kernel is chosen if its words hold at least this many rows on average.
+/// The popcount kernel is chosen if each of its words contains at least this many rows on average.
 ///
 /// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2; the rule is the same on
 /// every machine, so that the choice is reproducible.
@@ -26,7 +26,7 @@ pub enum Kernel {
 /// against 790 ms with 50.
 const ROWS_PER_WORD: usize = 8;
 
-/// Rows of one weight: positions `start..end` of the order in [`Groups`].
+/// The rows of one weight: positions `start..end` in the field `order` of [`Groups`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
     pub(crate) weight: f64,
@@ -37,7 +37,7 @@ pub(crate) struct Group {
 /// The rows with positive weight, grouped by equal weight.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Indices of rows by descending weight, ties in the order of the rows.
+    /// The indices of the rows by descending weight; rows of equal weight are in ascending order.
     pub(crate) order: Vec<u32>,
     pub(crate) groups: Vec<Group>,
 }
@@ -63,12 +63,12 @@ impl Groups {
         self.groups.iter().map(|group| group.weight * (group.end - group.start) as f64).sum()
     }
 
-    /// Returns the number of words of the transposed columns.
+    /// Returns the number of words in each transposed column.
     fn words(&self) -> usize {
         self.groups.iter().map(|group| (group.end - group.start).div_ceil(64)).sum()
     }
 
-    /// Returns the kernel that computes the matrix if `wanted` is requested.
+    /// Returns the kernel that is used if `wanted` is requested.
     pub(crate) fn kernel(&self, wanted: Kernel) -> Kernel {
         match wanted {
             Kernel::Popcount | Kernel::Panels => wanted,

@@ -3,9 +3,9 @@
 //! There are two kernels, chosen by the number of rows that share a weight:
 //!
 //! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and
-//!   counts the common bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of
-//!   the 64 bits are in use.
-//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point
+//!   counts the common bits of two columns. The cost is `n²/2` operations per *word* of those vectors, even
+//!   if few of its 64 bits are in use.
+//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. The cost is `n²` floating-point
 //!   operations per *row*.
 
 mod groups;
@@ -57,7 +57,7 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Converts the Gram matrix of the rows `z` to that of the rows `z − ρ`, in place:
+/// Converts, in place, the Gram matrix of the rows `z` to the Gram matrix of the rows `z − ρ`:
 /// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i
 /// (bits equal their own squares) and W the weight of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
@@ -80,7 +80,7 @@ pub(crate) mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Returns random rows, with `distinct` distinct weights.
+    /// Returns random rows with `distinct` different weights.
     pub(crate) fn random(players: usize, rows: usize, distinct: usize, seed: u64) -> (BitRows, Vec<f64>) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let width = players.div_ceil(64);
@@ -94,7 +94,7 @@ pub(crate) mod tests {
         (BitRows { players, width, words }, weights)
     }
 
-    /// Computes the Gram matrix of rows relative to an origin, by definition.
+    /// Computes the Gram matrix of the rows relative to an origin, by definition.
     fn dense(rows: &BitRows, weights: &[f64], origin: &[f64]) -> Mat<f64> {
         let bit = |row: usize, i: usize| (rows.row(row)[i / 64] >> (i % 64) & 1) as f64 - origin[i];
         Mat::from_fn(rows.players, rows.players, |i, j| {

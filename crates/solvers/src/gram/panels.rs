@@ -8,10 +8,10 @@ use faer::{Accum, Mat, MatRef, Par};
 use super::groups::Groups;
 use crate::bits::{BitRows, masked, multiversioned};
 
-/// The number of rows of a panel.
+/// The number of rows in a panel.
 const PANEL: usize = 512;
 
-/// Returns the upper triangle of `Σ_k w_k z_k z_kᵀ`; the entries below are zero.
+/// Returns the upper triangle of `Σ_k w_k z_k z_kᵀ`; the entries below the diagonal are zero.
 pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     let n = rows.players;
     let mut gram = Mat::zeros(n, n);
@@ -47,7 +47,7 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
 }
 
 multiversioned! {
-    /// Writes `value` if the bit is set, else zero.
+    /// Writes `value` for each bit that is set, and zero for the others.
     fn unpack(words: &[u64], value: f64, out: &mut [f64]) {
         for (word, out) in words.iter().zip(out.chunks_mut(64)) {
             for (bit, out) in out.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
-//! Computes the Gram matrix by counting common bits of columns.
+//! Computes the Gram matrix by counting the common bits of columns.
 //!
-//! The rows of one weight are divided into words of 64. A word is transposed, so that one `u64` contains a
-//! column's bits of those 64 rows; entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j share a
-//! vector, so that counting, converting and weighting take a few vector instructions for 8 entries and up to
-//! 64 rows.
+//! Rows of equal weight are divided into sets of 64. Each set is transposed, so that one `u64` word contains
+//! the bits of one column for those 64 rows. Entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j
+//! share a vector, so that counting, converting and weighting take a few vector instructions for 8 entries
+//! and up to 64 rows.
 //!
 //! Work is divided into blocks of words that stay in the second-level cache: nothing of size m × n is ever
 //! stored.
@@ -25,17 +25,17 @@ const ROWS: usize = 4;
 /// The number of words per block: 128 words of 1000 columns are 1 MiB.
 const BLOCK: usize = 128;
 
-/// One word of 8 columns.
+/// One word of each of 8 neighbouring columns.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Columns([u64; LANES]);
 
-/// Eight entries of a row of the Gram matrix.
+/// Eight neighbouring entries in a row of the Gram matrix.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Entries([f64; LANES]);
 
-/// Words `start..end` of a block, which hold rows of one weight.
+/// The words `start..end` of a block, which contain rows of equal weight.
 #[derive(Clone, Copy)]
 struct Segment {
     weight: f64,
@@ -43,7 +43,7 @@ struct Segment {
     end: usize,
 }
 
-/// Returns the upper triangle of `Σ_k w_k z_k z_kᵀ`; the entries below are zero.
+/// Returns the upper triangle of `Σ_k w_k z_k z_kᵀ`; the entries below the diagonal are zero.
 pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     let tiles = rows.players.div_ceil(LANES);
     let mut sums = vec![Entries([0.0; LANES]); tiles * LANES * tiles];
@@ -78,8 +78,8 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     gram
 }
 
-/// Writes the bits of up to 64 rows as word `word` of every column. Word `t` of tile `c` is at
-/// `block[c · BLOCK + t]`.
+/// Writes the bits of up to 64 rows as word `word` of every column. Columns are stored in tiles: word `t` of
+/// tile `c` is at `block[c · BLOCK + t]`.
 fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Columns]) {
     for (column, tiles) in block.chunks_mut(64 / LANES * BLOCK).enumerate() {
         let mut square = [0; 64];
@@ -94,8 +94,8 @@ fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Col
 }
 
 multiversioned! {
-    /// Adds the contributions of the words of a block to the lower triangle: row `i` of the Gram matrix is
-    /// `sums[i · tiles ..]`.
+    /// Adds the contributions of the words in a block to the lower triangle. Row `i` of the Gram matrix
+    /// begins at `sums[i · tiles]`.
     fn add_block(segments: &[Segment], block: &[Columns], sums: &mut [Entries]) {
         add_block_body(segments, block, sums);
     }
@@ -144,8 +144,8 @@ fn add_tile(
     *tile = sums;
 }
 
-/// Returns the number of rows that contain both column `offset + r` on the left and column `lane` on the
-/// right.
+/// Returns, for each r and lane, the number of rows that contain both column `offset + r` of `left` and
+/// column `lane` of `right`.
 #[inline(always)]
 fn count(left: &[Columns], offset: usize, right: &[Columns]) -> [[i64; LANES]; ROWS] {
     let mut counts = [[0; LANES]; ROWS];

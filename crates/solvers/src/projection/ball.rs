@@ -3,7 +3,7 @@
 use super::{ConvexSet, check_finite, distance};
 use crate::error::SolverError;
 
-/// The points with `‖x − c‖ ≤ D`.
+/// A ball: the points with `‖x − c‖ ≤ D`.
 ///
 /// ```text
 /// P(x) = c + (x − c) min(1, D / ‖x − c‖)
@@ -29,7 +29,7 @@ impl Ball {
         Ok(Self { centre, radius })
     }
 
-    /// Returns the centre, d numbers.
+    /// Returns the centre, one number per dimension.
     pub fn centre(&self) -> &[f64] {
         &self.centre
     }

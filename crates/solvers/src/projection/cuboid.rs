@@ -1,9 +1,9 @@
-//! Boxes.
+//! Cuboids: axis-parallel boxes.
 
 use super::{ConvexSet, check_dimensions, root_of_squares};
 use crate::error::SolverError;
 
-/// The points between a lower and an upper bound in each coordinate; bounds may be infinite.
+/// A cuboid: the points between a lower and an upper bound in each coordinate; bounds may be infinite.
 ///
 /// ```text
 /// P(x)_i = min(u_i, max(l_i, x_i))

@@ -1,4 +1,4 @@
-//! Dykstra's algorithm for any number of sets.
+//! Dykstra's algorithm for any number of convex sets.
 
 use super::{ConvexSet, Projection, Stopping, check_dimensions, check_finite, distance, dot, norm};
 use crate::error::SolverError;
@@ -13,16 +13,17 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 /// y_i = P_i(x + p_i),     p_i ← x + p_i − y_i,     x ← y_i                (Algorithm 2)
 /// ```
 ///
-/// Algorithm 2 as printed overwrites the old iterate with the new one, and stops if the new one equals an
-/// iterate of the same step; this implementation compares whole sweeps.
+/// As printed, Algorithm 2 overwrites the old iterate with the new one, and stops if the new iterate equals
+/// another iterate of the same step. This implementation compares whole sweeps.
 ///
 /// # Stopping
 ///
 /// The algorithm stops after a sweep in which the points on all sets agree, and the iterate has converged:
-/// with `δ` its change in the sweep and `ρ` the ratio to its change in the previous sweep, `δ / (1 − ρ)`, the
-/// remainder of a geometric series, is within the tolerance. A small change alone is not enough: if sets
-/// touch, iterates converge slowly (as the inverse cube root of the number of sweeps for a hyperplane that
-/// touches a ball), and between polyhedra they may rest for many sweeps before they move again.
+/// `δ / (1 − ρ)`, the remainder of a geometric series, is within the tolerance, where `δ` is the change of
+/// the iterate in this sweep and `ρ` the ratio of `δ` to the change in the previous sweep. A small change
+/// alone is not enough: if sets touch, iterates converge slowly (as the inverse cube root of the number of
+/// sweeps for a hyperplane that touches a ball), and for polyhedra they may stay unchanged for many sweeps
+/// before they move again.
 ///
 /// # Empty intersections
 ///
@@ -32,10 +33,11 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 /// Σ_i ⟨p_i, x − y_i⟩ / ‖point − x‖
 /// ```
 ///
-/// from x. If the sets are apart, corrections grow with every sweep, and so does this bound. Once it exceeds
-/// the largest distance of any point of some bounded set ([`ConvexSet::farthest`]), the intersection is
-/// proved to be empty. For sets that are δ apart within a radius of D, this takes about
-/// `2 D ‖point − x‖ / δ²` sweeps. Unbounded sets that are apart end at the iteration limit.
+/// from x. If the sets have no common point, corrections grow with every sweep, and so does this bound. Once
+/// the bound exceeds the largest distance from x to any point of some bounded set ([`ConvexSet::farthest`]),
+/// the intersection is proved to be empty. For sets that are δ apart within a radius of D, this takes about
+/// `2 D ‖point − x‖ / δ²` sweeps. For unbounded sets without a common point, the algorithm ends at the
+/// iteration limit.
 ///
 /// # Cost
 ///
@@ -109,8 +111,7 @@ pub fn dykstra(
     Err(SolverError::NotSettled { iterations: stopping.iterations, remaining: left, apart })
 }
 
-/// Returns the remainder of a geometric series with the terms `last` and `moved`, from `moved`, the later
-/// one, on.
+/// Returns the sum of a geometric series from the term `moved` on, where `last` is the previous term.
 fn geometric_rest(moved: f64, last: f64) -> f64 {
     if moved < last {
         moved / (1.0 - moved / last)
@@ -121,16 +122,17 @@ fn geometric_rest(moved: f64, last: f64) -> f64 {
     }
 }
 
-/// Every common point y satisfies `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. The numbers are in a unit in
-/// which products do not overflow.
+/// A bound on the distance of common points: every common point y satisfies
+/// `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. The numbers are in a unit in which products do not overflow.
 struct Separation {
-    /// A power of two.
+    /// The unit of the other fields, a power of two.
     unit: f64,
-    /// `Σ_i ⟨p_i, x − y_i⟩`.
+    /// The sum `Σ_i ⟨p_i, x − y_i⟩`.
     product: f64,
-    /// `‖point − x‖`.
+    /// The distance `‖point − x‖`.
     travelled: f64,
-    /// `Σ_i ‖p_i‖`: times the rounding error of the points, this is the rounding error of the product.
+    /// The sum `Σ_i ‖p_i‖`. Multiplied by the rounding error of the points, it is the rounding error of
+    /// `product`.
     corrected: f64,
 }
 
@@ -153,14 +155,14 @@ impl Separation {
         }
     }
 
-    /// Returns whether the iterate may be as near to the intersection as `allowed`, as far as rounding
-    /// permits.
+    /// Returns whether a common point may lie within `allowed` of the iterate, as far as can be determined
+    /// with rounding errors.
     fn is_within(&self, allowed: f64, rounding: f64) -> bool {
         let (allowed, rounding) = (allowed / self.unit, rounding / self.unit);
         self.product <= self.travelled * allowed + 16.0 * self.corrected * rounding
     }
 
-    /// Returns whether it is proved that no common point lies within `distance`.
+    /// Returns whether the bound proves that no common point lies within `distance` of the iterate.
     fn proves_none_within(&self, distance: f64, rounding: f64) -> bool {
         let (distance, rounding) = (distance / self.unit, rounding / self.unit);
         self.product > 1.001 * distance * self.travelled + 1e3 * self.corrected * rounding

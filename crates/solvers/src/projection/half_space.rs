@@ -3,7 +3,7 @@
 use super::{ConvexSet, Hyperplane};
 use crate::error::SolverError;
 
-/// The points with `⟨a, x⟩ ≤ b`.
+/// A half-space: the points with `⟨a, x⟩ ≤ b`.
 ///
 /// ```text
 /// P(x) = x − a max(0, ⟨a, x⟩ − b) / ‖a‖²

@@ -3,7 +3,7 @@
 use super::{ConvexSet, check_finite, dot};
 use crate::error::SolverError;
 
-/// The points with `⟨a, x⟩ = b`.
+/// A hyperplane: the points with `⟨a, x⟩ = b`.
 ///
 /// ```text
 /// P(x) = x − a (⟨a, x⟩ − b) / ‖a‖²
@@ -20,9 +20,9 @@ use crate::error::SolverError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hyperplane {
     dimensions: usize,
-    /// `None` for all ones.
+    /// The normal a; `None` if all its entries are 1.
     normal: Option<Vec<f64>>,
-    /// ‖a‖².
+    /// The squared norm ‖a‖².
     squared_norm: f64,
     offset: f64,
 }
@@ -44,8 +44,8 @@ impl Hyperplane {
         Ok(Self { dimensions: normal.len(), normal: Some(normal), squared_norm, offset })
     }
 
-    /// Creates the hyperplane of the points of `dimensions` entries whose sum is `sum`: efficiency, for
-    /// attributions.
+    /// Creates the hyperplane of the points with `dimensions` entries that sum to `sum`. For attributions,
+    /// this is efficiency.
     ///
     /// # Errors
     ///
@@ -72,17 +72,17 @@ impl Hyperplane {
         }
     }
 
-    /// Returns `b − ⟨a, x⟩`.
+    /// Returns `b − ⟨a, x⟩`, the amount by which `point` falls short of the plane.
     pub(super) fn lack(&self, point: &[f64]) -> f64 {
         self.offset - self.along(point)
     }
 
-    /// Returns `⟨a, x⟩`.
+    /// Returns the scalar product `⟨a, x⟩`.
     fn along(&self, point: &[f64]) -> f64 {
         self.normal.as_ref().map_or_else(|| point.iter().sum(), |normal| dot(normal, point))
     }
 
-    /// Replaces `x` with `x + a · excess / ‖a‖²`.
+    /// Replaces x, i.e. `point`, with `x + a · excess / ‖a‖²`.
     pub(super) fn move_by(&self, point: &mut [f64], excess: f64) {
         let factor = excess / self.squared_norm;
         match &self.normal {

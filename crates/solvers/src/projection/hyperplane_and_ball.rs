@@ -1,16 +1,16 @@
-//! A hyperplane and a ball: the closed form, and Dykstra's algorithm in two coordinates.
+//! Projection on a hyperplane and a ball: the closed form, and Dykstra's algorithm in two coordinates.
 //!
 //! # Notation
 //!
 //! `h` is the distance of the plane from the ball's centre c, `f` the plane's point nearest to c, `u` the
-//! part of `point − c` that is parallel to the plane. The intersection is the ball about f, in the plane, of
-//! radius `r = √(D² − h²)`.
+//! part of `point − c` that is parallel to the plane. The intersection is the ball in the plane with centre f
+//! and radius `r = √(D² − h²)`.
 //!
 //! # Accuracy
 //!
-//! `D² − h²` is computed as `(D − h)(D + h)`. It is accurate to a few units in the last place of `D²`, and r
-//! thus to `10⁻¹⁶ D²/r`: if plane and ball almost touch, the solution is this sensitive to the input, for any
-//! algorithm. Distances that differ from D by rounding count as touching.
+//! `D² − h²` is computed as `(D − h)(D + h)`. The difference is accurate to a few units in the last place of
+//! `D²`, and r therefore to `10⁻¹⁶ D²/r`. If plane and ball almost touch, the solution is this sensitive to
+//! the input, whatever the algorithm. Distances that differ from D by rounding count as touching.
 
 use super::{Ball, ConvexSet, Hyperplane, Projection, Stopping, check_dimensions, check_finite, norm};
 use crate::error::SolverError;
@@ -21,8 +21,8 @@ use crate::error::SolverError;
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball centred at 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source
-/// iterates instead (Algorithm 2). O(d).
+/// For the plane Σφ = v(M) and a ball centred at 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source uses
+/// an iteration instead (Algorithm 2). Takes O(d) time.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ pub fn project_on_hyperplane_and_ball(
     Ok(section.at(radius))
 }
 
-/// The step of [`dykstra_on_hyperplane_and_ball`] from one sweep to the next.
+/// How [`dykstra_on_hyperplane_and_ball`] proceeds from one sweep to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweeps {
     /// Plain sweeps: the iterates of [`dykstra`](super::dykstra). If plane and ball touch, their error is
@@ -60,23 +60,23 @@ pub enum Sweeps {
     Extrapolated,
 }
 
-/// Same as [`project_on_hyperplane_and_ball`] by Dykstra's algorithm, in two coordinates.
+/// Same as [`project_on_hyperplane_and_ball`], but by Dykstra's algorithm in two coordinates.
 ///
-/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in one two-dimensional plane,
-/// along u and the normal, and depend on one number: with `s` the height above the centre of the point that
-/// is projected on the ball, one sweep is
+/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in the two-dimensional plane
+/// that is spanned by u and the normal, and depend on a single number: the height `s`, above the centre of
+/// the ball, of the point that is projected on the ball. One sweep is
 ///
 /// ```text
 /// s ← s + g(s),     g(s) = h − D s / √(‖u‖² + s²),     s = h at first
 /// ```
 ///
 /// and the distance of the iterate from f is `D ‖u‖ / √(‖u‖² + s²)`. g is convex and decreasing, with slope
-/// between −1 and 0 outside the ball. Following its tangent to zero, `s ← s − g(s)/g′(s)`, is thus never
+/// between −1 and 0 outside the ball. The step along the tangent to zero, `s ← s − g(s)/g′(s)`, is thus never
 /// shorter than the sweep and never overshoots the limit: extrapolated sweeps always converge, quadratically
-/// if plane and ball cross, and by a factor of 2/3 each if they touch. They also yield the remaining error of
-/// plain sweeps.
+/// if plane and ball cross, and by a factor of 2/3 per sweep if they touch. They also yield the remaining
+/// error of plain sweeps.
 ///
-/// O(d), and O(1) per sweep.
+/// Takes O(d) time, plus O(1) per sweep.
 ///
 /// # Errors
 ///
@@ -100,7 +100,8 @@ pub fn dykstra_on_hyperplane_and_ball(
             return Ok(Projection { point: section.at(section.parallel), iterations, remaining: 0.0 });
         }
         let extrapolated = section.extrapolate(s);
-        // If steps shorten by 2/3, three times the step remains in total.
+        // If every step is 2/3 of the previous one, the total of the remaining steps is three times the
+        // current step.
         remaining = 3.0 * (section.away(s) - section.away(extrapolated)).abs();
         if remaining <= allowed {
             return Ok(Projection { point: section.at(section.away(extrapolated)), iterations, remaining });
@@ -129,7 +130,7 @@ struct Section {
     height: f64,
     /// The radius D of the ball.
     radius: f64,
-    /// `D − h`, nonnegative.
+    /// The difference `D − h`, nonnegative.
     gap: f64,
 }
 
@@ -154,14 +155,14 @@ impl Section {
         Ok(Self { foot, direction, parallel, height, radius: ball.radius(), gap })
     }
 
-    /// Returns the point of the plane at distance `away` from f in the direction of u, or at u if that is
-    /// nearer.
+    /// Returns the point of the plane at distance `away` from f in the direction of u; if `‖u‖` is smaller,
+    /// the point f + u.
     fn at(&self, away: f64) -> Vec<f64> {
         let factor = if self.parallel > away { away / self.parallel } else { 1.0 };
         self.foot.iter().zip(&self.direction).map(|(f, u)| f + factor * u).collect()
     }
 
-    /// Returns the distance of the iterate of height `s` from f.
+    /// Returns the distance from f of the iterate with height `s`.
     fn away(&self, s: f64) -> f64 {
         self.radius * self.parallel / self.parallel.hypot(s)
     }
@@ -173,7 +174,7 @@ impl Section {
         self.radius * (self.parallel / far) * (self.parallel / (far + s)) - self.gap
     }
 
-    /// Returns `s − g(s)/g′(s)`.
+    /// Returns the extrapolated height `s − g(s)/g′(s)`.
     fn extrapolate(&self, s: f64) -> f64 {
         let far = self.parallel.hypot(s);
         let slope = self.radius / far * (self.parallel / far).powi(2);
@@ -187,8 +188,8 @@ mod tests {
 
     #[test]
     fn sweeps_in_two_coordinates_are_those_of_the_algorithm() {
-        // Dykstra's algorithm by definition, for a plane with a slanted normal and a ball that is not
-        // about 0.
+        // The expected result is computed with Dykstra's algorithm by definition, for a plane with a slanted
+        // normal and a ball whose centre is not 0.
         let plane = Hyperplane::new(vec![1.0, -2.0, 0.5], 1.5).unwrap();
         let ball = Ball::new(vec![0.3, -0.2, 0.1], 1.0).unwrap();
         let point = [3.0, 2.0, -4.0];

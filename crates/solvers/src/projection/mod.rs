@@ -1,4 +1,4 @@
-//! The nearest point of an intersection of convex sets.
+//! The nearest point in an intersection of convex sets.
 //!
 //! # Notation
 //!
@@ -9,8 +9,8 @@
 //!
 //! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`],
 //! or a user-defined set. [`dykstra`] projects on the intersection of any number of them. For a hyperplane
-//! and a ball, the constraints of projected stochastic gradient, there are the closed form,
-//! [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
+//! and a ball, which are the constraints of the projected stochastic gradient method, there are the closed
+//! form, [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
 //! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is
 //! exact if the two touch.
 //!
@@ -36,7 +36,7 @@ pub use self::hyperplane_and_ball::{Sweeps, dykstra_on_hyperplane_and_ball, proj
 
 use crate::error::SolverError;
 
-/// A closed, nonempty convex set, given by the projection on it.
+/// A closed, nonempty convex set that is defined by the projection on it.
 pub trait ConvexSet {
     /// Returns the dimension d of the space that contains the set.
     fn dimensions(&self) -> usize;
@@ -88,7 +88,7 @@ impl Stopping {
 /// The result of an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
-    /// The nearest point of the intersection.
+    /// The nearest point in the intersection.
     pub point: Vec<f64>,
     /// The number of sweeps over all sets.
     pub iterations: usize,
@@ -109,7 +109,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     root_of_squares(|| a.iter().zip(b).map(|(x, y)| x - y))
 }
 
-/// Returns the root of a sum of squares, even if the squares overflow or underflow.
+/// Returns the square root of a sum of squares, even if the squares overflow or underflow.
 fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
     let plain: f64 = numbers().map(|x| x * x).sum();
     if (SMALLEST_SQUARES..f64::INFINITY).contains(&plain) {
@@ -122,7 +122,7 @@ fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
     largest * numbers().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Sums of squares below this have lost digits.
+/// Sums of squares below this limit have lost digits.
 const SMALLEST_SQUARES: f64 = 1e-280;
 
 /// Returns an error for a vector with an entry that is not finite.

@@ -1,4 +1,4 @@
-//! Interaction indices of the coalitions of a game.
+//! The results of computing interaction indices.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use super::index::InteractionIndex;
 use crate::attributions::Attributions;
 use crate::error::ValueError;
 
-/// The interaction indices of coalitions of up to s players; the index of every coalition that is not stored
+/// The interaction indices of coalitions of up to s players. The index of every coalition that is not stored
 /// is zero.
 ///
-/// They are sorted by size, and lexicographically by members within a size: {0}, {1}, …, {0, 1}, {0, 2}, …
+/// The coalitions are sorted by size, and lexicographically by members within a size: {0}, {1}, …, {0, 1},
+/// {0, 2}, …
 ///
 /// ```
 /// use apportion_games::Cooking;
@@ -30,7 +31,7 @@ pub struct Interactions {
     index: InteractionIndex,
     order: usize,
     coalitions: Arc<Coalitions>,
-    /// Indices, coalitions × k.
+    /// The interaction indices, coalitions × k.
     values: Vec<f64>,
     base: Vec<f64>,
     predictions: Vec<f64>,
@@ -39,8 +40,8 @@ pub struct Interactions {
 }
 
 impl Interactions {
-    /// Creates the result from the indices `values` of distinct `coalitions`, coalitions × k, with v(∅) and
-    /// v(N), k numbers each. The index of the empty coalition is v(∅), unless changed by
+    /// Creates the result from distinct `coalitions` and their interaction indices `values`, coalitions × k;
+    /// v(∅) and v(N) are k numbers each. The index of the empty coalition is v(∅), unless changed by
     /// [`with_constant`](Self::with_constant). Sorted coalitions can be shared by several results.
     ///
     /// # Panics
@@ -110,12 +111,12 @@ impl Interactions {
         self.std_errors.as_deref()
     }
 
-    /// Returns the interaction index.
+    /// Returns the interaction index that was computed.
     pub fn index(&self) -> &InteractionIndex {
         &self.index
     }
 
-    /// Returns the order s: the maximum number of members of a coalition.
+    /// Returns the order s: the maximum number of members in a coalition.
     pub fn order(&self) -> usize {
         self.order
     }
@@ -130,35 +131,35 @@ impl Interactions {
         self.base.len()
     }
 
-    /// Returns the coalitions, sorted by size and then lexicographically by members.
+    /// Returns the coalitions in the order of the results: by size, then lexicographically by members.
     pub fn coalitions(&self) -> &Coalitions {
         &self.coalitions
     }
 
-    /// Returns the indices: coalitions × k, row-major.
+    /// Returns the interaction indices of all coalitions: coalitions × k, row-major.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// Returns v(∅), k numbers.
+    /// Returns v(∅), one number per output.
     pub fn base(&self) -> &[f64] {
         &self.base
     }
 
-    /// Returns v(N), k numbers.
+    /// Returns v(N), one number per output.
     pub fn predictions(&self) -> &[f64] {
         &self.predictions
     }
 
-    /// Returns the interaction index of the empty coalition. This is v(∅), except for the faithful Banzhaf
-    /// indices (the constant of their approximation) and the Walsh coefficients (the mean of v over all
-    /// coalitions).
+    /// Returns the interaction index of the empty coalition, one number per output. For faithful Banzhaf
+    /// indices, this is the constant term of the approximation; for Walsh coefficients, it is the mean of v
+    /// over all coalitions; for all other indices, it is v(∅).
     pub fn constant(&self) -> &[f64] {
         &self.constant
     }
 
-    /// Returns the k indices of the coalition of these players, in any order, or `None` if it is not stored
-    /// and therefore zero.
+    /// Returns the interaction indices, one per output, of the coalition with these members (in any order),
+    /// or `None` if it is not stored and its index is therefore zero.
     ///
     /// # Panics
     ///
@@ -180,18 +181,20 @@ impl Interactions {
         None
     }
 
-    /// Returns an iterator over the coalitions with their k indices.
+    /// Returns an iterator over the coalitions, each with its interaction indices, one per output.
     pub fn iter(&self) -> impl Iterator<Item = (CoalitionView<'_>, &[f64])> {
         self.coalitions.iter().zip(self.values.chunks_exact(self.outputs()))
     }
 
-    /// Returns an iterator over the coalitions of `size` members with their k indices.
+    /// Returns an iterator over the coalitions of `size` members, each with its interaction indices, one per
+    /// output.
     pub fn of_size(&self, size: usize) -> impl Iterator<Item = (CoalitionView<'_>, &[f64])> {
         self.iter().filter(move |(coalition, _)| coalition.size() == size)
     }
 
-    /// Returns the `count` coalitions of at least `min_size` members with the largest absolute indices for
-    /// one output, in descending order, with all k indices; ties keep the order of the coalitions.
+    /// Returns the `count` coalitions of at least `min_size` members whose interaction indices for one output
+    /// are the largest in absolute value, in descending order. Each has its indices for all outputs; ties
+    /// keep the order of the coalitions.
     ///
     /// # Panics
     ///
@@ -209,8 +212,9 @@ impl Interactions {
         found
     }
 
-    /// Returns the indices of single players and of pairs as a dense matrix, players × players × outputs: the
-    /// index of {i} on the diagonal, and the full index of {i, j} in both of its positions.
+    /// Returns the interaction indices of single players and of pairs as a dense matrix, players × players ×
+    /// outputs. The diagonal contains the index of {i}; both positions of a pair contain the full index of
+    /// {i, j}.
     ///
     /// For the Shapley interaction index, this is the matrix of `Diagonal::Value` of the tree methods.
     pub fn matrix(&self) -> Attributions {
@@ -224,12 +228,12 @@ impl Interactions {
         Some(Self { values: errors, ..self.clone() }.matrix().values)
     }
 
-    /// Returns the [`matrix`](Self::matrix) with half of each pair's index in either position, so that its
-    /// sum is the sum of all indices.
+    /// Returns the [`matrix`](Self::matrix), but with half of each pair's index in each of the two positions,
+    /// so that the entries of the matrix sum to the sum of all indices.
     ///
     /// For `k-shapley` of order 2, this is the matrix of shap's tree explainer, of XGBoost's
-    /// `pred_interactions` and of `Diagonal::Remainder`; for `shapley-taylor` of order 2, that of shap's
-    /// exact explainer.
+    /// `pred_interactions` and of `Diagonal::Remainder`; for `shapley-taylor` of order 2, it is the matrix of
+    /// shap's exact explainer.
     pub fn matrix_of_halves(&self) -> Attributions {
         self.matrix_of(0.5)
     }
@@ -258,7 +262,7 @@ impl Interactions {
         Attributions::for_pairs(players, values, self.base.clone(), self.predictions.clone())
     }
 
-    /// Returns the indices, or an error if one is not finite.
+    /// Returns these interaction indices, or an error if one of them is not finite.
     ///
     /// # Errors
     ///
@@ -283,7 +287,7 @@ impl Interactions {
     }
 }
 
-/// Compares by size, then lexicographically by members.
+/// Compares coalitions by size, then lexicographically by members.
 fn compare(one: CoalitionView<'_>, other: CoalitionView<'_>) -> Ordering {
     let by_member = || {
         let pairs = one.words().iter().zip(other.words());

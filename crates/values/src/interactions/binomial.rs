@@ -1,4 +1,4 @@
-//! Signs, binomial coefficients, Bernoulli numbers, and coalitions of a few players.
+//! Signs, binomial coefficients and Bernoulli numbers, and enumeration of small coalitions.
 
 /// Returns `C(n, k)`, exact if it is representable as f64, infinite if it overflows.
 pub(super) fn binomial(n: usize, k: usize) -> f64 {
@@ -15,14 +15,14 @@ pub(super) fn sign(count: usize) -> f64 {
     if count.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// Returns the number of coalitions of `players` with at most `order` members, including the empty one,
-/// saturating at `usize::MAX`.
+/// Returns the number of coalitions in a game of `players` with at most `order` members, including the empty
+/// coalition; saturates at `usize::MAX`.
 pub(super) fn coalitions_up_to(players: usize, order: usize) -> usize {
     let count: f64 = (0..=order.min(players)).map(|size| binomial(players, size)).sum();
     if count < 9e15 { count as usize } else { usize::MAX }
 }
 
-/// Numerators and denominators of the Bernoulli numbers B_0, B_2, B_4, … up to B_24.
+/// Numerators and denominators of the Bernoulli numbers B_0, B_2, B_4, …, B_24.
 const EVEN: [(f64, f64); 13] = [
     (1.0, 1.0),
     (1.0, 6.0),
@@ -56,7 +56,7 @@ pub(super) fn bernoulli(j: usize) -> f64 {
     }
 }
 
-/// Calls `each` with every sublist of `members` of length `least` to `most`, in lexicographic order.
+/// Calls `each` with every sublist of `members` that has `least` to `most` elements, in lexicographic order.
 pub(super) fn for_each_subset(
     members: &[usize],
     (least, most): (usize, usize),

@@ -1,19 +1,21 @@
-//! Exact indices by definition, in one pass over all 2^n coalitions, for all coalitions K and several indices
-//! at once.
+//! Computes exact interaction indices by definition, for all coalitions K and several indices at once, in one
+//! pass over all 2^n coalitions.
 //!
 //! # Method
 //!
-//! Weights depend on sizes only, so an index is determined by the differences of each K summed by size,
+//! Weights depend on sizes only, so an index is determined by the sums of the differences Δ_K v(S), one sum
+//! for each K and each size of S:
 //!
 //! ```text
 //! D_K(a) = Σ_{S⊆N∖K, |S|=a} Δ_K v(S),        I(K) = Σ_a M_k(a, n−k−a) D_K(a)
 //! ```
 //!
-//! These are computed by folding the table of values, one player after the other. There is a table for each K
-//! among the players processed so far and each number a of other players present. The next player splits
-//! every table into halves: if it is not in K, the half where it is present is added to the table for a + 1;
-//! if it joins K, the lower half is subtracted from the upper half. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤
-//! s), about 24 · 2^n for pairs, instead of 2^n C(n, s).
+//! These are computed by folding the table of values, one player after the other. There is one table for each
+//! K among the players processed so far and for each number a of other players present. The next player
+//! splits every table into two halves, in which it is absent and present. If the player is not in K, the half
+//! in which it is present is added to the table for a + 1; if it joins K, the lower half is subtracted from
+//! the upper half. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), about 24 · 2^n for pairs, instead of 2^n C(n,
+//! s).
 //!
 //! Masks are processed in blocks of 4096, each folded separately; two neighbouring blocks of d bits are
 //! merged into one of d + 1. Sums are therefore pairwise, in an order that does not depend on threads or
@@ -28,10 +30,11 @@ use super::weights::IndexWeights;
 use crate::enumeration::{BLOCK_BITS, MAX_PLAYERS, WAVE_BITS, check_finite, evaluate_masks};
 use crate::error::ValueError;
 
-/// Maximum number of coalitions times outputs in a result.
+/// Maximum size of a result: number of coalitions times number of outputs.
 pub const MAX_INTERACTIONS: usize = 1 << 20;
 
-/// Computes the exact indices of all coalitions of up to `order` players of `game`, for all outputs.
+/// Computes the exact interaction indices of all coalitions of up to `order` players in `game`, for all
+/// outputs.
 ///
 /// ```text
 /// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
@@ -77,10 +80,10 @@ pub fn enumerate_interactions(
     enumerate_interactions_many(game, &[(index.clone(), order)]).map(|mut found| found.swap_remove(0))
 }
 
-/// Same as [`enumerate_interactions`] for several indices, each with its order, in one pass: each coalition
-/// is evaluated once.
+/// Same as [`enumerate_interactions`] for several interaction indices, each with its order, in a single pass:
+/// each coalition is evaluated only once.
 ///
-/// The results are in the order of `asked`. If that is empty, the game is not evaluated.
+/// The results are in the order of `asked`. If `asked` is empty, the game is not evaluated.
 ///
 /// # Errors
 ///
@@ -156,8 +159,8 @@ pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Resul
     Ok(())
 }
 
-/// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅), whose sums by size
-/// come first in `sums`.
+/// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅). `sums` begins with
+/// the sums of v − v(∅) by size.
 fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
     let players = weights.players();
     let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();
@@ -167,15 +170,15 @@ fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64>
     sums.iter().zip(base).map(of).collect()
 }
 
-/// The quantity that is summed for a coalition K. It determines how the two halves of a table are combined if
-/// the next player joins K.
+/// The quantity that is summed for a coalition K. It determines how the halves of a table are combined if the
+/// next player joins K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum JoinedQuantity {
-    /// Δ_K v(S).
+    /// The difference Δ_K v(S).
     Difference,
-    /// v(S ∪ K).
+    /// The value v(S ∪ K), with all of K present.
     Present,
-    /// v(S).
+    /// The value v(S), with all of K absent.
     Absent,
 }
 
@@ -189,7 +192,7 @@ impl JoinedQuantity {
     }
 }
 
-/// The coalitions of at most s of d players, in mask order, as folding produces them.
+/// The coalitions of at most s players among d, in mask order, as folding produces them.
 struct Masks {
     players: usize,
     masks: Vec<u64>,
@@ -204,7 +207,7 @@ impl Masks {
         Self { players, masks }
     }
 
-    /// Returns the indices of all non-empty coalitions up to the order of the weights.
+    /// Returns the interaction indices of all non-empty coalitions up to the order of `weights`.
     fn weigh(
         &self,
         weights: &IndexWeights,
@@ -234,7 +237,7 @@ impl Masks {
     }
 }
 
-/// Returns each mask unchanged, followed by `joined` of it if it has room for another member.
+/// Returns each mask unchanged, followed by `joined(mask)` if the coalition may have another member.
 fn split(masks: &[u64], order: usize, joined: impl Fn(u64) -> u64) -> Vec<u64> {
     let both = |&mask: &u64| [mask].into_iter().chain(has_room(mask, order).then(|| joined(mask)));
     masks.iter().flat_map(both).collect()
@@ -244,17 +247,17 @@ fn has_room(mask: u64, order: usize) -> bool {
     (mask.count_ones() as usize) < order
 }
 
-/// The result of folding 2^d consecutive masks.
+/// The sums that result from folding 2^d consecutive masks.
 struct FoldedSums {
-    /// For each channel and output: d + 1 sums by size for each coalition of at most s of the d players, in
-    /// mask order.
+    /// For each channel and output, and for each coalition of at most s of the d players in mask order: d + 1
+    /// sums, indexed by size.
     sums: Vec<Vec<f64>>,
-    /// The values of the last mask.
+    /// The values of the last mask, one per output.
     last: Vec<f64>,
 }
 
 impl FoldedSums {
-    /// Returns the sums of one channel, a list per output.
+    /// Returns the sums for one channel, a list per output.
     fn channel_sums(&self, channels: &[JoinedQuantity], wanted: JoinedQuantity) -> &[Vec<f64>] {
         let outputs = self.last.len();
         match channels.iter().position(|&channel| channel == wanted) {
@@ -264,19 +267,19 @@ impl FoldedSums {
     }
 }
 
-/// Data shared by all blocks of the pass.
+/// Data that all blocks of the pass share.
 struct Pass<'a> {
     game: &'a dyn Game,
     block_bits: usize,
     order: usize,
-    /// The values of the first block, unless the game is a table.
+    /// The values in the first block, unless the game is a table.
     first: &'a [f64],
     base: &'a [f64],
     channels: &'a [JoinedQuantity],
 }
 
 impl Pass<'_> {
-    /// Folds the 2^`bits` masks from `start` on.
+    /// Folds the 2^`bits` masks that begin at `start`.
     fn fold(&self, start: usize, bits: usize) -> Result<FoldedSums, ValueError> {
         if bits <= self.block_bits {
             return self.fold_block(start);
@@ -292,7 +295,7 @@ impl Pass<'_> {
         Ok(self.merge(&left, right, bits - 1))
     }
 
-    /// Merges two folds of `bits` bits each, where the masks of `right` follow those of `left`.
+    /// Merges two folds of adjacent ranges of masks, `left` before `right`, with `bits` bits each.
     fn merge(&self, left: &FoldedSums, right: FoldedSums, bits: usize) -> FoldedSums {
         let outputs = self.base.len();
         let masks = Masks::new(bits, self.order).masks;
@@ -315,7 +318,7 @@ impl Pass<'_> {
         FoldedSums { sums, last: right.last }
     }
 
-    /// Folds the block of masks from `start` on.
+    /// Folds the block of masks that begins at `start`.
     fn fold_block(&self, start: usize) -> Result<FoldedSums, ValueError> {
         let outputs = self.base.len();
         let asked;
@@ -353,8 +356,8 @@ impl Pass<'_> {
     }
 }
 
-/// Folds one player, the highest bit, into the tables. Every mask has a table of `length` numbers per size,
-/// and one size more after folding.
+/// Folds one player, the highest bit, into the tables. For every mask and size, the table has `length`
+/// numbers; folding adds one size.
 fn fold_player(
     channel: JoinedQuantity,
     order: usize,

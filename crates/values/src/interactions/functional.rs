@@ -1,4 +1,4 @@
-//! Functionals of polynomials in the probability of presence, which define indices.
+//! Functionals of polynomials in the probability of presence. They define the weights of interaction indices.
 
 use super::binomial::{binomial, sign};
 use crate::semivalue::Semivalue;
@@ -6,14 +6,14 @@ use crate::semivalue::Semivalue;
 /// A functional `L(f) = Σ c ∫ f^(j)/j! dμ` of polynomials f in t on \[0, 1\].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Functional {
-    /// The sum of its terms. Up to the degree of `known`, its closed form is used instead of the terms, which
-    /// cancel there.
+    /// The sum of `terms`. Up to the degree in `known`, the closed form in `known` is used instead, because
+    /// the terms cancel there.
     Sum { terms: Vec<Term>, known: Option<(usize, Semivalue)> },
-    /// Weights `q[s]` of each coalition of s of the q.len() − 1 other players.
+    /// Weights by size: `q[s]` for each coalition of s players among the q.len() − 1 others.
     OfSizes(Vec<f64>),
 }
 
-/// `coefficient ∫ f^(derivative)/derivative! dμ`.
+/// A term `coefficient ∫ f^(derivative)/derivative! dμ`, where μ is the measure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Term {
     pub(super) coefficient: f64,
@@ -22,7 +22,7 @@ pub(super) struct Term {
 }
 
 impl Functional {
-    /// Returns the integral over a measure.
+    /// Creates the integral over a measure.
     pub(super) fn integral(measure: Semivalue) -> Self {
         Self::Sum { terms: vec![Term { coefficient: 1.0, derivative: 0, measure }], known: None }
     }
@@ -52,7 +52,7 @@ impl Functional {
 }
 
 impl Term {
-    /// Returns the moment: the j-th derivative of t^a (1−t)^b over j! is
+    /// Returns the value of this term for f = t^a (1−t)^b. The j-th derivative of f divided by j! is
     /// `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
     fn moment(&self, a: usize, b: usize) -> f64 {
         let least = self.derivative.saturating_sub(a);
@@ -89,7 +89,7 @@ fn centred_moment(measure: &Semivalue, q: usize) -> f64 {
 }
 
 /// Returns `Σ_y (−1)^y C(q, y) M(q − y, y)`. For a probability measure, the absolute values of the terms sum
-/// to 1, so the error is relative to 1.
+/// to 1, so the absolute error is about one rounding error of 1.
 fn alternating(q: usize, moment: impl Fn(usize, usize) -> f64) -> f64 {
     let part = |absent: usize| {
         let moment = moment(q - absent, absent);

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::error::ValueError;
 use crate::semivalue::{Presence, Semivalue};
 
-/// An interaction index: a weighted sum of differences that measures the interaction of the players of a
-/// coalition.
+/// An interaction index: it measures the interaction of the players in a coalition by a weighted sum of
+/// differences.
 ///
-/// Its textual form (on the command line, in result files, in serde) is its name: that of a [`Semivalue`] for
-/// its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`, `shapley-taylor`,
-/// `faithful-shapley`, `faithful-banzhaf`, `faithful-weighted-banzhaf=P`, `k-additive-shapley`, `chaining`,
-/// `moebius`, `co-moebius`, `walsh`; for generalized values `generalized-` followed by the name of a
-/// semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short names of shapiq (`SII`,
-/// `k-SII`, `STII`, …) are accepted too. The [module](crate::interactions) documents the formulas, the
-/// sources and the names used by other libraries.
+/// Its textual form (on the command line, in result files, in serde) is its name: the name of a [`Semivalue`]
+/// for its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`,
+/// `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `faithful-weighted-banzhaf=P`,
+/// `k-additive-shapley`, `chaining`, `moebius`, `co-moebius`, `walsh`; for generalized values `generalized-`
+/// followed by the name of a semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short
+/// names of shapiq (`SII`, `k-SII`, `STII`, …) are accepted too. The [module](crate::interactions) documents
+/// the formulas, the sources and the names used by other libraries.
 ///
 /// ```
 /// use apportion_values::InteractionIndex;
@@ -39,45 +39,47 @@ pub enum InteractionIndex {
     /// k-Shapley values (n-Shapley, aggregated Shapley interactions): Shapley interaction indices up to the
     /// order, corrected by Bernoulli numbers so that they sum to v(N) − v(∅).
     KShapley,
-    /// The Shapley-Taylor index: Möbius coefficients below the order; larger ones are shared equally by the
-    /// coalitions of that order.
+    /// The Shapley-Taylor index: Möbius coefficients for coalitions below the order; the coefficient of a
+    /// larger coalition is shared equally by its subsets of that order.
     ShapleyTaylor,
-    /// The faithful Shapley index: the best approximation of the game of this order under the weights of the
-    /// Shapley kernel, exact at ∅ and N.
+    /// The faithful Shapley index: the best approximation of the game by interactions up to the order, with
+    /// the weights of the Shapley kernel and exact at ∅ and N.
     FaithfulShapley,
-    /// The faithful Banzhaf index: the best approximation of this order if all coalitions have equal weights.
+    /// The faithful Banzhaf index: the best approximation by interactions up to the order, with equal weights
+    /// for all coalitions.
     FaithfulBanzhaf,
-    /// The best approximation of this order if every player is present independently with probability p.
+    /// The best approximation by interactions up to the order if every player is present independently with
+    /// probability p.
     FaithfulWeightedBanzhaf(Presence),
     /// The Shapley interaction indices of the faithful Shapley approximation, which is the nearest k-additive
     /// game.
     KAdditiveShapley,
     /// The chaining interaction index.
     Chaining,
-    /// The Möbius transform, also called dividends: Δ_K v(∅), the internal interaction index.
+    /// The Möbius transform (Harsanyi dividends): Δ_K v(∅), also called the internal interaction index.
     Moebius,
-    /// The co-Möbius transform: Δ_K v(N∖K), the external interaction index.
+    /// The co-Möbius transform: Δ_K v(N∖K), also called the external interaction index.
     CoMoebius,
-    /// The Walsh coefficients β_K of `v(S) = Σ_T β_T χ_T(S)`, where χ_T(S) is the product of +1 for members
-    /// of T in S and −1 for the others.
+    /// The Walsh coefficients β_K in `v(S) = Σ_T β_T χ_T(S)`, where χ_T(S) is the product over the members of
+    /// T of +1 if the member is in S, and −1 if it is not.
     Walsh,
-    /// The generalized value of a semivalue: the marginal contribution of K as a single player.
+    /// The generalized value of a semivalue: the marginal contribution of K, treated as a single player.
     Generalized(Semivalue),
     /// The chaining generalized value.
     GeneralizedChaining,
-    /// v(K) − v(∅).
+    /// The internal generalized value v(K) − v(∅).
     GeneralizedInternal,
-    /// v(N) − v(N∖K).
+    /// The external generalized value v(N) − v(N∖K).
     GeneralizedExternal,
     /// The joint Shapley value: generalized values with weights for which the indices of all coalitions up to
     /// the order sum to v(N) − v(∅). Supports up to 25 players.
     JointShapley,
 }
 
-/// A name, the short name in shapiq (or empty), and the index.
+/// A name, the short name in shapiq (empty if there is none), and the interaction index.
 type Named = (&'static str, &'static str, InteractionIndex);
 
-/// The indices without parameters, except those of semivalues.
+/// The interaction indices without parameters, except those that are named after a semivalue.
 const NAMED: [Named; 13] = [
     ("k-shapley", "k-sii", InteractionIndex::KShapley),
     ("shapley-taylor", "stii", InteractionIndex::ShapleyTaylor),
@@ -101,8 +103,8 @@ impl InteractionIndex {
     /// The Banzhaf interaction index.
     pub const BANZHAF: Self = Self::Semivalue(Semivalue::Banzhaf);
 
-    /// Returns whether it is a generalized value, which treats K as a single player. Other indices are sums
-    /// of the differences Δ_K, and are zero for coalitions that no Möbius term contains.
+    /// Returns whether this is a generalized value, which treats K as a single player. All other indices are
+    /// sums of the differences Δ_K, and are zero for coalitions that are not contained in any Möbius term.
     pub fn is_generalized(&self) -> bool {
         matches!(
             self,

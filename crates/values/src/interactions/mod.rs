@@ -9,19 +9,19 @@
 //!
 //! # Common form
 //!
-//! Every index here is a weighted sum of derivatives whose weights depend on sizes only. They are determined
-//! by numbers `M_k(a, b)`: the total weight of the coalitions that contain a given players and exclude b
-//! given others,
+//! Every index here is a weighted sum of derivatives, with weights that depend on sizes only. The weights are
+//! determined by numbers `M_k(a, b)`, the total weight of the coalitions that contain `a` given players and
+//! exclude `b` given others:
 //!
 //! ```text
 //! I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S)  =  Σ_{R⊇K} M_k(r−k, 0) m(R),
 //! M_k(a, b) = M_k(a+1, b) + M_k(a, b+1)
 //! ```
 //!
-//! With `M_k(a, b) = L_k(t^a (1 − t)^b)`, they are a functional L_k of polynomials: for most indices the
-//! moments of a probability measure on \[0, 1\], the [mixing measure](crate::Semivalue). If an index is a
-//! best approximation of order s (the faithful ones), or is corrected to sum to v(N) (k-Shapley), L_k(f) is
-//! f(0) for all f of degree up to s − k, so that I(K) = m(K) in a game without larger terms.
+//! They define a functional L_k of polynomials by `M_k(a, b) = L_k(t^a (1 − t)^b)`. For most indices, they
+//! are the moments of a probability measure on \[0, 1\], the [mixing measure](crate::Semivalue). If an index
+//! is a best approximation of order s (the faithful ones), or is corrected to sum to v(N) (k-Shapley), L_k(f)
+//! is f(0) for all f of degree up to s − k, so that I(K) = m(K) in a game without larger terms.
 //!
 //! | index | `M_k(r−k, 0)`, the weight of m(R) | L_k | depends on the order | sums to v(N) − v(∅) |
 //! |---|---|---|---|---|
@@ -42,8 +42,8 @@
 //! y).)
 //!
 //! *Generalized values* treat K as a single player: `G(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) [v(S ∪ K) − v(S)]`.
-//! They use the same numbers; the weight of m(R) is `M_k(|R∖K|, 0)` for every R that intersects K. They are
-//! `generalized-shapley`, `generalized-banzhaf`, `generalized-chaining`, `generalized-internal` (v(K) −
+//! They use the same numbers M_k; the weight of m(R) is `M_k(|R∖K|, 0)` for every R that intersects K. They
+//! are `generalized-shapley`, `generalized-banzhaf`, `generalized-chaining`, `generalized-internal` (v(K) −
 //! v(∅)), `generalized-external` (v(N) − v(N∖K)) and so on for every semivalue. `joint-shapley` uses the
 //! unique weights for which all coalitions up to order s sum to v(N) − v(∅).
 //!

@@ -11,12 +11,12 @@ use super::index::InteractionIndex;
 use super::weights::IndexWeights;
 use crate::error::ValueError;
 
-/// Maximum number of players for computing the transform from all 2^n values.
+/// Maximum number of players if the transform is computed from all 2^n values.
 const MAX_TABULATED_PLAYERS: usize = 20;
 
 /// A game represented by the non-zero coefficients of its Möbius transform: `v(S) = Σ_{R⊆S} m(R)`.
 ///
-/// If there are few coefficients, indices are computed from them for any number of players.
+/// If there are few coefficients, interaction indices are computed from them for any number of players.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -36,13 +36,13 @@ const MAX_TABULATED_PLAYERS: usize = 20;
 pub struct MoebiusTransform {
     outputs: usize,
     terms: Coalitions,
-    /// Coefficients, terms × k.
+    /// The coefficients, terms × k.
     coefficients: Vec<f64>,
 }
 
 impl MoebiusTransform {
-    /// Creates the game with the `coefficients` of `terms`, terms × k. The coefficient of the empty coalition
-    /// is v(∅). Coefficients of repeated coalitions are added.
+    /// Creates the game from its Möbius terms, each with k `coefficients` (terms × k, row-major). The
+    /// coefficient of the empty coalition is v(∅). Coefficients of repeated coalitions are added.
     ///
     /// # Errors
     ///
@@ -111,13 +111,13 @@ impl MoebiusTransform {
         &self.terms
     }
 
-    /// Returns their coefficients, terms × k.
+    /// Returns the coefficients of the [terms](Self::terms), terms × k.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients
     }
 
-    /// Computes the indices of coalitions of up to `order` players: those contained in some term, or all for
-    /// generalized values.
+    /// Computes the interaction indices of coalitions of up to `order` players: all coalitions for
+    /// generalized values, otherwise only those that are contained in some term.
     ///
     /// ```text
     /// I(K) = Σ_{R⊇K} M_k(r−k, 0) m(R)

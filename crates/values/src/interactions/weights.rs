@@ -1,4 +1,4 @@
-//! The weights of an index for an order and a number of players.
+//! The weights of an interaction index for a given order and number of players.
 
 use super::binomial::{bernoulli, binomial, sign};
 use super::functional::{Functional, Term};
@@ -7,11 +7,11 @@ use crate::enumeration::MAX_PLAYERS;
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// Maximum order of an index.
+/// Maximum order of an interaction index.
 pub const MAX_ORDER: usize = 64;
 
-/// The weights of an [interaction index](InteractionIndex) for coalitions of up to s of n players: of the
-/// game's differences, of its Möbius transform, and of its Walsh coefficients.
+/// The weights of an [interaction index](InteractionIndex) for coalitions of up to s of n players: the
+/// weights of the game's differences, of its Möbius coefficients, and of its Walsh coefficients.
 ///
 /// All are determined by the numbers [`M_k(a, b)`](Self::moment) of the [module](crate::interactions). With
 /// k = |K|, r = |R|, t = |T|:
@@ -22,9 +22,9 @@ pub const MAX_ORDER: usize = 64;
 ///      = Σ_T walsh_weight_of(k, t, |K∩T|) β_T         v(S) = Σ_T β_T Π_{i∈T} (+1 if i ∈ S else −1)
 /// ```
 ///
-/// where v(S ∪ K) − v(S) replaces Δ_K v(S) for generalized values. The empty coalition has an index as well:
-/// v(∅), except for the faithful Banzhaf indices, which have the constant of their approximation, and the
-/// Walsh coefficients.
+/// where v(S ∪ K) − v(S) replaces Δ_K v(S) for generalized values. The empty coalition has an index as well.
+/// For faithful Banzhaf indices, it is the constant term of the approximation; for Walsh coefficients, the
+/// mean of v over all coalitions; for all others, v(∅).
 ///
 /// ```
 /// use apportion_values::InteractionIndex;
@@ -41,15 +41,15 @@ pub struct IndexWeights {
     players: usize,
     is_generalized: bool,
     has_own_constant: bool,
-    /// Functionals for coalitions of 0, 1, …, min(s, n) members.
+    /// The functionals L_k for coalitions of k = 0, 1, …, min(s, n) members.
     functionals: Vec<Functional>,
-    /// A factor for each functional.
+    /// For each functional, a factor by which it is multiplied.
     scales: Vec<f64>,
 }
 
 impl InteractionIndex {
-    /// Returns the weights of this index for coalitions of up to `order` of `players` players. Indices that
-    /// do not depend on the order accept any.
+    /// Returns the weights of this index for coalitions of up to `order` players in games of `players`
+    /// players. Indices that do not depend on the order accept any order.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl IndexWeights {
         self.players
     }
 
-    /// Returns whether they are weights of v(S ∪ K) − v(S) instead of Δ_K v(S).
+    /// Returns whether the weights are for v(S ∪ K) − v(S) instead of Δ_K v(S).
     pub fn is_generalized(&self) -> bool {
         self.is_generalized
     }
@@ -142,8 +142,8 @@ impl IndexWeights {
         self.scales[size] * self.functional(size).moment(a, b)
     }
 
-    /// Returns the weight of m(R) in the index of K: `M_k(r−k, 0)` if K ⊆ R. Other R only have weights in
-    /// generalized values.
+    /// Returns the weight of m(R) in the index of K for K ⊆ R, `M_k(r−k, 0)`, with k = `size` and r = `of`.
+    /// If R does not contain K, the weight is zero except in generalized values.
     ///
     /// # Panics
     ///
@@ -153,7 +153,8 @@ impl IndexWeights {
         self.moment(size, of - size, 0)
     }
 
-    /// Returns the weight of m(R) in the index of K, where R and K have `common` players in common.
+    /// Returns the weight of m(R) in the index of K, with k = `size` and r = `of`; R and K have `common`
+    /// players in common.
     ///
     /// # Panics
     ///
@@ -180,8 +181,8 @@ impl IndexWeights {
         self.walsh_weight_of(size, of, size)
     }
 
-    /// Returns the weight of the Walsh coefficient β_T in the index of K, where T and K have `common` players
-    /// in common.
+    /// Returns the weight of the Walsh coefficient β_T in the index of K, with k = `size` and t = `of`; T and
+    /// K have `common` players in common.
     ///
     /// # Panics
     ///
@@ -206,18 +207,18 @@ impl IndexWeights {
     }
 }
 
-/// Returns the mixing measure with all mass at one point.
+/// Returns the mixing measure that has all mass at one point.
 fn at(point: f64) -> Result<Semivalue, ValueError> {
     Semivalue::mixture(&[point], &[1.0])
 }
 
-/// Returns Beta(x, y), with a density proportional to t^(x−1) (1−t)^(y−1).
+/// Returns the mixing measure Beta(x, y), whose density is proportional to t^(x−1) (1−t)^(y−1).
 fn beta(x: usize, y: usize) -> Result<Semivalue, ValueError> {
     Semivalue::beta_shapley(y as f64, x as f64)
 }
 
-/// Returns L_k of an index other than the joint Shapley value, with k = `size`; 0 for the index of the empty
-/// coalition, if it has a separate one.
+/// Returns the functional L_k, with k = `size`, of any index except the joint Shapley value. The size 0
+/// stands for the index of the empty coalition, if that differs from v(∅).
 fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Functional, ValueError> {
     let rest = order - size;
     let taylor = |p: f64, measure: Semivalue| -> Result<Functional, ValueError> {
@@ -287,8 +288,9 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
     (0..=rest).map(term).collect()
 }
 
-/// Returns the weight of a coalition by its size 0 to n − 1 (Harris et al. 2022, Theorem 2): the weights for
-/// which all steps from a coalition, each adding up to s players at once, have equal shares.
+/// Returns the weights of coalitions of size 0 to n − 1 in the joint Shapley value (Harris et al. 2022,
+/// Theorem 2). With these weights, all steps from a coalition, each of which adds up to s players at once,
+/// have equal shares.
 fn joint_shapley_distribution(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
     let mut distribution: Vec<f64> = Vec::with_capacity(players);

@@ -6,7 +6,7 @@ use super::size_distribution;
 use crate::error::ValueError;
 use crate::logarithms::ln_gamma;
 
-/// Range of the parameters: sums and ratios of others would leave the range of `f64`.
+/// Range of the parameters. Outside it, their sums and ratios could overflow or underflow.
 const LEGAL: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t
@@ -36,8 +36,9 @@ impl BetaDistribution {
         self.beta
     }
 
-    /// Returns `B(a + β, b + α) / B(β, α) = Π_{k<a} (β + k)/(α + β + k) · Π_{k<b} (α + k)/(α + β + a +
-    /// k)`. All factors are below 1, so the product only underflows if the result does.
+    /// Returns the moment
+    /// `B(a + β, b + α) / B(β, α) = Π_{k<a} (β + k)/(α + β + k) · Π_{k<b} (α + k)/(α + β + a + k)`. All
+    /// factors are below 1, so the product only underflows if the result does.
     pub(crate) fn moment(self, a: usize, b: usize) -> f64 {
         let Self { alpha, beta } = self;
         let present = (0..a).map(|k| (beta + k as f64) / (alpha + beta + k as f64));
@@ -50,7 +51,7 @@ impl BetaDistribution {
         ln_beta(self.beta + a as f64, self.alpha + b as f64) - ln_beta(self.beta, self.alpha)
     }
 
-    /// Returns the beta-binomial distribution on `0..players`.
+    /// Returns the beta-binomial distribution of coalition sizes `0..players`.
     pub(crate) fn size_distribution(self, players: usize) -> Vec<f64> {
         let others = players.saturating_sub(1) as f64;
         size_distribution::from_ratios(players, |size| {

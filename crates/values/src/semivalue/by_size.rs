@@ -1,22 +1,22 @@
-//! Custom weights for each size of coalition.
+//! Custom weights for each coalition size.
 
 use std::sync::Arc;
 
 use crate::error::{ValueError, WeightsProblem};
 use crate::logarithms::ln_factorial;
 
-/// Tolerance for the sum of the weights.
+/// Maximum difference of the sum of the weights from 1.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Weights by size for a fixed number of players n, stored as the distribution P(s) of the size of the
-/// coalition that the player joins.
+/// Weights by coalition size for a fixed number of players n. They are stored as the distribution P(s) of the
+/// size of the coalition that a player joins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeWeights {
     distribution: Arc<[f64]>,
 }
 
 impl SizeWeights {
-    /// Creates the weights from the weight of a single coalition of each size.
+    /// Creates the weights from the weight `weights[s]` of a single coalition of each size s.
     pub(crate) fn of_coalitions(weights: &[f64]) -> Result<Self, ValueError> {
         check_weights(weights)?;
         let others = weights.len() - 1;
@@ -34,7 +34,7 @@ impl SizeWeights {
         Self::checked(distribution.collect())
     }
 
-    /// Creates the weights from the probability of each size.
+    /// Creates the weights from the probability of each coalition size.
     pub(crate) fn of_sizes(distribution: &[f64]) -> Result<Self, ValueError> {
         check_weights(distribution)?;
         Self::checked(distribution.into())
@@ -49,12 +49,12 @@ impl SizeWeights {
         }
     }
 
-    /// Returns the number of players n that the weights are for.
+    /// Returns the number of players n in the games that the weights are for.
     pub fn players(&self) -> usize {
         self.distribution.len()
     }
 
-    /// Returns P(s), the probability of each size `0..n`.
+    /// Returns the probability P(s) of each coalition size in `0..n`.
     pub fn distribution(&self) -> &[f64] {
         &self.distribution
     }
@@ -73,8 +73,8 @@ impl SizeWeights {
         (a..=others - b).map(|size| self.distribution[size] * given_size(size)).sum()
     }
 
-    /// Returns the weights for `players` of the n players if the others are null players. Removing one player
-    /// maps sizes s and s + 1 to s.
+    /// Returns the weights for games of `players` players, where the other players, up to n, are null
+    /// players. Removing one null player maps sizes s and s + 1 to s.
     pub(crate) fn for_players(&self, players: usize) -> Self {
         assert!(
             (1..=self.players()).contains(&players),

@@ -1,4 +1,4 @@
-//! Mixtures of several probabilities of presence: a mixing measure of atoms.
+//! Mixing measures with finitely many atoms: mixtures of several probabilities of presence.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Mixture {
         Ok(Self { points: rule.presence().into(), weights: weights.into() })
     }
 
-    /// Returns the positions of the atoms.
+    /// Returns the positions of the atoms, which are probabilities of presence.
     pub fn points(&self) -> &[f64] {
         &self.points
     }

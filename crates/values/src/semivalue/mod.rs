@@ -46,7 +46,8 @@ use crate::least_squares::LeastSquaresForm;
 use crate::logarithms::ln_factorial;
 use crate::quadrature::Rule;
 
-/// A semivalue: an average of a player's marginal contributions.
+/// A semivalue: an average of a player's marginal contributions, with weights that depend on the coalition
+/// size only.
 ///
 /// Its textual form (on the command line, in result files, in serde) is its name: `shapley`, `banzhaf`,
 /// `weighted-banzhaf=0.3`, `beta=4,1`, `by-size=0.25,0.25,0.25`, `mixture=0.2:0.5,0.8:0.5`.
@@ -68,11 +69,11 @@ use crate::quadrature::Rule;
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Semivalue {
-    /// All sizes of coalitions have equal weights: `φ_i = (1/n) Σ_S [v(S∪i) − v(S)] / C(n−1, s)` (Leverage
-    /// SHAP, equation 1).
+    /// The Shapley value, in which all coalition sizes have equal weights:
+    /// `φ_i = (1/n) Σ_S [v(S∪i) − v(S)] / C(n−1, s)` (Leverage SHAP, equation 1).
     Shapley,
-    /// All coalitions have equal weights: `φ_i = 2^{−(n−1)} Σ_S [v(S∪i) − v(S)]` (Kernel Banzhaf, equation
-    /// 2).
+    /// The Banzhaf value, in which all coalitions have equal weights: `φ_i = 2^{−(n−1)} Σ_S [v(S∪i) − v(S)]`
+    /// (Kernel Banzhaf, equation 2).
     Banzhaf,
     /// Every other player is present with probability p (Li and Yu, *Robust data valuation with weighted
     /// Banzhaf values*, 2023). Banzhaf is the case p = ½. Created with [`Semivalue::weighted_banzhaf`].
@@ -80,10 +81,10 @@ pub enum Semivalue {
     /// The probability of presence has a Beta distribution (Kwon and Zou, *Beta Shapley*, 2022). Created with
     /// [`Semivalue::beta_shapley`].
     BetaShapley(BetaDistribution),
-    /// Weights for each size of coalition, for a fixed number of players. Created with
+    /// Weights for each coalition size, for a fixed number of players. Created with
     /// [`Semivalue::from_size_weights`] and [`Semivalue::from_size_distribution`].
     SizeWeights(SizeWeights),
-    /// The probability of presence has several values. Created with [`Semivalue::mixture`] and
+    /// The probability of presence takes one of finitely many values. Created with [`Semivalue::mixture`] and
     /// [`Semivalue::mixing_density`].
     Mixture(Mixture),
 }
@@ -104,7 +105,7 @@ impl Semivalue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Beta`] unless both are positive, from 1e-100 to 1e100.
+    /// [`ValueError::Beta`] unless both parameters are from 1e-100 to 1e100.
     pub fn beta_shapley(alpha: f64, beta: f64) -> Result<Self, ValueError> {
         BetaDistribution::new(alpha, beta).map(Self::BetaShapley)
     }
@@ -121,9 +122,9 @@ impl Semivalue {
         SizeWeights::of_coalitions(weights).map(Self::SizeWeights)
     }
 
-    /// Creates the value whose player joins a coalition of `s` others with probability `distribution[s]`,
-    /// uniformly among the coalitions of this size, for games of `distribution.len()` players:
-    /// `Σ_s distribution[s] = 1`. Shapley is the uniform distribution.
+    /// Creates the value in which a player joins a coalition of `s` others with probability
+    /// `distribution[s]`; all coalitions of this size are equally likely. For games of `distribution.len()`
+    /// players: `Σ_s distribution[s] = 1`. Shapley is the uniform distribution.
     ///
     /// # Errors
     ///
@@ -175,10 +176,10 @@ impl Semivalue {
     /// Returns `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`: the probability that `a` given players are present and `b`
     /// given others are absent.
     ///
-    /// For Shapley, it is correctly rounded as long as the binomial coefficient C(a + b, a) is an exact f64,
-    /// which is the case for a + b ≤ 50; otherwise, the relative error is below 1e-15 for each of the O(a +
-    /// b) factors. Moments below 1e-305 may be zero. For weights by size of n players, it takes O(n (a + b))
-    /// steps.
+    /// For Shapley, the moment is correctly rounded as long as the binomial coefficient C(a + b, a) is an
+    /// exact f64, which is the case for a + b ≤ 50; otherwise, the relative error is below 1e-15 for each of
+    /// the O(a + b) factors. Moments below 1e-305 may be zero. For weights by size for n players, computing a
+    /// moment takes O(n (a + b)) steps.
     ///
     /// # Panics
     ///
@@ -199,7 +200,8 @@ impl Semivalue {
         }
     }
 
-    /// Returns the weight of a coalition of `size` others in a game of `players`: `M(s, n − 1 − s)`.
+    /// Returns the weight of a coalition of `size` other players in a game of `players` players:
+    /// `M(s, n − 1 − s)`.
     ///
     /// # Panics
     ///
@@ -212,10 +214,10 @@ impl Semivalue {
     /// Returns the distribution of the size of the coalition that the player joins:
     /// `P(s) = C(n−1, s) · M(s, n−1−s)` for `s` in `0..n`; it sums to 1.
     ///
-    /// It is computed directly, not as coefficient times binomial, so that it is accurate for any number of
-    /// players: 1/n each for Shapley, binomial distributions for (weighted) Banzhaf and the atoms of
-    /// mixtures, a beta-binomial distribution for Beta-Shapley. Takes O(n) time per atom; for weights by
-    /// size, O(n) for each player that is missing.
+    /// The distribution is computed directly, not as coefficient times binomial, so that it is accurate for
+    /// any number of players: 1/n for each size for Shapley, binomial distributions for (weighted) Banzhaf
+    /// and the atoms of mixtures, a beta-binomial distribution for Beta-Shapley. Takes O(n) time per atom;
+    /// for weights by size, O(n) for each player by which `players` is smaller than their number of players.
     ///
     /// # Panics
     ///
@@ -269,8 +271,8 @@ impl Semivalue {
         }
     }
 
-    /// Checks that the value is defined for a game of `players`; only weights by size are limited to a single
-    /// number.
+    /// Checks that the value is defined for a game of `players` players. Only weights by size are limited to
+    /// a fixed number of players.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Names of semivalues, for the command line and result files.
+//! Names of semivalues, as used on the command line and in result files.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;

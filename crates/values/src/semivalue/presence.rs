@@ -13,12 +13,12 @@ impl Presence {
         if p > 0.0 && p < 1.0 { Ok(Self { p }) } else { Err(ValueError::Presence { actual: p }) }
     }
 
-    /// Returns the probability.
+    /// Returns the probability p.
     pub fn p(self) -> f64 {
         self.p
     }
 
-    /// Returns `p^a (1 − p)^b`.
+    /// Returns the moment `p^a (1 − p)^b`.
     pub(crate) fn moment(self, a: usize, b: usize) -> f64 {
         power(self.p, a) * power(1.0 - self.p, b)
     }

@@ -1,9 +1,11 @@
-//! Distributions of the size of the coalition that a player joins, from ratios of neighbouring sizes.
+//! Distributions of the size of the coalition that a player joins, computed from ratios of successive
+//! probabilities.
 
-/// Returns the distribution on `0..players` with `P(s + 1) / P(s) = ratio(s)`.
+/// Returns the distribution P on `0..players` that satisfies `P(s + 1) / P(s) = ratio(s)`.
 ///
-/// It starts from the mode, so that all other probabilities are products of ratios that can only underflow,
-/// and normalizes by the sum: the relative error is about one rounding error for each size from the mode.
+/// The computation starts at the mode, so that all other probabilities are products of ratios that can only
+/// underflow, and then normalizes by the sum. The relative error is about one rounding error per step from
+/// the mode.
 pub(crate) fn from_ratios(players: usize, ratio: impl Fn(usize) -> f64) -> Vec<f64> {
     let (mut most, mut ln_max, mut ln) = (0, 0.0, 0.0);
     for size in 1..players {
@@ -24,9 +26,10 @@ pub(crate) fn from_ratios(players: usize, ratio: impl Fn(usize) -> f64) -> Vec<f
     distribution
 }
 
-/// Returns the binomial distribution of `players − 1` others that are present with probability p = 1 − q.
+/// Returns the distribution of the number of present players among `players − 1` others, each present with
+/// probability p = 1 − q.
 pub(crate) fn binomial(players: usize, p: f64, q: f64) -> Vec<f64> {
-    // All mass is at one end, where ratios would be 0 or infinite.
+    // If p or q is zero, all mass is at one end, and ratios would be 0 or infinite.
     if p == 0.0 || q == 0.0 {
         let mut distribution = vec![0.0; players];
         let end = if p == 0.0 { distribution.first_mut() } else { distribution.last_mut() };

@@ -15,19 +15,20 @@ use crate::model::{Model, Rows};
 use crate::shared::Shared;
 use crate::synthetic::SyntheticRows;
 
-/// Maximum number of rows, whose pairwise distances are stored per coalition: 32 MB per thread.
+/// Maximum number of rows of data. All pairwise distances are stored for one coalition: 32 MB per thread.
 const MAX_ROWS: usize = 2000;
 
-/// The exponent of the smallest bandwidth of the grid, a power of ten.
+/// The smallest bandwidth in the grid is 10 to this power.
 const MIN_EXPONENT: i32 = -2;
 
 /// Number of bandwidths in the grid: five per power of ten, up to 100.
 const TRIED: usize = 21;
 
-/// The relative width at which the golden-section search ends.
+/// The golden-section search ends at this relative width of the interval.
 const NARROW: f64 = 1e-7;
 
-/// An empirical distribution whose bandwidth minimizes the AICc for the model, per explicand and coalition.
+/// An empirical distribution that chooses the bandwidth for each explicand and coalition by minimizing the
+/// AICc.
 ///
 /// For a coalition S, the predictions `y_r = f(x_S, r_S̄)` of all N rows r are smoothed over the present
 /// features: `ŷ = H y` with `H_rs = w_S(r, s) / Σ_t w_S(r, t)`, the kernel of the distribution between two
@@ -37,15 +38,15 @@ const NARROW: f64 = 1e-7;
 /// AICc(σ) = ln(|y − ŷ|² / N) + (1 + tr(H)/N) / (1 − (tr(H) + 2)/N)
 /// ```
 ///
-/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, for σ from 0.01 to 100 with tr(H) + 2 < N:
-/// the minimum on a coarse grid, refined by golden-section search. If the model does not depend on any absent
-/// feature, the original bandwidth is used.
+/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among the σ from 0.01 to 100 with tr(H) + 2 <
+/// N. The minimum is found on a coarse grid and refined by golden-section search. If the model does not
+/// depend on any absent feature, the original bandwidth is used.
 ///
 /// This corresponds to `AICc_full` in the R package shapr, which searches for the nearest minimum from 0.1
 /// and stops after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that
 /// happen to be computed together.)
 ///
-/// A coalition takes N predictions in addition to those for its value, and about 50 N² steps. The data may
+/// Choosing the bandwidth for a coalition takes N additional predictions and about 50 N² steps. The data may
 /// have at most 2000 rows.
 ///
 /// ```
@@ -105,7 +106,7 @@ impl EmpiricalDistribution {
 }
 
 impl AdaptedEmpiricalDistribution<'_> {
-    /// Returns the bandwidth of a coalition that is neither empty nor the grand coalition.
+    /// Returns the bandwidth for a coalition that is neither empty nor the grand coalition.
     ///
     /// # Errors
     ///
@@ -195,7 +196,7 @@ impl ConditionalDistribution for AdaptedEmpiricalDistribution<'_> {
     }
 }
 
-/// The inputs of the AICc for one coalition.
+/// The data from which the AICc is computed for one coalition.
 struct Smoother<'a> {
     /// Scaled squared distances between rows r and s < r, in order of r.
     distances: Vec<f64>,
@@ -241,7 +242,7 @@ impl Smoother<'_> {
         self.outputs.iter().enumerate().map(of_output).sum()
     }
 
-    /// Returns the σ that minimizes the AICc.
+    /// Returns the bandwidth σ that minimizes the AICc.
     fn best_bandwidth(&self) -> f64 {
         let tried = |index: usize| 10f64.powf(f64::from(MIN_EXPONENT) + index as f64 / 5.0);
         let best =

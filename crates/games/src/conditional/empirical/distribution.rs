@@ -15,8 +15,8 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Rows of the data, weighted by a Gaussian kernel of their distance from the explicand in the present
-/// features.
+/// The empirical conditional distribution: rows of the data, weighted by a Gaussian kernel of their distance
+/// from the explicand in the present features.
 ///
 /// ```text
 /// D_S(x, r)² = (x_S − r_S)ᵀ Σ_SS⁻¹ (x_S − r_S) / |S|
@@ -35,8 +35,8 @@ use crate::synthetic::SyntheticRows;
 ///   the marginal game. The bandwidth can be [chosen by AICc](Self::with_bandwidths_by_aicc).
 /// - *Share* η: defaults to 0.95, see [`with_share`](Self::with_share). With 1, all rows are used.
 /// - *Rows* per coalition: all rows that the share requires, unless [limited](Self::with_max_rows). If rows
-///   at the same distance exceed the limit, some of them represent all: those at even steps of weight in the
-///   order of their values.
+///   at the same distance exceed the limit, some of these rows represent all of them: they are chosen at even
+///   steps of cumulative weight, in the order of their values.
 /// - v(∅) is the mean over all rows, regardless of the share and the limit.
 ///
 /// # As in shapr
@@ -78,7 +78,7 @@ pub struct EmpiricalDistribution {
     max_rows: usize,
 }
 
-/// How rows are weighted and selected.
+/// How the rows of the data are weighted and selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
     /// As in the paper.
@@ -103,8 +103,8 @@ impl EmpiricalDistribution {
     /// # Errors
     ///
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
-    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, which would all be equally far from each other,
-    /// [`GameError::Covariance`] if numbers are too large for a variance.
+    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, which would all be at the same distance from each
+    /// other, [`GameError::Covariance`] if numbers are too large for a variance.
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(CountedRows::once(rows).sorted(), Variant::Paper)
@@ -113,7 +113,8 @@ impl EmpiricalDistribution {
     /// Fits the distribution to weighted rows: the kernel weight of a row is multiplied by its weight.
     ///
     /// Integer weights are multiplicities of rows. Other weights are proportions and are scaled to sum to the
-    /// number of rows. Rows of weight 0 are ignored. A limit on rows counts rows regardless of their weights.
+    /// number of rows. Rows of weight 0 are ignored. A limit on the number of rows applies to rows regardless
+    /// of their weights.
     ///
     /// # Errors
     ///
@@ -282,7 +283,7 @@ impl EmpiricalDistribution {
     }
 }
 
-/// Returns the indices of the features that are not determined by those before them.
+/// Returns the indices of the features that are not determined by the features before them.
 fn determining(lower: &Mat<f64>) -> Vec<usize> {
     (0..lower.nrows()).filter(|&i| lower[(i, i)] != 0.0).collect()
 }

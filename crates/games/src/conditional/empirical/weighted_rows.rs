@@ -1,16 +1,16 @@
-//! Selection and weighting of the rows of a coalition.
+//! Selects and weights the rows of data that represent a coalition.
 
 /// Rows of the data in order of distance, with their distances from the explicand and their weights.
 pub(super) struct WeightedRows {
-    /// Row indices by ascending distance; rows at equal distance in ascending order.
+    /// Row indices in order of ascending distance, and in ascending order at equal distance.
     order: Vec<usize>,
-    /// Distance per row.
+    /// The distance of each row.
     distances: Vec<f64>,
-    /// Weight per row; the nearest row has its count as its weight.
+    /// The weight of each row; for the nearest row, this is its count.
     weights: Vec<f64>,
 }
 
-/// Distances with a smaller relative difference are equal up to rounding.
+/// Distances whose relative difference is smaller than this are considered equal.
 const ROUNDING: f64 = 1e-9;
 
 impl WeightedRows {

@@ -1,10 +1,10 @@
-//! Coalitions of players in two blocks, with independent numbers of members from both.
+//! A design for coalitions of players in two blocks, with independent numbers of members from the two blocks.
 //!
 //! # Notation
 //!
-//! There are `n_1` and `n_2` players, where the first block contains the players `0..n_1`; (t, a) are the
-//! numbers of members of a coalition in the two blocks. A *stratum* contains the C(n_1, t) C(n_2, a)
-//! coalitions of one (t, a).
+//! The first block contains the `n_1` players `0..n_1`, the second block the `n_2` others. A coalition has t
+//! members from the first block and a from the second. A *stratum* contains the C(n_1, t) C(n_2, a)
+//! coalitions with the same (t, a).
 
 mod nested;
 
@@ -23,29 +23,31 @@ use crate::size::pairing::Pairing;
 use crate::size::size_distribution::SizeDistribution;
 use crate::size::water_filling::water_fill;
 
-/// Draws coalitions of two blocks of players without replacement, stratified by the numbers of members in
-/// each block.
+/// A design that draws coalitions of players in two blocks without replacement, stratified by the number of
+/// members from each block.
 ///
-/// The expected number of rows of a stratum is
+/// The expected number of rows in a stratum is
 ///
 /// ```text
 /// e(t, a) = min(C(n_1, t) C(n_2, a), c · g_1(t) g_2(a)),   Σ e(t, a) = m
 /// ```
 ///
-/// with the size distributions g_1 and g_2 (for pairs, the mean over (t, a) and (n_1 − t, n_2 − a)). It is
-/// rounded as in [`FixedCounts`](crate::FixedCounts), so that exactly m rows are drawn, or every possible
-/// coalition if m reaches their number. The empty and the full coalition are never drawn. For pairs,
-/// complements in both blocks, which are complements among all players, are included together.
+/// with the size distributions g_1 and g_2; for pairs, `g_1(t) g_2(a)` is replaced by its mean over (t, a)
+/// and (n_1 − t, n_2 − a). Expected numbers are rounded as in [`FixedCounts`](crate::FixedCounts), so that
+/// exactly m rows are drawn, or every possible coalition if m reaches their number. The empty and the grand
+/// coalition are never drawn. For pairs, a coalition and its complement among all players are included
+/// together.
 ///
 /// In [`Order::Nested`], the units of each stratum are in a random order and are added like those of one size
 /// in [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, where u is uniform on (0, 1] and the
-/// rate is `g_1(t) g_2(a)` (for pairs its mean with that of the complements, half of that if they are in the
-/// same stratum). [`expected`](TwoBlockSample::expected) is the number drawn, except for strata with an
-/// expectation below one. Levels depend on rates only up to a factor. So distributions that differ only in
-/// sizes that one of them cannot draw yield the same coalitions of all other sizes, up to the smaller number.
+/// rate is `g_1(t) g_2(a)` (for pairs, its mean over the stratum and the stratum of the complements, and half
+/// of this if both are the same stratum). [`expected`](TwoBlockSample::expected) is the number drawn, except
+/// for strata with an expected number below one. A common factor of all rates does not change the order of
+/// levels. So if two distributions only differ in sizes that one of them cannot draw, they yield the same
+/// coalitions of all other sizes, up to the smaller number.
 ///
-/// This is the sampling for regressions over a product measure on two sets of players, such as coalitions of
-/// other groups and of members of the same group.
+/// This is the design for regressions over a product measure on two sets of players, such as the other groups
+/// and the members of the same group.
 ///
 /// ```
 /// use apportion_samplers::{Order, Pairing, SizeDistribution, TwoBlocks};
@@ -68,20 +70,21 @@ use crate::size::water_filling::water_fill;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoBlocks {
-    /// The size distributions within the first and the second block.
+    /// The size distributions for the first and the second block.
     pub distributions: [SizeDistribution; 2],
-    /// Whether complements are included together.
+    /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,
     /// Whether samples grow.
     pub order: Order,
 }
 
-/// Units at the beginning of a sample.
+/// Units with which a sample begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirstUnits {
     /// The distinct rows; for pairs, rows 2k and 2k + 1 are complements of each other.
     pub coalitions: Coalitions,
-    /// The number of independent draws that produced them; more than units if some were drawn repeatedly.
+    /// The number of independent draws that produced these units; larger than their number if some were drawn
+    /// repeatedly.
     pub draws: usize,
 }
 
@@ -98,7 +101,8 @@ pub struct TwoBlockSample {
     pub(crate) coalitions: Coalitions,
     pub(crate) pairing: Pairing,
     pub(crate) blocks: [usize; 2],
-    /// e(t, a) at index t (n_2 + 1) + a; bitwise equal to the population if a stratum is exhausted.
+    /// The expected number e(t, a), at index t (n_2 + 1) + a. It is bitwise equal to the population if the
+    /// stratum is exhausted.
     pub(crate) expected: Vec<f64>,
     pub(crate) populations: Vec<f64>,
     pub(crate) is_complete: bool,
@@ -121,7 +125,7 @@ impl TwoBlockSample {
         self.blocks
     }
 
-    /// Returns the numbers of members of row `row` in the two blocks.
+    /// Returns the number of members of row `row` from each of the two blocks.
     ///
     /// # Panics
     ///
@@ -132,7 +136,8 @@ impl TwoBlockSample {
         [first, coalition.size() - first]
     }
 
-    /// Returns the expected number of rows of a stratum.
+    /// Returns the expected number of rows in the stratum with `first` and `second` members from the two
+    /// blocks.
     ///
     /// # Panics
     ///
@@ -141,8 +146,8 @@ impl TwoBlockSample {
         self.expected[self.stratum(first, second)]
     }
 
-    /// Returns the logarithm of the probability that a given coalition of a stratum is in the sample, or −∞
-    /// if it cannot be.
+    /// Returns the logarithm of the probability that a given coalition in this stratum is in the sample, or
+    /// −∞ if it is never drawn.
     ///
     /// # Panics
     ///
@@ -210,8 +215,8 @@ impl TwoBlocks {
         Ok(TwoBlockSample { coalitions, pairing: self.pairing, blocks, expected, populations, is_complete })
     }
 
-    /// Returns g_1(t) g_2(a), or for pairs its mean with that of the complements; 0 if the stratum is never
-    /// drawn.
+    /// Returns the rate g_1(t) g_2(a) of a stratum; for pairs, the mean over the stratum and the stratum of
+    /// the complements. Returns 0 if the stratum is never drawn.
     pub(crate) fn weight(&self, t: usize, a: usize) -> f64 {
         let [first, second] = &self.distributions;
         let (n_1, n_2) = (first.players(), second.players());
@@ -225,8 +230,9 @@ impl TwoBlocks {
         }
     }
 
-    /// Returns whether the stratum represents a class. For pairs, the member with fewer players in the first
-    /// block represents the class, or the one with fewer in the second block if the first blocks tie.
+    /// Returns whether this stratum represents its class. For pairs, two strata form a class. The one with
+    /// fewer players from the first block represents it; if these numbers are equal, the one with fewer
+    /// players from the second block.
     pub(crate) fn names_a_class(&self, t: usize, a: usize) -> bool {
         let (n_1, n_2) = (self.distributions[0].players(), self.distributions[1].players());
         self.pairing == Pairing::Unpaired || (2 * t, 2 * a) <= (n_1, n_2)
@@ -235,19 +241,20 @@ impl TwoBlocks {
 
 /// A class of coalitions, or of pairs, that the design treats equally.
 pub(crate) struct Class {
-    /// The players of each block that are drawn from, and the number drawn. These are those of the stratum,
-    /// except that the last player of the first block is excluded if both members of a pair are in the
-    /// stratum: the pair is represented by the member that contains this player.
+    /// The number of players in each block from which members are drawn, and the number of members drawn from
+    /// it. They are equal to those of the stratum unless both members of a pair are in the stratum. In that
+    /// case, the last player of the first block is excluded: the pair is represented by the member that
+    /// contains this player.
     blocks: [usize; 2],
     drawn: [usize; 2],
     pub(crate) sizes: [usize; 2],
-    /// Number of players of the first block.
+    /// Number of players in the first block.
     first: usize,
     players: usize,
     pairing: Pairing,
     /// Number of units in the class; infinite if at least 2^128.
     pub(crate) population: f64,
-    /// Expected number of units.
+    /// Expected number of units in the sample.
     pub(crate) expected: f64,
 }
 
@@ -274,12 +281,12 @@ impl Class {
         }
     }
 
-    /// Returns whether both members of a pair are in the stratum.
+    /// Returns whether the class consists of pairs whose two members are both in the stratum.
     pub(crate) fn is_middle(&self) -> bool {
         self.drawn[0] < self.sizes[0]
     }
 
-    /// Appends the rows of `wanted` distinct units; all sets of this many are equally likely.
+    /// Appends the rows of `wanted` distinct units. All sets of this many units are equally likely.
     ///
     /// # Panics
     ///
@@ -308,7 +315,7 @@ impl Class {
                 if wanted == left || below(rng, left) < wanted {
                     let member =
                         |block: usize, rank: u128| unrank(self.blocks[block], self.drawn[block], rank);
-                    // Both ranks are below the number of subsets.
+                    // Both ranks are below the number of subsets, so `unrank` succeeds.
                     if let (Ok(first), Ok(second)) = (member(0, rank_1), member(1, rank_2)) {
                         self.join(first.view().words(), second.view().words(), &mut words);
                         self.pairing.push(&words, coalitions);
@@ -320,7 +327,7 @@ impl Class {
         }
     }
 
-    /// Draws subsets of both blocks, and draws again if the combination was drawn before.
+    /// Draws a subset of each block, and draws again if the combination was drawn before.
     fn reject(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let subsets = [0, 1].map(|block| UniformSubset::new(self.blocks[block], self.drawn[block]));
         let mut parts = self.blocks.map(|players| vec![0; words_for(players)]);
@@ -338,7 +345,7 @@ impl Class {
         );
     }
 
-    /// Concatenates the bits of both blocks, and adds the fixed player.
+    /// Concatenates the bits of the two blocks, and adds the fixed player.
     fn join(&self, first: &[u64], second: &[u64], words: &mut [u64]) {
         words.fill(0);
         words[..first.len()].copy_from_slice(first);
@@ -376,7 +383,7 @@ impl Units for Class {
     }
 }
 
-/// Returns the number of members below `end`.
+/// Returns the number of members that are below `end`.
 fn members_below(words: &[u64], end: usize) -> usize {
     let whole: u32 = words[..end / 64].iter().map(|word| word.count_ones()).sum();
     let rest = words.get(end / 64).map_or(0, |word| (word & ((1 << (end % 64)) - 1)).count_ones());

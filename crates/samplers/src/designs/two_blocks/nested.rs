@@ -3,22 +3,23 @@
 //! # Notation
 //!
 //! Same as [`TwoBlocks`](super::TwoBlocks). A unit is a coalition, or a pair of them; a *class* contains
-//! units that are treated equally, with rate `g = g_1(t) g_2(a)` (half of that if both members of a pair are
-//! in the stratum).
+//! units that are treated equally, with rate `g = g_1(t) g_2(a)` (half of this rate if both members of a pair
+//! are in the stratum).
 //!
 //! # Samples that begin with given units
 //!
 //! After D independent draws of units with probabilities proportional to their rates, a class of N units is
 //! empty with probability about `q = exp(−D g / Σg)`, and has `N (1 − exp(−D g / (N Σg)))` distinct units in
-//! expectation. If a sample begins with these units, the class has at least one unit in it with probability
+//! expectation. If a sample begins with these units, then at the level c it contains at least one unit of the
+//! class with probability
 //!
 //! ```text
 //! P = 1 − q (1 − min(c g, 1))
 //! ```
 //!
-//! at the level c. Given their number, all sets of this many units are equally likely. So an unbiased
-//! estimate of a sum over the class is the mean over its sampled units, divided by P: as if `count · P` rows
-//! were expected.
+//! Given the number of sampled units in the class, all sets of this many units are equally likely. So an
+//! unbiased estimate of a sum over the class is the mean over its sampled units, divided by P: as if
+//! `count · P` rows were expected.
 
 use std::collections::HashSet;
 
@@ -57,7 +58,8 @@ impl TwoBlocks {
         let of_blocks = [populations(n_1), populations(n_2)];
         let population = |t: usize, a: usize| of_blocks[0][t] * of_blocks[1][a];
         let strata = || (0..=n_1).flat_map(|t| (0..=n_2).map(move |a| (t, a)));
-        // Draw one start per stratum, whatever the distributions, so that starts do not depend on them.
+        // Draw one start for each stratum, whatever the distributions are, so that starts do not depend on
+        // them.
         let mut of_strata = stream(seed, Purpose::Growth, START_UNIT);
         let starts: Vec<f64> = strata().map(|_| 1.0 - unit(&mut of_strata)).collect();
         let stratum = |t: usize, a: usize| t * (n_2 + 1) + a;
@@ -66,7 +68,7 @@ impl TwoBlocks {
             .filter(|&(t, a)| self.names_a_class(t, a) && self.weight(t, a) > 0.0)
             .map(|(t, a)| {
                 let class = Class::new(blocks, (t, a), self.pairing, population(t, a), self.weight(t, a));
-                // The expected number of units per level.
+                // For each class, the expected number of units per level is the rate.
                 let (rate, population) = (class.expected, class.population);
                 (class, Entries { start: starts[stratum(t, a)], rate, population })
             })
@@ -118,7 +120,7 @@ impl TwoBlocks {
             let of_class = if is_complete {
                 entries.population
             } else {
-                // If nothing was drawn, nothing is estimated.
+                // If no unit was drawn, nothing is estimated from the class.
                 probability * count.max(1) as f64
             };
             let rows = if class.is_middle() { 2.0 } else { 1.0 } * of_class;
@@ -133,8 +135,8 @@ impl TwoBlocks {
     }
 }
 
-/// Returns for each class the probability that it has a unit in a sample of `units`, after `draws` draws with
-/// probabilities proportional to the rates.
+/// Returns for each class the probability that a sample of `units` units contains one of its units. The
+/// sample begins with the distinct units from `draws` draws with probabilities proportional to the rates.
 fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     let rates: Vec<f64> = classes.iter().map(|class| class.rate).collect();
     let populations: Vec<f64> = classes.iter().map(|class| class.population).collect();
@@ -170,9 +172,10 @@ fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     (0..classes.len()).map(probability).collect()
 }
 
-/// Number of doublings: enough to get from the mean level to the level that exhausts the smallest rate.
+/// Number of doublings: enough to get from the mean level to the level that exhausts the class with the
+/// smallest rate.
 const DOUBLINGS: usize = 200;
-/// Number of halvings: they determine the level to about 10 digits.
+/// Number of halvings: enough to determine the level to about 10 digits.
 const HALVINGS: usize = 40;
 
 #[cfg(test)]
@@ -187,7 +190,7 @@ mod tests {
         TwoBlocks { order: Order::Nested, ..tests::sampler(blocks, pairing) }
     }
 
-    /// Returns the distinct units of `draws` independent draws.
+    /// Returns the distinct units among `draws` independent draws.
     fn first(sampler: &TwoBlocks, draws: usize, seed: u64) -> FirstUnits {
         let design = TwoBlocks { order: Order::Fixed, ..sampler.clone() };
         let mut units = FirstUnits {
@@ -313,11 +316,11 @@ mod tests {
         let classes = [(2.0, 4.0), (1.0, f64::INFINITY), (0.5, 30.0), (0.05, 6.0)]
             .map(|(rate, population)| Entries { start: 0.5, rate, population });
         let all: f64 = classes.iter().map(|class| class.rate).sum();
-        // The draws have at most as many distinct units as exist.
+        // The draws cannot have more distinct units than exist.
         for (units, draws) in [(3, 0), (5, 0), (25, 0), (5, 1), (5, 3), (15, 3), (15, 12), (25, 12)] {
             let found = probabilities(&classes, draws, units);
             let draws_of = |class: &Entries| draws as f64 * class.rate / all;
-            // P = 1 − q (1 − c g), if this is below one: for the class with the smallest rate.
+            // For the class with the smallest rate, c g is below one, so P = 1 − q (1 − c g).
             let [.., least] = &classes;
             let level = (1.0 - (1.0 - found[3]) / (-draws_of(least)).exp()) / least.rate;
             assert!(level > 0.0 && level * least.rate < 1.0, "{units} units, {draws} draws: {level}");

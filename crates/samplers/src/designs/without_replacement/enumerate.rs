@@ -1,10 +1,10 @@
-//! Sampling by enumerating all coalitions of a class.
+//! Draws units by enumerating all coalitions of a class.
 //!
 //! # Source
 //!
 //! Selection sampling: each of the remaining units is kept with probability wanted / left (Fan, Muller and
 //! Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S). Units are visited in
-//! lexicographic order of members, like their ranks.
+//! lexicographic order of their members, i.e. in order of rank.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
-//! Distinct coalitions of one size class, where all sets of the same number are equally likely.
+//! Draws distinct coalitions of one size class; all sets of the same number of coalitions are equally likely.
 //!
-//! There are two exact algorithms, chosen by cost; a test pins the point at which the choice changes.
+//! There are two exact algorithms, chosen by their cost; a test fixes the point at which the choice changes.
 //!
 //! | | time | memory | used if |
 //! |---|---|---|---|
@@ -8,11 +8,11 @@
 //! | [`reject`] | O(wanted) random subsets | a hash table of the drawn units | otherwise |
 //!
 //! Neither needs C(n, s) as an integer beyond 2^53. The method of Leverage SHAP, distinct ranks converted to
-//! subsets ([`unrank`](crate::unrank)), is implemented in the tests for comparison: it is also exact if ranks
-//! fit in 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a subset takes a few
-//! random words.
+//! subsets ([`unrank`](crate::unrank)), is implemented in the tests for comparison: this method is also exact
+//! if ranks fit in 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a subset takes
+//! a few random words.
 //!
-//! Growing samples take the first units of an [`order`] that does not depend on their number.
+//! Growing samples take the first units of an [`order`] that does not depend on the number of units.
 
 mod enumerate;
 mod order;
@@ -30,23 +30,23 @@ use crate::size::size_class::SizeClass;
 pub(crate) use self::order::{Units, draw_in_order};
 pub(crate) use self::reject::distinct_units;
 
-/// The sampling algorithm.
+/// The algorithm that draws distinct units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Enumerate,
     Reject,
 }
 
-/// A class is enumerated if it has at most this many units per requested unit. Up to this ratio, a step of
-/// the enumeration for each unit costs less than drawing the requested ones; above it, rejection takes at
-/// most 1.15 draws per unit.
+/// A class is enumerated if it has at most this many units per requested unit. Up to this ratio, visiting
+/// every unit costs less than drawing the requested units; above it, rejection takes at most 1.15 draws per
+/// unit.
 const ENUMERATED_PER_WANTED: f64 = 4.0;
 
 pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
     if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
 }
 
-/// Appends the rows of `wanted` distinct units of `class`; all sets of this many are equally likely.
+/// Appends the rows of `wanted` distinct units of `class`. All sets of this many units are equally likely.
 ///
 /// # Panics
 ///
@@ -62,10 +62,10 @@ fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coaliti
     }
 }
 
-/// Draws the given number of distinct units from each class, with its stream. In [`Order::Nested`], they are
-/// the first units of an order.
+/// Draws a given number of distinct units from each class, using the random stream of the class. In
+/// [`Order::Nested`], they are the first units in a fixed random order.
 ///
-/// The stream belongs to the class; the number of units may have been drawn from it already.
+/// If the number of units is random, it may already have been drawn from the same stream.
 pub(crate) fn draw_classes(
     allocation: &Allocation,
     pairing: Pairing,

@@ -1,9 +1,9 @@
 //! A random order of the units of a class; growing samples take the first units.
 //!
-//! The order is that of a uniformly shuffled list of all units, but it is only generated as far as needed:
-//! the first half one by one, drawing again if a unit was drawn before, and the other half by shuffling the
-//! remaining units. So neither the order nor the cost per unit depends on the size of the class, or on the
-//! number of units.
+//! The order is distributed like a uniformly shuffled list of all units, but it is only generated as far as
+//! needed. The first half is drawn one by one, drawing again if a unit was drawn before; the other half is
+//! obtained by shuffling the remaining units. So neither the order nor the cost per unit depends on the size
+//! of the class, or on the number of units requested.
 
 use std::collections::HashSet;
 
@@ -15,11 +15,11 @@ use crate::draw::random::below;
 use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
-/// The units of a class, each of one or two rows.
+/// The units of a class. Each unit consists of one or two rows.
 pub(crate) trait Units {
     fn players(&self) -> usize;
     fn pairing(&self) -> Pairing;
-    /// Returns the number of units; may be infinite.
+    /// Returns the number of units in the class; may be infinite.
     fn population(&self) -> f64;
     /// Appends the rows of `wanted` distinct random units one by one, drawing again if a unit was drawn
     /// before.
@@ -48,8 +48,8 @@ impl Units for SizeClass {
 
 /// Appends the rows of the first `wanted` units in the order determined by `rng`.
 ///
-/// Takes at most 1.4 expected draws of a subset per unit up to half of the class, and enumerates the class
-/// once beyond.
+/// Takes at most 1.4 expected subset draws per unit for up to half of the class; beyond that, the class is
+/// enumerated once.
 ///
 /// # Panics
 ///

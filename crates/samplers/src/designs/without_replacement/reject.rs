@@ -1,7 +1,7 @@
-//! Sampling by drawing subsets one by one, and drawing again if a subset was drawn before.
+//! Draws units one by one, drawing again if a unit was drawn before.
 //!
-//! Given the previous units, the next one is uniform among the others, so all sets are equally likely, for
-//! classes of any size.
+//! Given the units drawn so far, the next one is uniform among the remaining units. So all sets are equally
+//! likely, for classes of any size.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -11,9 +11,9 @@ use crate::draw::subset::UniformSubset;
 use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
-/// Appends the rows of `wanted` distinct units. Takes `N ln(N / (N − wanted))` expected draws of a subset for
-/// a class of N: at most 1.15 per unit if at most a quarter is requested; and 8 to 16 bytes of memory per
-/// unit in addition to the rows.
+/// Appends the rows of `wanted` distinct units. For a class of N units, this takes `N ln(N / (N − wanted))`
+/// expected subset draws (at most 1.15 per unit if at most a quarter of the class is requested), and 8 to 16
+/// bytes of memory per unit in addition to the rows.
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let subset = UniformSubset::new(players, size);
@@ -25,8 +25,8 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
     });
 }
 
-/// Appends the rows of `wanted` distinct units. `draw` overwrites the words with the first row of a random
-/// unit.
+/// Appends the rows of `wanted` distinct units. `draw` overwrites the given words with the first row of a
+/// random unit.
 pub(crate) fn distinct_units(
     (players, pairing): (usize, Pairing),
     wanted: usize,
