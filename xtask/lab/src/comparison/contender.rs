@@ -6,7 +6,7 @@ use apportion::Estimator;
 use crate::reproduce::figure::Style;
 use crate::reproduce::ingredients::Digest;
 
-/// One of the compared estimators of a paper.
+/// An estimator that is compared with others in the figures of a paper.
 pub(crate) trait Compete: Copy + Ord + Sync + 'static {
     /// Returns all estimators, in the order of legends and tables.
     fn all() -> &'static [Self];
@@ -17,7 +17,7 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
     /// Returns the style, the same in every figure.
     fn style(self) -> Style;
 
-    /// Returns whether it is the subject of the paper, which is drawn on top.
+    /// Returns whether the estimator is the subject of the paper; its curve is drawn on top.
     fn is_subject(self) -> bool;
 
     fn estimator(self) -> Box<dyn Estimator>;

@@ -1,4 +1,4 @@
-//! Estimators in a run: methods of the library, and programs.
+//! Estimators in a run: methods of the library, and external programs.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::cli::NamedCommand;
 use super::program::{self, ProgramResult};
 use super::record::EstimatorRecord;
 
-/// An estimator with its name: a method of the library, or a program.
+/// An estimator with its name: a method of the library, or an external program.
 pub(crate) struct Contestant {
     pub(crate) name: String,
     way: Runner,
@@ -22,7 +22,7 @@ enum Runner {
 }
 
 impl Contestant {
-    /// Returns the method with this name.
+    /// Creates an estimator from the method of the library with this name.
     ///
     /// # Errors
     ///
