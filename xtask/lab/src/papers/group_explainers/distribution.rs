@@ -1,4 +1,4 @@
-//! Distributions of X, from which backgrounds are drawn.
+//! Distributions of the predictors X, from which backgrounds are drawn.
 
 use std::f64::consts::PI;
 
@@ -52,7 +52,7 @@ impl PredictorDistribution {
                 column(5, &mut |row, rng| row[3].powi(2) * (PI * row[3]).sin() + 0.05 * normal(rng));
             }
             Self::Equicorrelated => {
-                // The common factor, plus an independent part for each predictor.
+                // Each predictor is the sum of a common factor and an independent part.
                 let mut rng = stream(seed, Purpose::Experiment, COMMON);
                 let common: Vec<f64> = (0..rows).map(|_| COVARIANCE.sqrt() * normal(&mut rng)).collect();
                 for of in 4..predictors {

@@ -1,4 +1,4 @@
-//! The six experiments.
+//! The six experiments of the paper.
 
 use anyhow::Result;
 use apportion::estimators::ProductSpace;
@@ -31,7 +31,7 @@ pub(super) struct Experiment {
     pub(super) quantity: &'static str,
 }
 
-/// The values that the experiments estimate.
+/// The kind of value that an experiment estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Shapley,

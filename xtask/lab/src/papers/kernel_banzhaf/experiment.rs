@@ -22,18 +22,18 @@ impl Experiment<'_> {
     }
 }
 
-/// Our names of the paper's datasets, in its order. The paper's Census Income is adult.
+/// Our names for the paper's datasets, in the order of the paper. The paper's Census Income dataset is adult.
 const DATASETS: [&str; 8] =
     ["pima", "adult", "bank_full", "german", "nhanes18", "brca", "communities", "tuandromd"];
 
-/// Multiple of n used for noise and in figure 1.
+/// Sample size, as a multiple of n, used for noise and in figure 1.
 pub(crate) const MULTIPLE: usize = 20;
 
 /// Minimum number of features of the datasets that the paper describes as having "a large number of
 /// features".
 pub(crate) const MANY: usize = 79;
 
-/// Distance of an estimate from the truth.
+/// A measure of the distance between an estimate and the exact values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
     /// Squared error, `‖φ̃ − φ‖²`.

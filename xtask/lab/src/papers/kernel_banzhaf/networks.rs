@@ -126,7 +126,7 @@ fn read(bytes: &[u8]) -> Result<Network> {
     Ok(network)
 }
 
-/// The datasets with their networks.
+/// The datasets whose networks are available, with their networks.
 struct NetworkDatasets {
     datasets: Vec<Arc<Dataset<Network>>>,
     trained: Vec<Entry>,

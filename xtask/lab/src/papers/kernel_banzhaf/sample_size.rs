@@ -47,7 +47,8 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
     claims
 }
 
-/// Returns the claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
+/// Returns the claims that the error of Kernel Banzhaf is below the error of each rival, at equal numbers of
+/// evaluations.
 pub(super) fn beats_the_others(curves: &Curves, source: &str) -> Vec<Claim> {
     let rivals = [
         (MonteCarlo, "Kernel Banzhaf outperforms MC for all datasets and sample sizes"),
@@ -130,7 +131,8 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     )
 }
 
-/// Creates a table of the ratios of Kernel Banzhaf's median error to the other estimators', at m = 20n.
+/// Creates a table of the ratios of Kernel Banzhaf's median error to the median errors of the other
+/// estimators, at m = 20n.
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(
@@ -170,8 +172,8 @@ pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     Ok(ArtefactOutput { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
 }
 
-/// Returns the claim on the order for many features: Kernel Banzhaf, then Leverage SHAP, then Optimized
-/// Kernel SHAP.
+/// Returns the claim that, for many features, Kernel Banzhaf has the smallest error, followed by Leverage
+/// SHAP and Optimized Kernel SHAP.
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [Contender; 3]) -> Claim {
     let [banzhaf, leverage, optimized] = regressions;
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
@@ -235,8 +237,8 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
     )
 }
 
-/// Judges the narrowest dataset at every sample size. This includes m ≥ 2^n, where draws without replacement
-/// cover all coalitions, which is the reason given in the paper.
+/// Judges the claim on the dataset with the fewest features, at every sample size. This includes m ≥ 2^n,
+/// where draws without replacement cover all coalitions, which is the reason given in the paper.
 fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized]: [Contender; 3]) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.places().into_iter().filter(|place| Some(place.0) == narrowest);

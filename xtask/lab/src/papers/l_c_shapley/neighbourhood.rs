@@ -18,7 +18,7 @@ const TARGET: usize = SIDE * SIDE / 2;
 /// The order of the neighbourhood.
 const ORDER: usize = 2;
 
-/// Two nodes two steps away from the target in one direction each, and one next to it: not connected.
+/// A disconnected set: the target, a node next to it, and two nodes two steps away in different directions.
 const DISCONNECTED: [usize; 4] = [TARGET, TARGET - 1, TARGET + 2, TARGET - 2 * SIDE];
 
 /// A path through the target.
@@ -54,7 +54,7 @@ fn facts(graph: &Graph) -> Facts {
         }
     };
     let subsets = [subset(&DISCONNECTED), subset(&CONNECTED)];
-    // Enumerates all subsets.
+    // Enumerate all subsets of the neighbourhood.
     let others: Vec<usize> = neighbourhood.iter().copied().filter(|&node| node != TARGET).collect();
     let mut counted = [0; 2];
     for mask in 0..1_usize << others.len() {

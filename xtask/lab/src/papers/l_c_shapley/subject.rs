@@ -47,7 +47,7 @@ pub(super) struct Subject {
     pub(super) trained_on: usize,
     pub(super) classes: &'static [&'static str],
     pub(super) model: AnyModel,
-    /// Whether the dataset is embedded in this program.
+    /// Whether the dataset is embedded in this program instead of read from the data directory.
     is_embedded: bool,
     /// Number of test samples in figures of the preset paper.
     explained: usize,
@@ -87,9 +87,9 @@ enum Reading {
 pub(super) struct Sample {
     pub(super) masked: Masked,
     pub(super) graph: Arc<Graph>,
-    /// The predicted class, whose log-probability is explained.
+    /// Index of the predicted class, whose log-probability is explained.
     pub(super) class: usize,
-    /// Outputs of the model.
+    /// Outputs of the model for the sample.
     pub(super) outputs: Vec<f64>,
     pub(super) shown: Shown,
 }
@@ -102,7 +102,7 @@ impl Sample {
     }
 }
 
-/// A sample in readable form.
+/// A sample in the form shown to readers.
 pub(super) enum Shown {
     Text(Text),
     Image(Image, Segmentation),
@@ -122,7 +122,7 @@ impl AvailableSubjects {
         self.skipped.push(line);
     }
 
-    /// Returns the messages about the missing ones among `names`.
+    /// Returns the messages about those of `names` that are missing.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()
@@ -157,9 +157,9 @@ pub(super) const SENTENCES: &str = "sentences";
 /// Name of the embedded images.
 pub(super) const DIGITS: &str = "digits38";
 
-/// A network used in the reproduction, and its replacement if it was not trained.
+/// A network used in the reproduction, and the replacement for it if it was not trained.
 struct Kind {
-    /// Name of the network on the command line of `cargo xtask train`.
+    /// Name of the network in the command `cargo xtask train`.
     network: &'static str,
     /// Name of the subject.
     name: &'static str,
@@ -239,7 +239,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
     ),
 ];
 
-/// Returns the texts of the data directory, and the embedded ones.
+/// Returns the text datasets in the data directory, and the embedded sentences.
 pub(super) fn texts(session: &Session) -> Result<AvailableSubjects> {
     let mut found = AvailableSubjects { subjects: Vec::new(), skipped: Vec::new() };
     for (known, reading, kind) in &ON_TEXTS {
@@ -262,7 +262,7 @@ pub(super) fn texts(session: &Session) -> Result<AvailableSubjects> {
     Ok(found)
 }
 
-/// Returns the images of the data directory, and the embedded ones.
+/// Returns the image datasets in the data directory, and the embedded digits.
 pub(super) fn images(session: &Session) -> Result<AvailableSubjects> {
     let mut found = AvailableSubjects { subjects: Vec::new(), skipped: Vec::new() };
     for (known, kind) in &ON_IMAGES {
@@ -284,7 +284,8 @@ pub(super) fn images(session: &Session) -> Result<AvailableSubjects> {
     Ok(found)
 }
 
-/// Reads a dataset of the data directory and its network; missing ones are skipped with a message.
+/// Reads a dataset and its network from the data directory. If either is missing, the dataset is skipped with
+/// a message.
 fn of_pack<S>(
     session: &Session,
     found: &mut AvailableSubjects,
@@ -316,8 +317,8 @@ struct LoadedNetwork {
     file: Option<String>,
 }
 
-/// Returns the network trained by us, otherwise the one in the data directory, otherwise `None`. Missing ones
-/// are skipped with a message.
+/// Returns the network trained by us if it exists, otherwise the network in the data directory. If both are
+/// missing, records a message and returns `None`.
 fn network(
     session: &Session,
     found: &mut AvailableSubjects,
@@ -463,7 +464,7 @@ impl Subject {
         Ok(Digest::joined([&game, &explicand]))
     }
 
-    /// Returns title, model and number of samples, for panel titles.
+    /// Returns a panel title: the dataset, the model and the number of samples.
     pub(super) fn heading(&self, samples: usize) -> String {
         let our = if self.trained.is_some() { "our " } else { "" };
         format!("{}, {our}{} ({samples})", self.title, self.model_title)
@@ -535,7 +536,7 @@ impl Subject {
         }
     }
 
-    /// Returns the test samples used in figures, spread evenly over all.
+    /// Returns the indices of the test samples used in figures, spread evenly over all test samples.
     ///
     /// The preset paper uses a thousand, as in the paper, or fewer if that would take hours. The preset quick
     /// uses fewer if evaluations are expensive: for 30 runs, 30 texts and 12 images of the data directory,
@@ -554,7 +555,7 @@ impl Subject {
         (0..count).map(|place| place * self.len() / count).collect()
     }
 
-    /// Returns the row of a test sample in the format of the model.
+    /// Returns the input row of the model for a test sample.
     fn row(&self, index: usize) -> Result<Vec<f64>> {
         match &self.inputs {
             Inputs::Images { set, .. } => Ok(set.image(index).to_vec()),
@@ -589,7 +590,7 @@ impl Subject {
         })
     }
 
-    /// Returns a test sample.
+    /// Returns the test sample with this index.
     pub(super) fn sample(&self, index: usize) -> Result<Sample> {
         match &self.inputs {
             Inputs::Texts { sentences, .. } => {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 const WEIGHTS: &[u8] = include_bytes!("../../../../data/digits38_cnn.json");
 
-/// Hash of the file of weights.
+/// SHA-256 of the file of weights.
 const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
 
 /// Height and width of an image, in pixels.
@@ -30,7 +30,7 @@ pub(crate) struct SmallNetwork {
     kernels: Vec<Vec<f64>>,
     /// One bias per feature map.
     biases: Vec<f64>,
-    /// Weights of the pooled values: rows × columns × feature maps.
+    /// Weights of the pooled values, in the order rows × columns × feature maps.
     dense: Vec<f64>,
     bias: f64,
 }
@@ -164,7 +164,7 @@ mod tests {
         };
         assert_eq!(logit(8 * 3 + 3), 0.25 + 4.0 * 0.5);
         assert_eq!(logit(0), 0.25 + 0.5);
-        // On the border, in the second row of its block, it affects two blocks.
+        // A pixel on the border, in the second row of its block, affects two blocks.
         assert_eq!(logit(8), 0.25 + 2.0 * 0.5);
     }
 
