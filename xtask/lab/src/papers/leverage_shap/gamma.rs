@@ -21,7 +21,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Numbers of players of the synthetic games, as in the authors' runs.
 const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 
-/// Shares α of b orthogonal to the span of A, with axis labels at γ = (α / (1 − α))².
+/// Shares α of the part of b that is orthogonal to the span of A, with axis labels at γ = (α / (1 − α))².
 const ALPHAS: [(f64, &str); 7] =
     [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
@@ -95,7 +95,8 @@ fn their_curves(
     }))
 }
 
-/// Returns one case for each panel and contender of the paper: the slope of log error on log γ, run by run.
+/// Returns one case for each panel and contender of the paper: `test` applied to the slopes of log error
+/// against log γ, one slope per run.
 fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     let mut cases = Vec::new();
     for (panel, title) in curves.panels.iter().enumerate() {
@@ -150,8 +151,8 @@ fn output(
     ArtefactOutput { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
 }
 
-/// Returns the claim that the error grows with γ, for our runs and the authors', with the Shapley values and
-/// as they plotted it.
+/// Returns the claims that the error grows with γ: the error of the Shapley values in our runs and in the
+/// authors' runs, and the error that the authors plotted.
 fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str) -> Vec<Claim> {
     vec![
         error_grows(ours, claim, source),
@@ -359,7 +360,8 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
         for (instance, estimate) in series.instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
-            // Smaller values are affected by rounding of the objective, about 1e-14 of it.
+            // Smaller excesses are affected by rounding errors of the objective, which are about 1e-14 times
+            // the objective.
             if small.is_additive() || excess < 1e-6 {
                 continue;
             }

@@ -48,7 +48,8 @@ pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// Returns the claim that the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP.
+/// Returns the claim that the third quartile of Leverage SHAP's error is roughly the median of Optimized
+/// Kernel SHAP's error.
 ///
 /// In the paper's own table 1, the ratio is 0.15 to 1.30 for m < 2^n, so "roughly" is read as at most 1.5.
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
@@ -154,8 +155,8 @@ pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
         ]
     };
     sweep.artefact_output(session, of_paper, |experiment, curves| {
-        // These two differ in pairing only, since both draw without replacement; the paper's ablation also
-        // draws with replacement.
+        // The two judged estimators differ in pairing only, since both draw without replacement; the paper's
+        // ablation also draws with replacement.
         let judged = curves.only(|panel| is_of_paper(experiment.datasets[panel].known), Contender::ALL);
         Ok(vec![
             judged.below(

@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Test};
 /// Sample size as a multiple of n.
 const MULTIPLE: usize = 5;
 
-/// Approximate number of points drawn per estimator and panel; more would hide each other.
+/// Approximate number of points drawn per estimator and panel; more points would hide each other.
 const POINTS: usize = 200;
 
 /// Figure 1.

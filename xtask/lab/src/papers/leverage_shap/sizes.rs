@@ -1,4 +1,4 @@
-//! Figure 2: the distribution of the sizes of sampled sets.
+//! Figure 2: the size distribution of sampled coalitions.
 
 use anyhow::{Context, Result};
 use apportion::estimators::Pairing;
@@ -148,7 +148,7 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
     ]
 }
 
-/// Goodness of fit of draws to a distribution.
+/// Result of a χ² goodness-of-fit test of drawn sizes against a distribution.
 struct Fit {
     statistic: f64,
     freedom: f64,

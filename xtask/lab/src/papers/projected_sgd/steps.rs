@@ -17,14 +17,14 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 /// Sizes γ of constant steps, and of the first step of decreasing ones.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
-/// Maximum ratio of a step's error to the best one at which it still counts as among the best.
+/// Maximum ratio of a step's error to the smallest error, up to which the step counts as among the best.
 const AMONG_THE_BEST: f64 = 1.5;
 
 /// Tasks on which steps are chosen.
 const TASKS: [(Task, usize); 3] =
     [(Task::Classification, LOW), (Task::Regression, LOW), (Task::Classification, HIGH)];
 
-/// Returns the numbers of permutations T whose evaluations a step may use: two budgets per task.
+/// Returns the two budgets for each task, as numbers of permutations T.
 fn passes(session: &Session, players: usize) -> [usize; 2] {
     match (players > LOW, session.preset) {
         (false, _) => [64, 1024],
@@ -243,8 +243,8 @@ fn figure(measured: &[Measured]) -> Figure {
         let mut marks: Vec<Mark> = kinds()
             .map(|(rule, answer)| Mark::Line { style: style(rule, answer), points: errors(rule, answer) })
             .collect();
-        // Far too long steps would compress the other curves, so errors far above the error of the zero
-        // estimate are drawn at the top.
+        // Steps that are far too long would compress the other curves, so errors far above the error of the
+        // zero estimate are drawn at the top edge.
         let top = 10.0 * one.square();
         for mark in &mut marks {
             if let Mark::Line { points, .. } = mark {

@@ -11,7 +11,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Few players, so that bounds are below the diameter of K within thousands of steps.
+/// Numbers of players. They are small, so that bounds fall below the diameter of K within thousands of steps.
 const PLAYERS: [usize; 2] = [3, 4];
 
 /// The numbers of steps T.
@@ -36,11 +36,11 @@ impl PrintedRule {
     }
 }
 
-/// Errors of many runs in one game.
+/// Errors of many runs of one rule in one game.
 pub(super) struct Tail {
     pub(super) known: KnownGame,
     pub(super) rule: PrintedRule,
-    /// Errors `‖φ̄ − φ*‖²/D²`, by run and T.
+    /// Errors `‖φ̄ − φ*‖²/D²`, indexed by run, then by T.
     errors: Vec<Vec<f64>>,
 }
 
