@@ -101,8 +101,8 @@ impl Measured {
         Measurement::mean(&self.by_run(|one| one.error)).value
     }
 
-    /// Returns, for each run, the error multiplied by the number of model rows. The product does not depend
-    /// on the budget if the error is inversely proportional to the number of rows.
+    /// Returns, for each run, the error multiplied by the number of model rows, averaged over the games. The
+    /// product does not depend on the budget if the error is inversely proportional to the number of rows.
     fn error_times_rows(&self) -> Vec<f64> {
         self.by_run(|one| one.error * one.rows as f64)
     }

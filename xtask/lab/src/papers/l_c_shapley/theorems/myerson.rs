@@ -12,7 +12,7 @@
 //!
 //! ```text
 //! φ_i = Σ_{U ∋ i connected} (u − 1)! b! / (u + b)! [v(U) − Σ_{C ∈ components(U \ i)} v(C)]
-//! equation 6:                2 / ((u + 2) (u + 1) u), the coefficient for b = 2
+//! equation 6:                2 / ((u + 2) (u + 1) u), which is that of b = 2
 //! ```
 //!
 //! The coefficient decreases with b, so equation 6 is correct for sets with two neighbours outside, and for
