@@ -123,8 +123,7 @@ struct Written {
 }
 
 impl Written {
-    /// Writes the new version and the heading of the change log, and commits and tags them; on failure,
-    /// restores all files.
+    /// Writes the new version and the heading of the change log; on failure, restores all files.
     fn make(planned: &Planned, current: &Number) -> Result<Self> {
         let today = command::line("date", &["+%Y-%m-%d"])?;
         let mut new = Vec::new();

@@ -154,7 +154,7 @@ pub(crate) fn estimate(
 }
 
 /// Returns the maximum number of bytes in a line: twice the length of a line that requests all evaluations of
-/// the budget at once, or of a line with an estimate of 64 bytes per player.
+/// the budget at once, or 64 bytes per player for the estimate, whichever is larger, plus a margin.
 fn max_line(players: usize, budget: usize) -> usize {
     let coalitions = budget.saturating_mul(players.saturating_add(4));
     coalitions.saturating_mul(2).max(players.saturating_mul(64)).saturating_add(1 << 16).min(1 << 30)

@@ -15,8 +15,8 @@ pub(crate) fn row_index(rows: usize, seed: u64) -> usize {
 
 /// Draws a row of `dataset` with `seed`, following the protocol of the Leverage SHAP experiments. An entry
 /// that equals the baseline would make its player a null player, so it is taken from another random row. If
-/// all 100 rows tried have the same entry (e.g. in a constant column), the entry is kept and the player is a
-/// null player.
+/// the entries of 100 random rows all equal the baseline (as in a constant column), the entry is kept and the
+/// player is a null player.
 pub(crate) fn draw(dataset: &Dataset, seed: u64) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut explicand = dataset.row(rng.random_range(0..dataset.rows())).to_vec();

@@ -29,7 +29,7 @@ struct Inner {
     results: HashMap<String, Value>,
 }
 
-/// One line of the file, with the fields that are read.
+/// One line of the file: a finished cell with its key and its result.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Line {
     key: String,

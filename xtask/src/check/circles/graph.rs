@@ -130,7 +130,7 @@ impl Modules {
         }
     }
 
-    /// Returns the file that defines a name which a module imports, either by name or with a glob import.
+    /// Returns the file that provides a name which a module imports, either by name or with a glob import.
     fn exported(&self, place: &[String], name: &str, after: &[String], steps: usize) -> Option<usize> {
         let imports = &self.files[*self.by_path.get(place)?].imports;
         if imports.defined.contains(name) {

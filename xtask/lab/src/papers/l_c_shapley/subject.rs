@@ -317,8 +317,8 @@ struct LoadedNetwork {
     file: Option<String>,
 }
 
-/// Returns the network trained by us if it exists, otherwise the network in the data directory. If both are
-/// missing, records a message and returns `None`.
+/// Returns the network trained by us, or else the network in the data directory, or else `None`. Records a
+/// message for each of them that is missing.
 fn network(
     session: &Session,
     found: &mut AvailableSubjects,

@@ -61,7 +61,7 @@ const INVERSE_STEPS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, 1 << 23];
 /// Numbers of steps T in the event that all draws agree, for a rule whose printed bound holds.
 const SQUARE_ROOT_STEPS: [usize; 2] = [1 << 14, 1 << 20];
 
-/// Sizes of constant steps in units of 1/μ; the number of steps is the reciprocal of the size.
+/// Sizes of constant steps γ, in units of 1/μ. Each run takes 1/γ steps.
 const CONSTANTS: [f64; 4] = [5e-3, 5e-4, 5e-5, 5e-6];
 
 /// Values of ε/A at which bounds are compared, starting where the printed bound is below 1.
