@@ -10,7 +10,7 @@ use super::finding::Finding;
 use super::metadata::{Member, Metadata};
 use super::version::{Needed, RustVersion};
 
-/// Returns findings for stated versions that are too low or contradict each other.
+/// Returns findings for stated Rust versions that are too low or contradict each other.
 pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     let members = metadata.members();
     let mut findings = too_old(&members);

@@ -39,7 +39,7 @@ pub(super) enum Catcher {
     Unit(String),
     /// An integration test of the laboratory, which compares with snapshots.
     Test(String),
-    /// The comparison of the verdicts of an artefact with the recorded ones.
+    /// The check that compares the verdicts of an artefact with the recorded verdicts.
     Check(String),
 }
 

@@ -39,7 +39,7 @@ enum Problems {
 struct Requirement {
     method: &'static MethodSpec,
     on: Problems,
-    /// Range required for the coverage of its 95% intervals.
+    /// Required range for the coverage of the method's 95% intervals.
     covers: (f64, f64),
     is_unbiased: bool,
 }
@@ -107,7 +107,8 @@ impl Measured {
         self.by_run(|one| one.error * one.rows as f64)
     }
 
-    /// Returns, for each player, the mean deviation over the runs with its standard error, and the truth.
+    /// Returns, for each player, the mean deviation from the exact value over the runs, with its standard
+    /// error, and the exact value.
     fn deviations(&self) -> Vec<(Measurement, f64)> {
         let all: Vec<Vec<f64>> = self
             .runs

@@ -27,7 +27,7 @@ const MIN_WIDTH: f64 = 1e-9;
 pub(super) enum Effort {
     /// An estimate with this number of evaluations.
     Budget(usize),
-    /// This number of evaluations, with a growing sample as in runs with a tolerance.
+    /// An estimate with this number of evaluations, from a growing sample as in runs with a tolerance.
     Grown(usize),
     /// A run with this relative error in the Euclidean norm as tolerance, with confidence 0.95.
     Until(f64),

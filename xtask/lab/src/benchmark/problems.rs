@@ -33,8 +33,8 @@ pub(super) const DATASETS: [&str; 13] = [
     "tuandromd",
 ];
 
-/// Maximum number of players for which all coalitions are evaluated beforehand, so that evaluations take no
-/// time.
+/// Maximum number of players for which all coalitions are evaluated in advance, so that estimators spend no
+/// time on evaluations.
 const TABULATED: usize = 14;
 
 /// Games of one kind, and the values to estimate for them.
@@ -118,7 +118,7 @@ const TEXTBOOK: [(&str, Make); 9] = [
     }),
 ];
 
-/// Creates textbook games, one for each run; `runs` maps the number of players to the number of runs.
+/// Creates the textbook games, each once per run; `runs` maps the number of players to the number of runs.
 pub(super) fn textbook(runs: impl Fn(usize) -> usize, seed: u64) -> Result<Vec<Problem>> {
     let problem = |(name, make): (&str, Make)| {
         let instance = |run: usize| {

@@ -37,7 +37,7 @@ impl<C: Compete> Curves<C> {
         paired(self.errors(place, one), self.errors(place, other))
     }
 
-    /// Tests that the error of `one` is less than `factor` times that of `other`.
+    /// Tests that the error of `one` is less than `factor` times the error of `other`.
     pub(crate) fn is_below(&self, place: (usize, usize), pair: (C, C), factor: f64) -> Test {
         let (one, other) = self.paired(place, pair);
         Test::ratio_below(&one, &other, factor)
@@ -110,8 +110,8 @@ impl<C: Compete> Curves<C> {
         )
     }
 
-    /// Returns the claim that one of `best` has the smallest error everywhere, except where the exact methods
-    /// tie.
+    /// Returns the claim that one of `best` has the smallest error at every point, except at points where
+    /// several methods are exact.
     pub(crate) fn best(&self, claim: &str, source: &str, best: &[C]) -> Claim {
         self.best_in(Needed::All, claim, source, best)
     }

@@ -11,10 +11,10 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
     /// Returns all estimators, in the order of legends and tables.
     fn all() -> &'static [Self];
 
-    /// Returns the name in figures and tables.
+    /// Returns the name of the estimator in figures and tables.
     fn title(self) -> &'static str;
 
-    /// Returns the style, the same in every figure.
+    /// Returns the style of the estimator, which is the same in every figure.
     fn style(self) -> Style;
 
     /// Returns whether the estimator is the subject of the paper; its curve is drawn on top.
@@ -29,8 +29,8 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
     }
 }
 
-/// Declares the estimators of a paper: for each its name, title, style and constructor. One of them is the
-/// subject.
+/// Declares the estimators of a paper, each by its name, title, style and constructor. One of them is marked
+/// as the subject of the paper.
 macro_rules! contenders {
     (
         $(#[$doc:meta])* subject $subject:ident;

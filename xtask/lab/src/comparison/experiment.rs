@@ -31,7 +31,8 @@ pub(crate) trait Run: Send + Sync {
     /// Returns the explained row.
     fn explicand(&self) -> &[f64];
 
-    /// Returns the name of the game for a contender; games with the same name are identical.
+    /// Returns the name of the game that a contender is applied to. In one run, games with the same name are
+    /// identical.
     fn game_name(contender: Self::Contender) -> &'static str;
 
     /// Returns the game for a contender.
@@ -191,7 +192,7 @@ impl<'a, R: Run> Experiment<'a, R> {
         Ok((all, places))
     }
 
-    /// Returns the cells of a setting, given the digests of its games by run.
+    /// Returns the cells of a setting, one per run, given the digests of the games.
     fn cells<'c>(
         &'c self,
         setting: Setting<R::Contender>,

@@ -27,8 +27,8 @@ pub(crate) const MULTIPLES: [usize; 3] = [5, 10, 20];
 /// The quantity that grows between steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grows {
-    /// n, starting from 32 players; with fewer, draws without replacement soon cover all coalitions of some
-    /// sizes, which makes them more accurate.
+    /// The number of players n, starting from 32. With fewer players, draws without replacement soon cover
+    /// all coalitions of some sizes, which makes estimates more accurate.
     Players,
     /// The constant c of the additive part, with 32 players.
     AdditivePart,
@@ -52,7 +52,7 @@ impl Grows {
     }
 }
 
-/// Maximum number of players of a term.
+/// Maximum number of players in a term, i.e. in one of the unanimity games.
 const MAX_TERM_PLAYERS: usize = 4;
 
 /// A game of the family, `v(S) = Σ_{T ⊆ S} a_T`.

@@ -72,7 +72,7 @@ impl Noise {
         Self { sigma, scale: Scale::Gain, drawn: NoiseTiming::OnceInARun }
     }
 
-    /// Returns the same noise, drawn again at each evaluation.
+    /// Sets the noise to be drawn again at each evaluation.
     pub(crate) fn at_each_evaluation(self) -> Self {
         Self { drawn: NoiseTiming::AtEachEvaluation, ..self }
     }

@@ -18,7 +18,7 @@ use crate::reproduce::report::in_runs;
 use crate::reproduce::store::{Store, key};
 use xtask::aside;
 
-/// Identifies a run among all runs of the same command.
+/// The key that identifies a run among all runs of the same command.
 #[derive(Serialize)]
 pub(crate) struct RunKey<'a> {
     pub(crate) dataset: &'a str,
@@ -37,7 +37,7 @@ pub(crate) struct RunResult {
 /// Finished runs of one command.
 pub(crate) struct Checkpoints {
     path: PathBuf,
-    /// `None` while the same command is running elsewhere.
+    /// The file of finished runs; `None` while another process is running the same command.
     store: Option<Store>,
     /// Number of finished runs that an interrupted command left.
     earlier: usize,

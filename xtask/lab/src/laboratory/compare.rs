@@ -241,7 +241,8 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
     text
 }
 
-/// Creates the figure: a panel for each dataset with the ratio by budget and its interval.
+/// Creates the figure, with one panel for each dataset, which shows the ratio and its interval for each
+/// budget.
 fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Figure {
     let drawn: Vec<usize> =
         (0..rivals.len()).filter(|place| compared.iter().any(|one| one.rivals == *place)).collect();

@@ -168,7 +168,7 @@ fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) 
     (cells, skipped)
 }
 
-/// Returns the result of a run, from a checkpoint or by running it.
+/// Returns the result of a run, from a checkpoint if it exists, otherwise by running the estimator.
 fn ended(
     plan: &Plan<'_>,
     contestant: &Contestant,

@@ -18,7 +18,7 @@ const TAIL: f64 = 0.025;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Paired {
     pub(crate) pairs: usize,
-    /// Median ratio of the errors of B to those of A: below 1 if B is better.
+    /// Median ratio of B's error to A's error, which is below 1 if B is better.
     pub(crate) ratio: f64,
     /// 95% interval of the median ratio; `None` if there are too few pairs.
     pub(crate) interval: Option<(f64, f64)>,

@@ -32,8 +32,8 @@ pub(crate) enum Ending {
     LongLine(usize),
 }
 
-/// A running process, with one thread that writes to it and one that reads from it, so that full pipes cannot
-/// cause a deadlock.
+/// A running process. Separate threads write to it and read from it, so that full pipes cannot cause a
+/// deadlock.
 pub(crate) struct Process {
     child: Child,
     /// Whether the process is known to have ended, after which its ID may be reused by another process.

@@ -16,7 +16,7 @@ use super::store::hex;
 
 /// A result that is computed once and stored.
 pub(crate) struct Cell<K, W> {
-    /// Identifies the result among results of the same kind.
+    /// The key that identifies the result among results of the same kind.
     pub(crate) key: K,
     /// Everything else that the result depends on.
     pub(crate) made_of: Ingredients,

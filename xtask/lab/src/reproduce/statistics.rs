@@ -26,7 +26,7 @@ impl Summary {
         }
     }
 
-    /// Returns the four numbers with their names, in the order of the papers' tables.
+    /// Returns mean and quartiles with their names, in the order of the papers' tables.
     pub(crate) fn named(self) -> [(&'static str, f64); 4] {
         [
             ("mean", self.mean),

@@ -29,7 +29,7 @@ struct Series {
     estimated: Vec<Measurement>,
     /// σ², averaged over the explicands, computed exactly.
     variance: f64,
-    /// Ratio of RMISE to MISE.
+    /// Ratio of RMISE, the relative MISE, to MISE.
     relative: f64,
     slope: Measurement,
 }
@@ -79,7 +79,7 @@ impl Series {
     }
 }
 
-/// Generates figure `number`, which shows the experiment with the same position.
+/// Generates figure `number`, which shows the experiment with the same position in the list.
 pub(super) fn figure(session: &Session, number: usize) -> Result<ArtefactOutput> {
     let experiment = &ALL[number - 1];
     let runs = runs(session, experiment)?;
@@ -187,7 +187,7 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
     )
 }
 
-/// Returns the log ratio of the MISE of two series.
+/// Returns the log ratio of the MISE of one series to the MISE of the other.
 fn log_ratio(one: &Series, other: &Series) -> Measurement {
     let (one, other) = (one.log_mise(), other.log_mise());
     Measurement { value: one.value - other.value, error: one.error.hypot(other.error) }
@@ -303,7 +303,7 @@ fn errors(series: &[Series]) -> Table {
     table
 }
 
-/// Returns all numbers of the figure.
+/// Creates the table of all numbers in the figure.
 fn data(series: &[Series]) -> Table {
     table!("data", [
         for one in series;

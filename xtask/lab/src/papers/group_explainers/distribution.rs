@@ -96,7 +96,7 @@ mod tests {
     fn means_are_the_constants_of_the_models() {
         let columns = columns(PredictorDistribution::FunctionsOfX4, 6);
         let e = std::f64::consts::E;
-        // E X2 = 3 E|X1| and E X6 = E X4² sin(πX4) = 0; five standard errors.
+        // E X2 = 3 E|X1| and E X6 = E X4² sin(πX4) = 0. Deviations of up to five standard errors are allowed.
         let expected = [5.0, 15.0, 2.0 / 7.0, 0.0, (e - 1.0 / e) / 2.0, 0.0];
         for (column, expected) in columns.iter().zip(expected) {
             let mean = column.iter().sum::<f64>() / ROWS as f64;
@@ -115,7 +115,7 @@ mod tests {
                 for b in 0..a {
                     let covariance = covariance(&columns[a], &columns[b]);
                     let expected = if b < 4 { 0.0 } else { expected };
-                    // X2 = 3|X1| has a standard deviation of 9: five standard errors.
+                    // X2 has a standard deviation of about 9. The bound is five standard errors of the mean.
                     let bound = if b == 1 { 0.18 } else { 0.035 };
                     assert!((covariance - expected).abs() < bound, "{a} {b}: {covariance}");
                 }

@@ -31,7 +31,7 @@ const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::MaximalInformation, "maximal information coefficient"),
 ];
 
-/// Increased when the meaning of a cell changes.
+/// Increased when the meaning of a cell changes, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
 /// Checkpoint key of the groups found in one sample.
@@ -161,7 +161,7 @@ fn in_words(groups: &[Vec<usize>]) -> String {
 }
 
 impl SampledGroups {
-    /// Returns the share of the samples whose `groups` equal `wanted`.
+    /// Returns the share of the samples in which the groups returned by `groups` equal `wanted`.
     fn share(&self, wanted: &[Vec<usize>], groups: impl Fn(&Groups) -> &[Vec<usize>]) -> f64 {
         let right = self.samples.iter().filter(|sample| groups(sample) == wanted).count();
         right as f64 / self.samples.len() as f64

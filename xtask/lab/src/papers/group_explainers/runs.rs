@@ -77,7 +77,7 @@ fn run_seed(setting: &Setting, draws: usize, explicand: usize, run: usize, seed:
     derive_seed(&("run", setting.experiment.name, setting.predictors(), MODE, draws, explicand, run, seed))
 }
 
-/// Result of a run.
+/// Result of one run, averaged over the explicands.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Measured {
     /// Mean of (ĝ − g)² over the explicands: MISE (equation 4.1).

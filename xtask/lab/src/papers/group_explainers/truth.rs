@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Compares with σ² by definition, over background rows and coalitions.
+    /// The test compares with the definition of σ² as a sum over background rows and coalitions.
     #[test]
     fn the_variance_is_that_of_a_draw() {
         let setting = Setting::new(&ALL[2], 6, 5).unwrap();

@@ -68,7 +68,7 @@ impl Form {
         }
     }
 
-    /// Returns the two-step value of every player; the corrected form is the library's.
+    /// Returns the two-step value of every player. The corrected form is computed by the library.
     fn values(self, game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
         match self {
             Self::Printed => printed(game, partition),
@@ -98,7 +98,7 @@ struct Explained {
     prediction: f64,
     /// Shapley values of the groups in the quotient game.
     of_groups: Vec<f64>,
-    /// Values of the players, by form.
+    /// Two-step values of the players, by form.
     values: [Vec<f64>; 2],
     /// Values of the players in the game `v − v(∅)`, by form.
     centred: [Vec<f64>; 2],
@@ -190,7 +190,7 @@ fn furthest(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
 }
 
-/// Compares sums of two-step values with quotient values.
+/// Generates the comparison of two-step values, summed over groups, with quotient values.
 pub(super) fn two_step(session: &Session) -> Result<ArtefactOutput> {
     let all = (PLAYED.iter())
         .map(|&(place, predictors)| ExplainedExperiment::new(session, place, predictors))

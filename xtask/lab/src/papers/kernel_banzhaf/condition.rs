@@ -16,8 +16,8 @@ use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// Figure 5: median and quartiles of the condition number of K for the three regressions, for both readings
-/// of K.
+/// Generates figure 5: median and quartiles of the condition number of K for the three regressions, for both
+/// readings of K.
 pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let projected = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;

@@ -77,15 +77,15 @@ impl Contender {
         Self::Msr,
     ];
 
-    /// The three regressions, of Banzhaf and of Shapley values.
+    /// The three regressions: one for Banzhaf values and two for Shapley values.
     pub(crate) const REGRESSIONS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShap, Self::OptimizedKernelShap];
 
-    /// The three regressions, with Shapley values of a game with background rows.
+    /// The three regressions, where Shapley values are estimated for the game with background rows.
     pub(crate) const REGRESSIONS_ON_ROWS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShapOnRows, Self::OptimizedKernelShapOnRows];
 
-    /// The regressions on all games.
+    /// The regressions, for all games that they are applied to.
     pub(crate) const ALL_REGRESSIONS: [Self; 5] = [
         Self::KernelBanzhaf,
         Self::LeverageShap,

@@ -16,7 +16,7 @@ pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
 
 impl Experiment<'_> {
-    /// Returns the number of features of the dataset of a panel.
+    /// Returns the number of features in the dataset that a panel shows.
     pub(crate) fn players(&self, panel: usize) -> usize {
         self.datasets[panel].known.players
     }
@@ -87,12 +87,12 @@ pub(crate) fn experiment_over(
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
 }
 
-/// Judges claims about the paper's estimators.
+/// Judges claims on the curves of the paper's estimators only.
 pub(crate) fn judged(curves: &Curves, judge: impl Fn(&Curves) -> Vec<Claim>) -> Vec<Claim> {
     judge(&curves.only(|_| true, Contender::ALL))
 }
 
-/// Returns the layout of the figures: against sample size, four panels per row.
+/// Returns the layout of figures that show errors against sample size, with four panels per row.
 pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> FigureLayout<'a> {
     FigureLayout { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }

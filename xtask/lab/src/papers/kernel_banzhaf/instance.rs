@@ -41,7 +41,7 @@ pub(crate) struct Instance {
     shapley: OnceLock<Vec<f64>>,
     /// Exact Shapley values of the interventional game with the background rows.
     shapley_on_rows: OnceLock<Vec<f64>>,
-    /// `‖Aφ − b‖²` of the path-dependent game.
+    /// `‖Aφ − b‖²` for the path-dependent game, the minimum of the objective.
     min_objective: OnceLock<f64>,
 }
 

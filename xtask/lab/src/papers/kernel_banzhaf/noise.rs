@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Maximum noise level that counts as low; the paper does not specify its levels.
 const LOW: f64 = 0.1;
 
-/// Figure 3: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 3: median and quartiles of the error of the estimators of Banzhaf values.
 pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let steps = by_noise(MULTIPLE, Noise::absolute);
@@ -121,8 +121,8 @@ struct Reading {
     axis: &'static str,
 }
 
-/// Readings of the noise. The first follows the paper's summary: the noise of each output is proportional to
-/// that output.
+/// The readings of the paper's noise. The first follows the paper's summary: the noise of each output is
+/// proportional to that output.
 const READINGS: [Reading; 3] = [
     Reading { noise: Noise::relative, title: "σ·v(S)", axis: "σ·v(S)" },
     Reading { noise: Noise::of_prediction, title: "σ·v(N)", axis: "σ·v(N)" },
@@ -136,13 +136,13 @@ type NoiseTiming = (&'static str, fn(Noise) -> Noise);
 const DRAWN: [NoiseTiming; 2] =
     [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
-/// Figure 4: median and quartiles of the normalized error of the three regressions, for each reading of its
-/// noise and of its game.
+/// Generates figure 4: median and quartiles of the normalized error of the three regressions, for each
+/// reading of its noise and of its game.
 pub(crate) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let (mut all, mut readings) = (Vec::new(), Vec::new());
     for (at, Reading { noise, title, axis }) in READINGS.into_iter().enumerate() {
-        // A coalition value with 50 background rows takes ten times as long as one with a baseline.
+        // Evaluating a coalition with 50 background rows takes ten times as long as with a single baseline.
         let backgrounds =
             if at == 0 { &Contender::BY_BACKGROUND[..] } else { &Contender::BY_BACKGROUND[..1] };
         let contenders = if at == 0 { &Contender::ALL_REGRESSIONS[..] } else { &Contender::REGRESSIONS[..] };

@@ -157,7 +157,7 @@ mod tests {
 
     const REGRESSIONS: [Contender; 3] = Contender::REGRESSIONS;
 
-    /// Builds the matrix A row by row.
+    /// Builds the matrix A row by row, by definition.
     fn all_rows(contender: Contender, players: usize) -> Mat<f64> {
         let z = |mask: usize, player: usize| f64::from(u8::from(mask >> player & 1 == 1));
         if contender == Contender::KernelBanzhaf {

@@ -19,7 +19,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 /// Minimum sample size, as a multiple of n, that counts as "increased".
 const GROWN: usize = 40;
 
-/// Figure 2: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 2: median and quartiles of the error of the estimators of Banzhaf values.
 pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let curves =
@@ -147,7 +147,7 @@ fn ratios(curves: &Curves) -> Table {
     table
 }
 
-/// Figure 9: median and quartiles of the normalized error of the three regressions.
+/// Generates figure 9: median and quartiles of the normalized error of the three regressions.
 pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let all = &Contender::ALL_REGRESSIONS;
@@ -200,7 +200,7 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [
     )
 }
 
-/// Returns Leverage SHAP's error divided by Kernel Banzhaf's, run by run.
+/// Returns, for each run, Leverage SHAP's error divided by Kernel Banzhaf's error.
 fn differences(curves: &Curves, place: (usize, usize), [banzhaf, leverage, _]: [Contender; 3]) -> Vec<f64> {
     let (leverage, banzhaf) = curves.paired(place, (leverage, banzhaf));
     leverage.iter().zip(&banzhaf).map(|(one, other)| one / other).collect()

@@ -33,7 +33,8 @@ struct Cost {
     evaluations: f64,
 }
 
-/// Figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the game.
+/// Generates figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the
+/// game.
 pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let mut steps = by_sample_size();

@@ -22,7 +22,7 @@ const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 /// Side lengths of the grids, in steps of 5, and large enough for complete inner neighbourhoods.
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
-/// The value whose evaluations are counted.
+/// The kind of value whose evaluations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -99,7 +99,7 @@ struct Series {
     is_grid: bool,
     kind: Kind,
     order: usize,
-    /// Sides of grids, or numbers of players on lines.
+    /// Side lengths of the grids, or numbers of players on the lines.
     sizes: Vec<usize>,
     counts: Vec<usize>,
 }
@@ -116,7 +116,7 @@ impl Series {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
             .collect();
-        // Divided differences, as fractions compared by cross-multiplication.
+        // Divided differences, kept as fractions and compared by cross-multiplication.
         let slopes: Vec<(i128, i128)> = pairs.iter().map(|[a, b]| (b.1 - a.1, b.0 - a.0)).collect();
         if !self.is_grid {
             let (rise, run) = *slopes.first()?;
@@ -392,7 +392,7 @@ mod tests {
         };
         assert_eq!(series(false, &[7, 13, 23, 43]).per_player(), Some(2.0));
         assert_eq!(series(false, &[7, 13, 23, 44]).per_player(), None);
-        // 3 s² − s + 1.
+        // The counts are 3 s² − s + 1 for the side s.
         assert_eq!(series(true, &[11, 71, 291, 1181]).per_player(), Some(3.0));
         assert_eq!(series(true, &[11, 71, 291, 1182]).per_player(), None);
     }

@@ -30,7 +30,7 @@ const NAMES: f64 = 96.0;
 /// Scale of the pictures in separate files: number of their pixels per pixel of the image, in each direction.
 const FACTOR: usize = 8;
 
-/// Figure 4: digits.
+/// Generates figure 4: digits.
 pub(super) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let subject = found
@@ -55,7 +55,7 @@ pub(super) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Figure 5: photographs.
+/// Generates figure 5: photographs.
 pub(super) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let claim =
@@ -96,7 +96,8 @@ fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
     Ok(columns)
 }
 
-/// Creates a panel for each share, and the table of masked pixels; writes the separate pictures to files.
+/// Creates a panel for each share of masked pixels and the table of masked pixels, and writes each picture to
+/// a separate file.
 fn gallery(
     session: &Session,
     subject: &Subject,

@@ -19,7 +19,7 @@ use crate::reproduce::statistics::{Measurement, mean};
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Methods of the table, in addition to exact Shapley values.
+/// Methods in the table, in addition to exact Shapley values.
 const METHODS: [Method; 6] = [
     Method::CShapley,
     Method::LShapley,
@@ -41,7 +41,7 @@ struct Explained<'a> {
     class: &'static str,
     text: Text,
     words: Vec<String>,
-    /// The effect of each word alone, v({i}) − v(∅).
+    /// The effect of each word on its own, v({i}) − v(∅).
     alone: Vec<f64>,
     exact: Scores,
     methods: Vec<Row>,
@@ -120,7 +120,7 @@ fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>>
     Ok(Explained { subject, class, text, words, alone, exact, methods })
 }
 
-/// Returns the value of each player alone.
+/// Returns v({i}) − v(∅) for each player i.
 fn alone(subject: &Subject, sample: &Sample) -> Result<Vec<f64>> {
     let score = Score::LogProbability { class: sample.class };
     let game = ScoredGame::new(sample.masked.game(subject.model.as_ref())?, Outputs::Logits, score)?;
@@ -165,7 +165,7 @@ impl Explained<'_> {
         [(EXACT, &self.exact)].into_iter().chain(methods).collect()
     }
 
-    /// Returns the index of the word "not".
+    /// Returns the index of the word "not" in the sentence.
     fn not(&self) -> Option<usize> {
         self.words.iter().position(|word| word == "not")
     }

@@ -35,7 +35,7 @@ use rand::RngExt;
 pub(super) struct Lime {
     /// σ, in units of the cosine distance; 0.25 by default.
     pub(super) kernel_width: f64,
-    /// α, the penalty; 1 by default. Its counterpart is the sum of at most m weights π ≤ 1.
+    /// α, the penalty; 1 by default. It competes with the sum of at most m weights π ≤ 1.
     pub(super) ridge: f64,
 }
 
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn draws_follow_their_law() {
-        // 40,000 draws: frequencies are within 5 standard errors of their probabilities.
+        // With 40,000 draws, the frequencies must be within 5 standard errors of the probabilities.
         const DRAWS: usize = 40_000;
         for players in [1, 2, 5, 6, 70, 131] {
             let (coalitions, times) = draw(players, DRAWS + 1, 9);
@@ -297,8 +297,8 @@ mod tests {
 
     #[test]
     fn removals_of_one_size_are_all_as_likely() {
-        // Five players, uniform sizes: each of the 31 coalitions with removed players has probability 1 / (5
-        // C(5, s)).
+        // With five players and uniform sizes, each of the 31 coalitions that lack players has probability 1
+        // / (5 C(5, s)).
         const DRAWS: usize = 50_000;
         let (coalitions, times) = draw(5, DRAWS + 1, 2);
         assert_eq!(coalitions.len(), 32);

@@ -133,13 +133,13 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Returns the mean change at a level.
+    /// Returns the mean change of the log-odds at a level.
     pub(super) fn mean(&self, level: usize) -> Measurement {
         Measurement::mean(&self.outcomes.iter().map(|outcome| outcome.changes[level]).collect::<Vec<_>>())
     }
 
-    /// Returns, for each sample, the mean change over all levels above zero: the area between curve and axis,
-    /// divided by its width.
+    /// Returns, for each sample, the mean change over all levels above zero: the area between the curve and
+    /// the x axis, divided by the range of levels.
     pub(super) fn areas(&self) -> Vec<f64> {
         let area =
             |outcome: &Outcome| outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64;

@@ -216,7 +216,7 @@ mod tests {
         // There are 4d − 6 n-grams of up to 4 words, plus v(∅) and v(N).
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
-        // The same subsets are removed; they include U \ i.
+        // The dual game evaluates the complements of the same subsets, which include U \ i.
         assert_eq!(evaluations(Method::LShapleyPresent), 4 * 30 - 5 + 2);
         assert_eq!(evaluations(Method::EquationSixPresent), 4 * 30 - 5 + 2);
         assert_eq!(evaluations(Method::CShapleyPresent), 4 * 30 - 6 + 2);
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Returns v(S) of a sample.
+    /// Returns the tabulated game of a sample.
     fn table(sample: &Sample) -> apportion::games::TabulatedGame {
         apportion::games::TabulatedGame::from_game(&sample.game(&probe).unwrap()).unwrap()
     }

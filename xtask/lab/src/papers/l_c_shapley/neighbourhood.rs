@@ -33,7 +33,8 @@ struct Facts {
     /// Nodes of the neighbourhood, which are drawn shaded.
     neighbourhood: Vec<usize>,
     subsets: [Subset; 2],
-    /// Number of subsets of the neighbourhood that contain the target, and of the connected ones among them.
+    /// Number of subsets of the neighbourhood that contain the target, and number of connected subsets among
+    /// them.
     counted: [usize; 2],
 }
 
@@ -69,7 +70,7 @@ fn facts(graph: &Graph) -> Facts {
     Facts { distances, neighbourhood, subsets, counted }
 }
 
-/// Figure 1.
+/// Generates figure 1.
 pub(super) fn fig1(_: &Session) -> Result<ArtefactOutput> {
     let graph = Graph::grid(SIDE, SIDE, Adjacency::Four);
     let facts = facts(&graph);

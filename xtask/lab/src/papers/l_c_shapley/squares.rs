@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn taking_away_asks_about_the_rest() {
         // Only the coalition of all players has a nonzero value: no single pixel has an effect, and removing
-        // any one loses the whole value.
+        // any single pixel loses the whole value.
         let everyone =
             TabulatedGame::from_fn(4, |coalition| if coalition == 0b1111 { 1.0 } else { 0.0 }).unwrap();
         let alone = scores(&everyone, &grid(2, 2), 1).unwrap();

@@ -33,7 +33,7 @@ pub(super) type AnyModel = Box<dyn Model + Send>;
 
 /// A dataset with its model.
 pub(super) struct Subject {
-    /// Name in cells and tables.
+    /// Name in checkpoints and tables.
     pub(super) name: &'static str,
     /// Name in figures.
     pub(super) title: &'static str,
@@ -56,13 +56,13 @@ pub(super) struct Subject {
     pub(super) fingerprint: String,
 }
 
-/// The test samples, and how the model reads them.
+/// The test samples, and how they are converted to inputs of the model.
 enum Inputs {
     Texts {
         sentences: Vec<Sentence>,
         /// The input that the model expects.
         reading: Reading,
-        /// Returns the ID of a token.
+        /// A function that returns the ID of a token.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
     },
     Images {
@@ -313,7 +313,7 @@ struct LoadedNetwork {
     model: AnyModel,
     trained: Option<(Entry, &'static str)>,
     explained: usize,
-    /// A hash of the file of the network, or `None` for embedded models.
+    /// SHA-256 of the network file, or `None` for embedded models.
     file: Option<String>,
 }
 
@@ -440,8 +440,9 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded,
-    /// since predictions of a large network would take minutes.
+    /// Returns a hash of all test samples and the model. A model in a file is identified by the hash of the
+    /// file, since predictions of a large network would take minutes; an embedded model is identified by its
+    /// predictions.
     fn hash(&self, file: Option<String>) -> Result<String> {
         let mut bytes = Vec::new();
         for index in 0..self.len() {

@@ -189,8 +189,8 @@ impl Authors {
         runs.map(of).collect()
     }
 
-    /// Returns the curves of one of the authors' figures on datasets. Panels are the columns of the paper's
-    /// tables; for the objective, only those with few players.
+    /// Returns the curves of one of the authors' figures on datasets. Each column of the paper's tables has a
+    /// panel; for the objective, only the datasets with few players do.
     pub(super) fn curves(
         &self,
         along: Along,

@@ -124,7 +124,7 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-/// Combines our curves with the authors': first curves of the same quantity, then other curves.
+/// Combines our curves with the authors' curves: first the curves of the same quantity, then other curves.
 fn output(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
@@ -184,7 +184,7 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
     )
 }
 
-/// Figure 5: median and quartiles of the error of the three main estimators.
+/// Generates figure 5: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (&Contender::MAIN, Centre::Median);
     let curves = curves(session, of, centre, |errors| errors.error)?;
@@ -202,7 +202,7 @@ pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Figure 6: mean error of all estimators.
+/// Generates figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (Contender::ALL, Centre::Mean);
     let curves = curves(session, of, centre, |errors| errors.error)?;
@@ -220,7 +220,7 @@ pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Figure 7: mean linear objective error of all estimators.
+/// Generates figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (Contender::ALL, Centre::Mean);
     let curves = curves(session, of, centre, |errors| errors.excess)?;
@@ -244,7 +244,7 @@ pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Table 3: quartiles of γ on the small datasets, by both definitions.
+/// Generates table 3: quartiles of γ on the small datasets, by both definitions.
 pub(crate) fn table3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &small_datasets())?;
     let mut data = Table::new("data", ["dataset", "run", "gamma", "gamma_appendix_f"]);

@@ -20,7 +20,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-/// Figure 3: median and quartiles of the error of the three main estimators.
+/// Generates figure 3: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 3: error against sample size",
@@ -119,7 +119,7 @@ fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
     rivals.into_iter().flat_map(over).collect()
 }
 
-/// Figure 8: mean error of all estimators.
+/// Generates figure 8: mean error of all estimators.
 pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 8: error of all estimators against sample size",
@@ -174,7 +174,7 @@ pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Figure 10: linear objective error of all estimators, n ≤ 12.
+/// Generates figure 10: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig10(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 10: linear objective error against sample size",

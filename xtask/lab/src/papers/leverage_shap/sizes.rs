@@ -20,7 +20,7 @@ const PLAYERS: [usize; 3] = [10, 100, 1000];
 /// Number of sets drawn per possible size.
 const DRAWS_PER_SIZE: usize = 100;
 
-/// Figure 2.
+/// Generates figure 2.
 pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let mut data = Table::new("data", ["players", "law", "size", "probability", "drawn", "draws"]);
     let mut table = Table::new(

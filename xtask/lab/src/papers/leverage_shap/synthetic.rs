@@ -101,7 +101,7 @@ pub(crate) struct Errors {
 }
 
 /// Returns the errors of `contenders` on games with `players` players at the levels `alphas` from `budget`
-/// evaluations, by contender, level and run.
+/// evaluations, indexed by contender, then by level, then by run.
 pub(crate) fn errors(
     session: &Session,
     contenders: &[Contender],

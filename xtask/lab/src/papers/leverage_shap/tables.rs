@@ -202,7 +202,7 @@ impl Compared {
     }
 }
 
-/// Table 1: the three main estimators.
+/// Generates table 1: the three main estimators.
 pub(crate) fn table1(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
@@ -225,7 +225,7 @@ pub(crate) fn table1(session: &Session) -> Result<ArtefactOutput> {
     Ok(output(errors, claims))
 }
 
-/// Table 4: all estimators.
+/// Generates table 4: all estimators.
 pub(crate) fn table4(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
@@ -267,7 +267,7 @@ fn output(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> ArtefactO
     }
 }
 
-/// Table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
+/// Generates table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
 pub(crate) fn table2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &all_datasets())?;
     let contenders = [OptimizedKernelShap, LeverageShap, LeverageShapDeterministic];
@@ -313,7 +313,8 @@ fn ratio_of_authors(theirs: &Curves, name: &str, level: usize, centre: Centre) -
     theirs.ratio_of((printed::column(name)?, level), RATIO, centre)
 }
 
-/// Creates a table with one row per dataset (`names` by panel) and one column per sample size.
+/// Creates a table with one row per dataset and one column per sample size; `names` contains the name of each
+/// panel's dataset.
 fn ratio_table((curves, theirs): (&Curves, &Curves), names: &[&str], caption: &str, centre: Centre) -> Table {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
     let levels = curves.levels.iter().map(|level| level.label.clone());

@@ -142,7 +142,7 @@ impl Kind {
         }
     }
 
-    /// Returns the bound of the mean squared error in units of D², or `None` if the theory gives none for
+    /// Returns the bound on the mean squared error in units of D², or `None` if the theory gives no bound for
     /// these constants.
     fn bound(self, known: &KnownGame, steps: usize, constants: Constants) -> Option<f64> {
         let rule = match (self, constants) {
@@ -159,7 +159,7 @@ impl Kind {
     }
 }
 
-/// Returns a constant step γ.
+/// Returns the constant step γ with this index in [`CONSTANTS`].
 fn constant_step(which: usize, known: &KnownGame) -> f64 {
     CONSTANTS[which] / known.bounds.strong_convexity(Constants::Corrected)
 }

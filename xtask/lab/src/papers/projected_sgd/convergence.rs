@@ -27,7 +27,7 @@ const FIRST_PLOTTED: usize = 100;
 /// 300.
 const TRUTH_OF_PAPER: usize = 5000;
 
-/// Figure 2: d = 16.
+/// Generates figure 2: d = 16.
 pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let measured = [Task::Classification, Task::Regression]
         .into_iter()
@@ -67,7 +67,7 @@ pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Figure 3: d = 300.
+/// Generates figure 3: d = 300.
 pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let measured = vec![measured(session, Task::Classification, HIGH)?];
     let of_paper = variance_of_paper(session, measured[0].setting, TRUTH_OF_PAPER)?;
@@ -162,7 +162,7 @@ fn x_axis() -> Axis {
     Axis::log("evaluations", f64::MIN_POSITIVE)
 }
 
-/// Creates a panel of the errors of some methods against the cost of their draws.
+/// Creates a panel that shows the errors of some methods against the number of evaluations.
 fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Panel {
     let mut marks = Vec::new();
     let curves = || methods.iter().filter_map(|&method| measured.curve(method));
@@ -384,7 +384,7 @@ fn by_budget(
     table
 }
 
-/// Returns all numbers of the figure.
+/// Creates the table of all numbers in the figure.
 pub(super) fn data(measured: &[Measured]) -> Table {
     table!("data", [
         for one in measured;

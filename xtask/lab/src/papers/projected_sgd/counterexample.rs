@@ -55,7 +55,7 @@ impl DiscreteDistribution {
         let of_mask = |mask: usize| {
             let mut point = vec![0.0; players];
             descent.step(&mut point, mask, rule.length(&known, 1));
-            // φ_0 is 0.
+            // The average includes φ_0, which is 0.
             let average: Vec<f64> = point.iter().map(|value| weight * value).collect();
             (squared_distance(&average, &known.truth), probabilities[mask.count_ones() as usize])
         };

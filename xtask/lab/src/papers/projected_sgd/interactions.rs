@@ -50,7 +50,7 @@ pub(super) fn interactions(session: &Session) -> Result<ArtefactOutput> {
             Ok(Point { share: share_of_interactions(&measured, session.seed)?, measured })
         })
         .collect::<Result<Vec<Point>>>()?;
-    // Reuses the cells of figure 3.
+    // These settings reuse the cells of figure 3.
     let setting =
         Setting { task: Task::Classification, players: HIGH, pairs: Pairs::Shown, count: session.runs };
     let high = measure(session, setting, &Method::proposed(HIGH), &passes(session, HIGH))?;

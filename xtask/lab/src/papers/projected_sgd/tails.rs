@@ -20,7 +20,7 @@ pub(super) const STEPS: [usize; 3] = [1024, 4096, 16384];
 /// A constant step in units of 1/μ.
 const CONSTANT: f64 = 0.00125;
 
-/// Number of runs in each game, per run of the session.
+/// Number of runs in each game, as a multiple of the session's number of runs.
 const RUNS: usize = 10;
 
 const RULES: [PrintedRule; 3] =

@@ -105,11 +105,11 @@ impl Reward {
 /// The game of an individual x* with a reference r*.
 #[derive(Debug, Clone)]
 pub(super) struct PairGame {
-    /// Change of the sum when a feature value of x* replaces the one of r*, by feature.
+    /// For each feature, the change of the sum when the value in x* replaces the value in r*.
     differences: Vec<f64>,
     /// The sum for the reference r*.
     start: f64,
-    /// For each block of eight players, the sum of the differences of the players in each mask.
+    /// For each block of eight players, the sum of the players' differences for each mask.
     tables: Vec<[f64; 256]>,
     reward: Reward,
 }
@@ -200,7 +200,7 @@ mod tests {
 
     const TASKS: [Task; 3] = [Task::Classification, Task::Regression, Task::Softened { width: 4 }];
 
-    /// Returns v(S) as defined in section 5.1, from the features themselves.
+    /// Returns v(S) by its definition in section 5.1, computed from the features themselves.
     fn by_definition(
         task: Task,
         median: f64,

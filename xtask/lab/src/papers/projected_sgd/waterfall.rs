@@ -17,7 +17,7 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Number of individuals in the reference group.
+/// Number of individuals drawn from the reference group.
 const REFERENCES: usize = 200;
 
 /// Iterations of Algorithm 1, each with one reference.
@@ -30,7 +30,7 @@ const PROBABILITY_OF_PAPER: f64 = 0.70;
 /// Maximum error of an estimate, relative to the largest value.
 const PRECISE: f64 = 0.2;
 
-/// Tolerance for rounding errors in efficiency, a sum of a few numbers.
+/// Tolerance for rounding errors in the efficiency property, which sums a few numbers.
 const ROUNDING: f64 = 1e-9;
 
 /// One explanation, ready to be drawn.
@@ -56,7 +56,7 @@ struct Bar {
     error: f64,
 }
 
-/// Figure 1, for COMPAS and diabetes.
+/// Generates figure 1, for COMPAS and diabetes.
 pub(super) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
@@ -258,7 +258,7 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
     )
 }
 
-/// Judges the caption's statements about its individual; not tested without the data.
+/// Judges the statements of the caption about the explained individual; they are not tested without the data.
 fn of_the_caption(compas: &Waterfall) -> [Claim; 2] {
     let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
     let claim = |claim: &str,

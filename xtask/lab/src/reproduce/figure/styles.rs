@@ -44,9 +44,9 @@ looks! {
     MONTE_CARLO: BLACK, Square;
     /// Same as `MONTE_CARLO`, with twice the evaluations.
     MONTE_CARLO_TWICE: GREY, Diamond;
-    /// Independent permutations: optimized Monte Carlo, SampleShapley.
+    /// Estimators that use independent permutations: optimized Monte Carlo, SampleShapley.
     RANDOM_ORDERS: BLUE, Circle;
-    /// Permutations and their reverses.
+    /// Estimators that use permutations and their reverses.
     ANTITHETIC_ORDERS: SKY, Circle;
     GRADIENT_CONSTANT: VERMILION, Triangle;
     GRADIENT_CONSTANT_LAST: PURPLE, Cross;

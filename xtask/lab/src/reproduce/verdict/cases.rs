@@ -65,7 +65,7 @@ enum Finding {
     NoNumber,
 }
 
-/// Numbers of cases significantly in favour of a claim, and against it.
+/// Number of cases significantly in favour of a claim, and number of cases significantly against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     favour: usize,

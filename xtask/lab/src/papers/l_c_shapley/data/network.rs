@@ -20,8 +20,8 @@ const MAPS: usize = 8;
 /// Number of entries of a feature map after 2 × 2 max pooling.
 const POOLED: usize = SIDE * SIDE / 4;
 
-/// Network with 209 parameters: 8 zero-padded convolutions of 3 × 3 pixels, max(0, ·), 2 × 2 max pooling, one
-/// dense output.
+/// A network with 209 parameters: 8 zero-padded convolutions of 3 × 3 pixels, max(0, ·), 2 × 2 max pooling,
+/// one dense output.
 ///
 /// The [`Model`] expects rows of 64 pixels between 0 and 1, and returns the log-odds of an 8.
 #[derive(Debug, Clone, Deserialize)]
@@ -59,7 +59,7 @@ impl SmallNetwork {
 
     /// Returns the log-odds of an 8 for 64 pixels.
     pub(crate) fn logit(&self, pixels: &[f64]) -> f64 {
-        // Padding with zeros.
+        // Pad the image with zeros.
         let mut padded = [[0.0; SIDE + 2]; SIDE + 2];
         for (row, pixels) in padded[1..].iter_mut().zip(pixels.chunks_exact(SIDE)) {
             row[1..=SIDE].copy_from_slice(pixels);

@@ -42,7 +42,7 @@ impl Files {
 
 /// A known text dataset.
 pub(crate) struct KnownTexts {
-    /// Name in figures and tables.
+    /// Name of the dataset in figures and tables.
     pub(crate) title: &'static str,
     /// Number of texts in total, and in the training part.
     rows: (usize, usize),
@@ -113,7 +113,7 @@ pub(crate) static AG_NEWS: KnownTexts = KnownTexts {
 
 /// A known image dataset.
 pub(crate) struct KnownImages {
-    /// Name in figures and tables.
+    /// Name of the dataset in figures and tables.
     pub(crate) title: &'static str,
     /// Number of images in the training part and in the test part.
     pub(crate) rows: (usize, usize),

@@ -17,7 +17,7 @@ pub(super) const MASKS: usize = 1 << FEATURES;
 /// Strength of the couplings inside the block.
 const STRENGTH: f64 = 0.7;
 
-/// A distribution with all its marginals.
+/// A joint distribution of features and label, stored as all its marginal distributions.
 pub(super) struct JointDistribution {
     /// The feature in the middle of the block.
     pub(super) middle: usize,

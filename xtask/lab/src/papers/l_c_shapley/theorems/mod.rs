@@ -42,10 +42,10 @@ const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.
 /// The orders k of the neighbourhoods.
 const ORDERS: [usize; 2] = [1, 2];
 
-/// A line in which neighbours on the true line are at least three steps apart.
+/// An order of the features on a line, in which neighbours on the true line are at least three steps apart.
 const ELSEWHERE: [usize; FEATURES] = [0, 3, 6, 2, 5, 1, 4];
 
-/// Maximum shortfall from 1 of the slope of ln error in ln ε.
+/// Maximum amount by which the slope of ln error in ln ε may fall below 1.
 const SLACK: f64 = 0.2;
 
 /// An approximation of the Shapley value.
@@ -266,7 +266,7 @@ impl Series {
         self.by_memory.iter().flatten().all(|(epsilon, error)| *error <= factor * epsilon + ROUNDING)
     }
 
-    /// Returns the slope of ln error in ln ε of each run, for small ε.
+    /// Returns, for each run, the slope of ln error in ln ε for small ε.
     fn slopes(&self) -> Vec<f64> {
         let runs = self.by_memory[0].len();
         let small = || self.by_memory[1..].iter().take(4);
@@ -277,7 +277,7 @@ impl Series {
     }
 }
 
-/// Compares the errors with their bounds in terms of ε.
+/// Generates the comparison of the errors with their bounds in terms of ε.
 pub(crate) fn theorems(session: &Session) -> Result<ArtefactOutput> {
     let maps = Maps::new()?;
     let method = maps.digest();

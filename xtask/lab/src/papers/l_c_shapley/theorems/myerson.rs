@@ -85,8 +85,8 @@ fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
             continue;
         }
         let has_two = graph.boundary(set.view()).view().size() == 2;
-        // If v is 1 for U only, v^G is 1 for sets with U as a component, so the value of a member is the
-        // coefficient of U.
+        // If v is 1 for U only, v^G is 1 for the sets that have U as a component, so the value of a member of
+        // U is the coefficient of U.
         let agrees = (myerson[members[0] * masks + mask] - equation_six(members.len())).abs() <= ROUNDING;
         connected += 1;
         with_two += usize::from(has_two);
