@@ -171,7 +171,7 @@ fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     (counts.iter().map(|count| count.0).sum(), counts.iter().map(|count| count.1).sum(), shares)
 }
 
-/// Generates errors, coverage and bias of all methods.
+/// Generates the artefact with the errors, coverage and bias of all methods.
 pub(super) fn budgets(session: &Session) -> Result<ArtefactOutput> {
     let trees = trees(session, |_| EXPLICANDS, false)?;
     let measured = measure(session, &trees, &grouped(EXPLICANDS, session.seed)?)?;

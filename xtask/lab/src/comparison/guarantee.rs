@@ -36,11 +36,11 @@ pub(crate) struct Guarantee<'a> {
     pub(crate) source: &'a str,
 }
 
-/// Measures the excess ε of an estimate.
+/// Functions that measure the excess ε of an estimate.
 pub(crate) struct Excess<Here, Growing> {
-    /// Measures ε on a dataset; runs without an excess are skipped.
+    /// A function that measures ε on a dataset; runs without an excess are skipped.
     pub(crate) on_datasets: Here,
-    /// Measures ε on a game of the growing family.
+    /// A function that measures ε on a game of the growing family.
     pub(crate) on_growing: Growing,
 }
 

@@ -86,9 +86,9 @@ struct Cell {
     run: usize,
 }
 
-/// Runs every estimator on every dataset, budget and seed. An estimator that fails anywhere is skipped
-/// altogether, so that its numbers cover all runs or none. Finished runs are read from the checkpoints, and
-/// new ones are stored there.
+/// Runs every estimator on every dataset, budget and seed. An estimator that fails in any run is skipped
+/// altogether, so that the numbers of an estimator cover all runs or none. Finished runs are read from the
+/// checkpoints, and new ones are stored there.
 ///
 /// # Errors
 ///

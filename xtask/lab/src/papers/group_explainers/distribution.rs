@@ -115,7 +115,8 @@ mod tests {
                 for b in 0..a {
                     let covariance = covariance(&columns[a], &columns[b]);
                     let expected = if b < 4 { 0.0 } else { expected };
-                    // X2 has a standard deviation of about 9. The bound is five standard errors of the mean.
+                    // The bounds are five standard errors. X2 has a larger bound, since its standard deviation
+                    // is about 9.
                     let bound = if b == 1 { 0.18 } else { 0.035 };
                     assert!((covariance - expected).abs() < bound, "{a} {b}: {covariance}");
                 }

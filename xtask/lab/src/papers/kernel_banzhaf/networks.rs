@@ -171,7 +171,7 @@ fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Resul
         .map_err(|error| format!("{error:#}: {}", how_to_train(name))))
 }
 
-/// Generates figure 6: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 6: median and quartiles of the error, for the estimators of Banzhaf values.
 pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let found = find(session)?;
     let series = found.datasets.iter().map(|dataset| {

@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Maximum noise level that counts as low; the paper does not specify its levels.
 const LOW: f64 = 0.1;
 
-/// Generates figure 3: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 3: median and quartiles of the error, for the estimators of Banzhaf values.
 pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let steps = by_noise(MULTIPLE, Noise::absolute);

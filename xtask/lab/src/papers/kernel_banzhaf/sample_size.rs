@@ -19,7 +19,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 /// Minimum sample size, as a multiple of n, that counts as "increased".
 const GROWN: usize = 40;
 
-/// Generates figure 2: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 2: median and quartiles of the error, for the estimators of Banzhaf values.
 pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let curves =

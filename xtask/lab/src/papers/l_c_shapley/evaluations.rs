@@ -321,7 +321,7 @@ fn style(kind: Kind, order: usize) -> Style {
     Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
 }
 
-/// Returns the legend of colours and shapes.
+/// Returns the legend entries for colours and shapes.
 fn legend() -> Vec<(String, Style)> {
     let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
     let order =

@@ -172,7 +172,7 @@ impl Method {
     }
 }
 
-/// A smooth model in which neighbours interact.
+/// Computes a smooth model in which neighbours interact.
 fn probe(row: &[f64]) -> f64 {
     let alone = row.iter().enumerate().map(|(at, x)| x * (at as f64 + 0.5).sin()).sum::<f64>();
     alone + row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>()

@@ -8,7 +8,7 @@
 use super::method::Method;
 use crate::reproduce::verdict::Claim;
 
-/// A reading of whether the other players are present.
+/// A reading of the definitions: whether the players outside the neighbourhood are absent or present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     Absent,

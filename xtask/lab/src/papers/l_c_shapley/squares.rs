@@ -79,7 +79,7 @@ mod tests {
         for game in games {
             let found = scores(game, &grid(3, 4), 3).unwrap();
             // The 21 evaluations are 12 pixels, 6 squares of four pixels, 2 squares of nine pixels, and one
-            // more for an end of the game.
+            // for the empty or the full image.
             assert_eq!(found.evaluations, 21);
             for (value, expected) in found.values.iter().zip(&worths) {
                 assert!((value - expected).abs() < 1e-12, "{value} {expected}");
@@ -113,7 +113,8 @@ mod tests {
         assert!(furthest(&equal) > 0.1, "{}", furthest(&equal));
     }
 
-    /// A game whose value is the number of present pixels, plus the number of present horizontal pairs.
+    /// Creates a game whose value is the number of present pixels, plus the number of present horizontal
+    /// pairs.
     fn pairs() -> impl Game {
         struct Pairs;
         impl Game for Pairs {

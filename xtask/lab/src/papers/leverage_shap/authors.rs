@@ -38,7 +38,7 @@ const SIGMAS: [(f64, &str); 9] = [
 /// precision. Such games are additive.
 const ROUNDING: f64 = 1e-6;
 
-/// Identifies the runs of one estimator in one setting of the authors' file.
+/// The key of the runs of one estimator in one setting, in the authors' file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Setting {
     dataset: String,

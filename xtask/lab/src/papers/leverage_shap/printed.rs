@@ -119,7 +119,7 @@ pub(crate) fn ratios() -> String {
     format!("{} to {}", open().fold(f64::INFINITY, f64::min), open().fold(0.0, f64::max))
 }
 
-/// Lists the third quartiles of table 3.
+/// Lists the third quartiles in table 3.
 pub(crate) fn third_quartiles_of_gamma() -> String {
     let thirds = DATASETS.iter().zip(GAMMA).map(|(dataset, quartiles)| format!("{dataset} {}", quartiles[2]));
     thirds.collect::<Vec<_>>().join(", ")

@@ -152,7 +152,7 @@ fn of_any_number(one_step: &DiscreteDistribution) -> Claim {
     )
 }
 
-/// Events in which all draws agree, by rule.
+/// The events in which all draws agree, for each step rule.
 struct Alike(Vec<AlikeDraws>);
 
 impl Alike {

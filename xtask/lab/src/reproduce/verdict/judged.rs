@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Verdict;
 use super::cases::{Case, Needed, judge};
 
-/// Data of a verdict.
+/// The data of one verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Judged {
