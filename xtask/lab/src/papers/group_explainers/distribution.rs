@@ -115,8 +115,8 @@ mod tests {
                 for b in 0..a {
                     let covariance = covariance(&columns[a], &columns[b]);
                     let expected = if b < 4 { 0.0 } else { expected };
-                    // The bounds are five standard errors. X2 has a larger bound, since its standard deviation
-                    // is about 9.
+                    // The bounds are five standard errors. The bound for X2 is larger, since its standard
+                    // deviation is about 9.
                     let bound = if b == 1 { 0.18 } else { 0.035 };
                     assert!((covariance - expected).abs() < bound, "{a} {b}: {covariance}");
                 }

@@ -78,8 +78,8 @@ mod tests {
         let games: [&dyn Game; 2] = [&game, &Dual(&game)];
         for game in games {
             let found = scores(game, &grid(3, 4), 3).unwrap();
-            // The 21 evaluations are 12 pixels, 6 squares of four pixels, 2 squares of nine pixels, and one
-            // for the empty or the full image.
+            // The 21 evaluations are 12 pixels, 6 squares of four pixels, 2 squares of nine pixels, and the
+            // empty coalition.
             assert_eq!(found.evaluations, 21);
             for (value, expected) in found.values.iter().zip(&worths) {
                 assert!((value - expected).abs() < 1e-12, "{value} {expected}");
