@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Prints a line. Ignores a closed pipe (`| head`), so that it does not abort the run.
+/// Prints a line to standard output. Ignores a closed pipe (as with `| head`), so that the run is not
+/// aborted.
 #[macro_export]
 macro_rules! say {
     ($($part:tt)*) => {{
@@ -21,7 +22,7 @@ macro_rules! aside {
         let _ = writeln!(std::io::stderr(), $($part)*);
     }};
 }
-/// Number of lines of its output that the error shows if a program fails.
+/// Number of output lines that the error shows if a program fails.
 const SHOWN: usize = 20;
 
 /// Runs a program and returns its standard output without trailing whitespace.
@@ -33,7 +34,7 @@ pub fn line(program: &str, arguments: &[&str]) -> Result<String> {
     line_in(Path::new("."), program, arguments)
 }
 
-/// Same as [`line()`], run in the given directory.
+/// Same as [`line()`], but runs the program in the given directory.
 ///
 /// # Errors
 ///
@@ -73,7 +74,7 @@ pub fn run(command: &mut Command) -> Result<Output> {
     Ok(output)
 }
 
-/// Checks that a program is installed; the error states how to install it.
+/// Checks that a program is installed, by running `command`; the error states how to install it.
 ///
 /// # Errors
 ///

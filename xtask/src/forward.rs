@@ -1,5 +1,5 @@
 //! Commands implemented by other packages: the laboratory, and the trainer, which is outside the workspace.
-//! They take minutes to build, so the quick checks do not depend on them.
+//! These packages take minutes to build, so the quick checks do not depend on them.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -37,7 +37,7 @@ fn cargo() -> Command {
     cargo
 }
 
-/// Returns the exit status of a program, which has printed its own errors.
+/// Runs a program and returns its exit status; the program prints its own errors.
 fn status(command: &mut Command) -> ExitCode {
     match command.status() {
         Ok(status) => {

@@ -1,4 +1,4 @@
-//! Code shared by the automation and the laboratory.
+//! Code shared by the workspace automation (`cargo xtask`) and the laboratory (`xtask/lab`).
 //!
 //! | file | contents |
 //! |---|---|

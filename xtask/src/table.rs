@@ -21,7 +21,7 @@ impl Entry {
     /// A missing number.
     pub const ABSENT: Self = Self::Absent(None);
 
-    /// Formats in full precision, for CSV.
+    /// Formats the entry in full precision, for CSV.
     fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -32,7 +32,7 @@ impl Entry {
         }
     }
 
-    /// Formats with three significant digits, for readers.
+    /// Formats the entry with three significant digits, for display.
     pub fn short(&self) -> String {
         match self {
             Self::Number(number) => significant(*number),
@@ -53,7 +53,8 @@ impl From<String> for Entry {
     }
 }
 impl From<f64> for Entry {
-    /// Maps NaN, such as the standard error of a single run, to an absent entry.
+    /// Converts a number to an entry. NaN, such as the standard error of a single run, becomes an absent
+    /// entry.
     fn from(number: f64) -> Self {
         if number.is_nan() { Self::ABSENT } else { Self::Number(number) }
     }
@@ -69,7 +70,7 @@ impl From<Option<f64>> for Entry {
     }
 }
 
-/// Formats with three significant digits: `0.00234`, `1.20`, `4.84e-9`.
+/// Formats a number with three significant digits, e.g. `0.00234`, `1.20`, `4.84e-9`.
 pub fn significant(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
@@ -150,7 +151,7 @@ impl Table {
     }
 }
 
-/// Builds a table from its caption, the loops over its data, and the name and expression of each column.
+/// Builds a table from a caption, the loops over the data, and the name and expression of each column.
 ///
 /// ```text
 /// table!("data", [for one in series; for &draws in &one.draws; let mean = one.mean(draws);]

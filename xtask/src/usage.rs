@@ -1,6 +1,6 @@
 //! Errors in the command-line arguments.
 
-/// Invalid arguments: exit status 2.
+/// An error for invalid arguments, which ends the program with exit status 2.
 #[derive(Debug)]
 pub struct Usage(
     /// The problem, and how to fix it.

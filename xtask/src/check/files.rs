@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Endings of the names of files that are read.
+/// File name extensions of the files that are read.
 const ENDINGS: [&str; 5] = [".rs", ".py", ".pyi", ".js", ".md"];
 
 /// A text file.
@@ -53,7 +53,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()> {
         let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
-        // Links are not followed, so the recursion terminates.
+        // Symbolic links are not followed, so the recursion terminates.
         let kind = entry.file_type().with_context(|| format!("cannot read {path}"))?;
         if kind.is_dir() {
             if !name.starts_with('.')

@@ -32,7 +32,8 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// Returns the lines of Rust code blocks, with their line numbers (from 1).
+/// Returns the lines inside Rust code blocks, with their line numbers (from 1). Every line of the text starts
+/// with `prefix`.
 fn examples<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
     let mut is_inside = false;
     let mut is_rust = false;
@@ -48,7 +49,7 @@ fn examples<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// Returns whether a line contains a path that starts with this crate.
+/// Returns whether a line contains a path that starts with this crate name.
 fn uses(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let is_whole = !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');

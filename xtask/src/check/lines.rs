@@ -9,10 +9,10 @@ use super::finding::Finding;
 /// Maximum number of characters in a line.
 const MAX_WIDTH: usize = 110;
 
-/// Endings of the names of files that are checked.
+/// File name extensions of the files that are checked.
 const ENDINGS: [&str; 4] = [".rs", ".py", ".pyi", ".js"];
 
-/// Files that may have longer lines.
+/// Files that may contain longer lines.
 const EXEMPT: [&str; 3] = [
     // Snapshots of HTML and of terminal output.
     "crates/media/src/text/tests.rs",

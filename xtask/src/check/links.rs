@@ -37,7 +37,7 @@ fn targets(markdown: &str) -> Vec<String> {
         } else if !is_code {
             let line = without_code(line);
             let ends = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-            // A quoted title may follow the path.
+            // A quoted title may follow the path in a link.
             targets
                 .extend(ends.filter_map(|(target, _)| target.split_whitespace().next().map(str::to_owned)));
         }
@@ -50,7 +50,8 @@ fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// Returns the path relative to the root of the repository, or `None` if it leaves the repository.
+/// Returns a link target as a path relative to the root of the repository, or `None` if it points outside the
+/// repository. `path` is relative to `folder`.
 fn resolved(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

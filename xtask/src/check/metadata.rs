@@ -28,7 +28,7 @@ pub(crate) struct Package {
     pub(crate) license: Option<String>,
     rust_version: Option<String>,
     manifest_path: String,
-    /// Registries that it may be published to: empty for `publish = false`, `None` if unrestricted.
+    /// Registries that the package may be published to: empty for `publish = false`, `None` if unrestricted.
     publish: Option<Vec<String>>,
     targets: Vec<Target>,
     dependencies: Vec<Dependency>,
@@ -70,17 +70,18 @@ struct EdgeKind {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// Path relative to the root of the repository.
+    /// Path of the crate, relative to the root of the repository.
     pub(crate) folder: String,
     pub(crate) has_library: bool,
-    /// Names of the packages in its manifest, including dev-dependencies and build dependencies.
+    /// Names of the packages that the manifest depends on directly, including dev-dependencies and build
+    /// dependencies.
     pub(crate) needs: Vec<String>,
-    /// Names of all packages that it is built with, excluding those only needed for tests, with the features
-    /// that the workspace enables.
+    /// Names of all packages that the crate is built with, excluding packages only needed for tests, with the
+    /// features that the workspace enables.
     pub(crate) builds_with: Vec<String>,
     pub(crate) is_published: bool,
     pub(crate) rust_version: Option<RustVersion>,
-    /// The highest Rust version that its dependencies require, excluding dev-dependencies.
+    /// The highest Rust version that the dependencies require, excluding dev-dependencies.
     pub(crate) needed: Option<Needed>,
 }
 

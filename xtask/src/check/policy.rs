@@ -57,8 +57,8 @@ impl Policy {
         toml::from_str(text).with_context(|| format!("cannot read {POLICY}"))
     }
 
-    /// Returns the licences allowed for a package: those allowed for all packages, and the exceptions for
-    /// this one.
+    /// Returns the licences allowed for a package: the licences allowed for all packages, and the exceptions
+    /// for this package.
     pub(crate) fn licences_of(&self, package: &str) -> Vec<&str> {
         let own = self.licenses.exceptions.iter().filter(|exception| exception.name == package);
         own.flat_map(|exception| &exception.allow).chain(&self.licenses.allow).map(String::as_str).collect()

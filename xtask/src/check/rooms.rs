@@ -8,13 +8,13 @@ use super::metadata::Member;
 
 const DOCUMENT: &str = "docs/architecture.md";
 const HEADING: &str = "## Crates";
-/// Phrase in the row of a crate that is internal to the workspace.
+/// Phrase that marks a crate as internal to the workspace, in the column on what the crate does not do.
 const UNPUBLISHED: &str = "be published";
 
-/// A row of the table.
+/// A row of the table of crates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Room {
-    /// Path relative to the root of the repository.
+    /// Path of the crate, relative to the root of the repository.
     folder: String,
     /// The package name, if the row states one in addition to the directory.
     package: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// Returns findings for what a crate does although its row excludes it.
+/// Returns findings if a crate violates the exclusions in its row of the table.
 fn broken_promises(member: &Member, does_not: &str) -> Vec<Finding> {
     let manifest = format!("{}/Cargo.toml", member.folder);
     let named = does_not.split('`').skip(1).step_by(2);

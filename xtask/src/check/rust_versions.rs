@@ -10,7 +10,7 @@ use super::finding::Finding;
 use super::metadata::{Member, Metadata};
 use super::version::{Needed, RustVersion};
 
-/// Returns findings for stated versions that are too low or contradict each other.
+/// Returns findings for stated Rust versions that are too low or contradict each other.
 pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     let members = metadata.members();
     let mut findings = too_old(&members);
@@ -18,7 +18,7 @@ pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-/// Returns findings for crates whose `rust-version` is lower than that of a dependency.
+/// Returns findings for crates whose `rust-version` is lower than the `rust-version` of a dependency.
 fn too_old(members: &[Member]) -> Vec<Finding> {
     let broken = members.iter().filter_map(|member| {
         let (own, needed) = (member.rust_version?, member.needed.as_ref()?);
@@ -34,8 +34,9 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
     broken.collect()
 }
 
-/// Returns findings for documents that state a different version than required: for a document in the
-/// directory of a crate, by that crate, otherwise by a clone of the repository.
+/// Returns findings for documents that state a different Rust version than required. Documents in the
+/// directory of a crate are compared with the version that the crate requires, other documents with the
+/// version for a clone of the repository.
 fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // The change log describes the past.

@@ -19,8 +19,8 @@ pub(crate) fn deny(root: &Path) -> Result<()> {
     tool(root, "deny", &[&["--all-features", "check"], &listed_only[..], &checks].concat())
 }
 
-/// Compares the public API with that of the last release using `cargo semver-checks`. Returns the tag of that
-/// release, or `None` if there is none.
+/// Compares the public API with the last release, using `cargo semver-checks`. Returns the tag of that
+/// release, or `None` if there was no release.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ fn last_release(root: &Path) -> Result<Option<String>> {
         .current_dir(root)
         .output()
         .context("cannot run git")?;
-    // git fails if there is no such tag.
+    // git fails if there is no release tag.
     Ok(said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned()))
 }
 

@@ -32,7 +32,7 @@ const RECORDED: &str = "benches/instructions/counts.json";
 /// Relative increase in instructions above which a change counts as a regression.
 const ALLOWED: f64 = 0.03;
 
-/// Instruction counts, and the compiler version they depend on.
+/// Instruction counts, and the compiler version that they depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts {
     /// Version of the compiler.
@@ -151,7 +151,7 @@ fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     Ok(counts)
 }
 
-/// Returns the relative change from the recorded count, or `None` if nothing is recorded.
+/// Returns the relative change from the recorded count, or `None` if no count is recorded for this kernel.
 fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
     recorded.counts.get(kernel).map(|&before| (count as f64 - before as f64) / before as f64)
 }

@@ -1,4 +1,5 @@
-//! Mutants: small faults that a snapshot test or the check of recorded verdicts must catch.
+//! `cargo xtask mutants`: small faults (mutants) that a snapshot test or the check of recorded verdicts must
+//! catch.
 //!
 //! | file | contents |
 //! |---|---|
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     if !compiles(&tree)? {
         bail!("the repository does not compile without a mutant");
     }
-    // A test that fails without a mutant does not show that it catches one.
+    // A test that already fails without a mutant cannot show that it catches mutants.
     let catchers = mutants.iter().flat_map(|mutant| &mutant.catchers).collect::<BTreeSet<_>>();
     for catcher in catchers {
         if !outcome(catcher, &tree)?.status.success() {
@@ -150,7 +151,7 @@ fn cargo(tree: &Tree) -> Command {
     let mut command = Command::new("cargo");
     command.args(["test", "--release", "--quiet", "--package", "lab"]);
     command.current_dir(tree.path()).env("CARGO_TARGET_DIR", tree.builds()).env("INSTA_UPDATE", "no");
-    // A mutant changes little, so incremental compilation is faster.
+    // A mutant changes little code, so incremental compilation is faster.
     command.env("CARGO_INCREMENTAL", "1");
     command.stdin(Stdio::null());
     command

@@ -39,7 +39,7 @@ pub(super) enum Catcher {
     Unit(String),
     /// An integration test of the laboratory, which compares with snapshots.
     Test(String),
-    /// The comparison of the verdicts of an artefact with the recorded ones.
+    /// The check that compares the verdicts of an artefact with the recorded verdicts.
     Check(String),
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Catcher {
 }
 
 impl Mutant {
-    /// Reads the mutant from a file; its name is that of the file.
+    /// Reads a mutant from a file. The name of the mutant is the file name without extension.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let at = || format!("{}: invalid mutant", path.display());
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

@@ -48,13 +48,13 @@ impl Tree {
         self.folder.join("tree")
     }
 
-    /// Returns the build directory of the copy.
+    /// Returns the build directory for the copy.
     pub(super) fn builds(&self) -> PathBuf {
         self.folder.join("builds")
     }
 }
 
-/// Removes the files below `folder` that are not in `kept`, because the repository no longer has them.
+/// Removes the files below `folder` that are not in `kept`, because they no longer exist in the repository.
 fn remove_others(folder: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! The change log: checks of its parts, and the heading for a release.
+//! Checks the unreleased part of the change log, and inserts the heading of a release.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -9,11 +9,11 @@ pub(super) const FILE: &str = "CHANGELOG.md";
 /// Heading of the unreleased part.
 const UNRELEASED: &str = "## Unreleased";
 
-/// Headings that a release may have, in order. Results depend on seeds, so changed values have a separate
-/// heading.
+/// Headings that the part of a release may contain, in order. Results depend on seeds, so changes of values
+/// have a separate heading.
 const HEADINGS: [&str; 4] = ["### New", "### Changed", "### Values that change", "### Mended"];
 
-/// Heading that every release has, followed by "None." if no value changes.
+/// Heading that the part of every release contains, followed by "None." if no value changes.
 const VALUES: &str = "### Values that change";
 
 /// Summarizes the number of unreleased entries under each heading, for example "2 new, 1 changed".

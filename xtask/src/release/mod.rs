@@ -62,8 +62,8 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
         planned.version
     );
     let written = Written::make(&planned, &current)?;
-    // Skip this step now: the tree contains the changes of the release, and the first run has shown that
-    // there were no others.
+    // Skip this step now: the working tree contains the changes of the release, and the first run of the step
+    // has shown that there were no other changes.
     let rest: Vec<Step> = wanted.into_iter().filter(|step| step.name != "tree").collect();
     if let Err(error) = commit(&planned).and_then(|()| all(&planned, &rest)) {
         written.undo(&planned)?;
@@ -115,14 +115,15 @@ fn message(planned: &Planned) -> String {
     format!("Release {}", planned.version)
 }
 
-/// Previous contents of the files written for the release, and the commit they belong to.
+/// The previous contents of the files written for the release, and the commit that they belong to; used to
+/// undo the release.
 struct Written {
     before: String,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Written {
-    /// Writes the version and the heading of the change log; on failure, restores all files.
+    /// Writes the new version and the heading of the change log; on failure, restores all files.
     fn make(planned: &Planned, current: &Number) -> Result<Self> {
         let today = command::line("date", &["+%Y-%m-%d"])?;
         let mut new = Vec::new();

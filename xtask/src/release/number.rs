@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use xtask::command;
 
-/// `MAJOR.MINOR.PATCH`.
+/// A version number, `MAJOR.MINOR.PATCH`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Number([u64; 3]);
 
@@ -94,7 +94,8 @@ fn replaced(text: &str, current: &Number, next: &Number) -> String {
     new
 }
 
-/// Checks that every file that states our version agrees with `version`, and returns the number of places.
+/// Checks that every file that states our version agrees with `version`, and returns the number of places
+/// that state it.
 ///
 /// # Errors
 ///

@@ -77,8 +77,8 @@ fn house(_: &Planned) -> Result<String> {
     Ok("ok".to_owned())
 }
 
-/// Checks that packages outside the workspace, which workspace builds skip, have lock files that match their
-/// manifests and those of our crates.
+/// Checks the packages outside the workspace, which workspace builds skip: their lock files must match their
+/// own manifests and the manifests of our crates.
 fn locks(planned: &Planned) -> Result<String> {
     let listed = line_in(&planned.root, "git", &["ls-files", "*/Cargo.lock"])?;
     for lock in listed.lines() {
@@ -105,7 +105,8 @@ fn semver(planned: &Planned) -> Result<String> {
     })
 }
 
-/// Checks the verdicts of all artefacts, including those too slow for the checks of every change.
+/// Checks the verdicts of all artefacts, including artefacts that are too slow for the checks of every
+/// change.
 fn verdicts(planned: &Planned) -> Result<String> {
     let out = planned.root.join("target/release-verdicts");
     // Records of an earlier run may belong to a different version of the code.
@@ -130,7 +131,7 @@ fn verdicts(planned: &Planned) -> Result<String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-/// Tests all report pages; the checks of every change only test some of them.
+/// Tests all report pages, while the checks of every change only test some of them.
 fn pages(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("crates/plots/browser");
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
@@ -144,7 +145,8 @@ fn pages(planned: &Planned) -> Result<String> {
     ))
 }
 
-/// Packages each crate, and builds each from its package and those of the others, as from the registry.
+/// Packages each crate, and builds it from its package and the packages of the other crates, as if they came
+/// from the registry.
 fn packages(planned: &Planned) -> Result<String> {
     let target = planned.root.join("target/release-packages");
     let made = target.join("package");

@@ -1,4 +1,5 @@
-//! Estimates for fixed budgets: coverage of intervals, bias, and errors by number of model rows.
+//! Estimates for fixed budgets: interval coverage, bias, and error as a function of the number of model rows
+//! evaluated.
 
 use anyhow::Result;
 use apportion::estimators::{MethodSpec, methods};
@@ -21,16 +22,15 @@ const EXACT: f64 = 1e-20;
 /// Maximum relative bias that counts as unbiased.
 const BIAS: f64 = 0.05;
 
-/// Maximum share of model rows, relative to independent draws, that nested permutations may need for the same
-/// error.
+/// Nested permutations must reach the error of independent draws with at most this share of their model rows.
 const FEWER: f64 = 0.25;
 
 /// The problems and budgets on which a method is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Problems {
-    /// Tree ensembles: 10n and 20n evaluations, for the value with this index.
+    /// Tree ensembles: 10n and 20n evaluations, for the value with this index in the list of the problem.
     Trees(usize),
-    /// All four values of grouped players: 12, 32 and 80 evaluations, each of which takes one prediction per
+    /// All four values for grouped players: 12, 32 and 80 evaluations, each of which takes one prediction per
     /// background row.
     Groups,
 }
@@ -39,7 +39,7 @@ enum Problems {
 struct Requirement {
     method: &'static MethodSpec,
     on: Problems,
-    /// Range required for the coverage of its 95% intervals.
+    /// Required range for the coverage of the method's 95% intervals.
     covers: (f64, f64),
     is_unbiased: bool,
 }
@@ -83,7 +83,7 @@ struct Measured {
     value: String,
     truths: Vec<f64>,
     budget: usize,
-    /// Estimates by run and game.
+    /// Estimates, indexed by run, then by game.
     runs: Vec<Vec<Estimate>>,
 }
 
@@ -92,7 +92,7 @@ impl Measured {
         format!("{}, {}, {} evaluations", self.problem, self.value, self.budget)
     }
 
-    /// Averages a quantity over the games of each run.
+    /// Returns the average of a quantity over the games, for each run.
     fn by_run(&self, of: impl Fn(&Estimate) -> f64) -> Vec<f64> {
         self.runs.iter().map(|games| games.iter().map(&of).sum::<f64>() / games.len() as f64).collect()
     }
@@ -101,12 +101,14 @@ impl Measured {
         Measurement::mean(&self.by_run(|one| one.error)).value
     }
 
-    /// Returns error times model rows, which is constant if the error is proportional to 1 / model rows.
+    /// Returns, for each run, the error multiplied by the number of model rows, averaged over the games. The
+    /// product does not depend on the budget if the error is inversely proportional to the number of rows.
     fn error_times_rows(&self) -> Vec<f64> {
         self.by_run(|one| one.error * one.rows as f64)
     }
 
-    /// Returns, for each player, the mean deviation over the runs with its standard error, and the truth.
+    /// Returns, for each player, the mean deviation from the exact value over the runs, with its standard
+    /// error, and the exact value.
     fn deviations(&self) -> Vec<(Measurement, f64)> {
         let all: Vec<Vec<f64>> = self
             .runs
@@ -134,8 +136,8 @@ impl Measured {
         self.deviations().iter().map(|(mean, _)| (mean.value / mean.error).abs()).fold(0.0, f64::max)
     }
 
-    /// Tests that the means are proportional to the truth with factor 1, and that the largest deviation is no
-    /// larger than the maximum expected for this many values.
+    /// Tests that the slope of the mean estimates against the true values is 1, and that the largest
+    /// deviation does not exceed the maximum expected among this many values.
     fn is_unbiased(&self) -> Option<Case> {
         let (runs, values) = (self.runs.len(), self.deviations().len());
         let (bias, largest) = (self.relative_bias(), self.largest_z());
@@ -154,7 +156,7 @@ impl Measured {
 }
 
 /// Returns the number of intervals that contain the truth and the total number of intervals, pooled over some
-/// settings, and the share in each run.
+/// settings, and the share of intervals that contain it in each run.
 fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     let runs = measured.iter().map(|one| one.runs.len()).min().unwrap_or_default();
     let of_run = |run: usize| {
@@ -169,7 +171,7 @@ fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     (counts.iter().map(|count| count.0).sum(), counts.iter().map(|count| count.1).sum(), shares)
 }
 
-/// Generates errors, coverage and bias of all methods.
+/// Generates the artefact with the errors, coverage and bias of all methods.
 pub(super) fn budgets(session: &Session) -> Result<ArtefactOutput> {
     let trees = trees(session, |_| EXPLICANDS, false)?;
     let measured = measure(session, &trees, &grouped(EXPLICANDS, session.seed)?)?;
@@ -272,7 +274,7 @@ fn measure(session: &Session, trees: &[Problem], groups: &Problem) -> Result<Vec
         budget,
         runs,
     });
-    // Exact results are not informative about errors.
+    // Exact results provide no information about sampling errors.
     Ok(measured.filter(|one: &Measured| one.mean_error() > EXACT).collect())
 }
 

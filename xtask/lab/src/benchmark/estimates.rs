@@ -1,4 +1,4 @@
-//! The cells: results of one method on the games of one run, computed once and stored.
+//! Cells of the benchmark: the results of one method on the games of one run, computed once and stored.
 
 use anyhow::{Context, Result};
 use apportion::estimators::{Anytime, Estimator, Guarantee, MethodSpec, StopRule};
@@ -15,19 +15,19 @@ use crate::reproduce::store::derive_seed;
 /// are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Half-width of a 95% interval in standard errors.
+/// Half-width of a 95% interval, as a multiple of the standard error.
 const HALF_WIDTH: f64 = 1.96;
 
 /// Standard errors up to this are rounding error: the value is exact.
 const MIN_WIDTH: f64 = 1e-9;
 
-/// What is requested from a method.
+/// A request to a method: a budget or a tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Effort {
     /// An estimate with this number of evaluations.
     Budget(usize),
-    /// This number of evaluations, with a growing sample as in runs with a tolerance.
+    /// An estimate with this number of evaluations, from a growing sample as in runs with a tolerance.
     Grown(usize),
     /// A run with this relative error in the Euclidean norm as tolerance, with confidence 0.95.
     Until(f64),
@@ -45,7 +45,7 @@ impl Effort {
     }
 }
 
-/// A method applied to a value of a problem.
+/// A method, and the value and the problem that it is applied to.
 pub(super) struct Setting<'a> {
     pub(super) problem: &'a Problem,
     /// Index of the value in [`Problem::values`].
@@ -71,7 +71,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Identifies results.
+/// Checkpoint key of the results of one run.
 #[derive(Serialize)]
 struct EstimateKey<'a> {
     problem: &'a str,
@@ -91,8 +91,8 @@ pub(super) struct Estimate {
     pub(super) evaluations: usize,
     /// Number of model rows.
     pub(super) rows: usize,
-    /// Number of intervals φ̃ ± 1.96 standard errors with positive width, and how many of them contain the
-    /// truth.
+    /// Number of intervals φ̃ ± 1.96 standard errors with positive width (`intervals`), and how many of them
+    /// contain the true value.
     pub(super) intervals: usize,
     pub(super) covered: usize,
     /// Stopping reason of a run with a tolerance, and the guarantee of its error bound.
@@ -118,7 +118,7 @@ impl Estimate {
     }
 }
 
-/// Computes the results of each setting for each of its requests, by run and game.
+/// Computes the results of each setting for each of its requests, indexed by run, then by game.
 pub(super) fn estimates(
     session: &Session,
     asked: &[(&Setting<'_>, Effort)],

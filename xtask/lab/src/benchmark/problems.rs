@@ -1,4 +1,4 @@
-//! The games, with their exact values.
+//! The games of the benchmark, with their exact values.
 
 use std::sync::Arc;
 
@@ -33,11 +33,11 @@ pub(super) const DATASETS: [&str; 13] = [
     "tuandromd",
 ];
 
-/// Maximum number of players for which all coalitions are evaluated beforehand, so that evaluations take no
-/// time.
+/// Maximum number of players for which all coalitions are evaluated in advance, so that estimators spend no
+/// time on evaluations.
 const TABULATED: usize = 14;
 
-/// Games of one kind, and the estimated values.
+/// Games of one kind, and the values to estimate for them.
 pub(super) struct Problem {
     pub(super) name: String,
     pub(super) values: Vec<Value>,
@@ -63,7 +63,7 @@ pub(super) struct Instance {
     players: usize,
     /// Exact values, in the order of [`Problem::values`].
     pub(super) truths: Vec<Vec<f64>>,
-    /// Digest of the game.
+    /// Digest that identifies the game in checkpoints.
     pub(super) played: Digest,
 }
 
@@ -110,15 +110,15 @@ const TEXTBOOK: [(&str, Make); 9] = [
     }),
     ("glove", |_| Ok(Box::new(Glove::new(7, 13)?))),
     ("voting", |_| Ok(Box::new(WeightedVoting::new(53, (1..=14).collect::<Vec<u64>>())?))),
-    // Two of the players have a joint value of 5, so nearly all of the error of permutations is in one
-    // direction.
+    // Two of the players have a joint value of 5, so nearly all of the error of permutation sampling is in
+    // one direction of the space of values.
     ("strong pair", |_| {
         let terms = [(vec![3, 7], 5.0), (vec![1], 1.0), (vec![2, 4, 5], 1.0)];
         Ok(Box::new(SumOfUnanimity::new(20, 0.0, terms)?))
     }),
 ];
 
-/// Creates textbook games, one for each run; `runs` maps the number of players to the number of runs.
+/// Creates the textbook games, each once per run; `runs` maps the number of players to the number of runs.
 pub(super) fn textbook(runs: impl Fn(usize) -> usize, seed: u64) -> Result<Vec<Problem>> {
     let problem = |(name, make): (&str, Make)| {
         let instance = |run: usize| {
@@ -143,8 +143,8 @@ fn semivalues() -> Vec<Value> {
     vec![Semivalue::Shapley.into(), Semivalue::Banzhaf.into()]
 }
 
-/// Creates games of rows of the available datasets, with the column means as baseline and tree ensembles as
-/// models; `count` maps the number of players to the number of rows.
+/// Creates games that explain predictions of tree ensembles on the available datasets, with the column means
+/// as baseline; `count` maps the number of players to the number of explained rows.
 pub(super) fn trees(
     session: &Session,
     count: impl Fn(usize) -> usize,
@@ -186,14 +186,14 @@ const PREDICTORS: usize = 12;
 /// Number of background rows of the game with grouped players.
 const BACKGROUND: usize = 100;
 
-/// Returns a probability with interactions between neighbours, within and across groups.
+/// Predicts a probability for a row; neighbouring features interact, both within and across groups.
 fn logistic(row: &[f64]) -> f64 {
     let alone: f64 = row.iter().enumerate().map(|(at, x)| x * (0.3 + 0.1 * at as f64)).sum();
     let pairs: f64 = row.windows(2).map(|pair| pair[0] * pair[1]).sum();
     1.0 / (1.0 + (-alone - 0.4 * pairs).exp())
 }
 
-/// Creates games for values of grouped players, with simulated rows and background.
+/// Creates the games with grouped players, from simulated rows and a simulated background.
 pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
     let groups = Partition::new(PREDICTORS, vec![vec![0, 1], vec![2, 3], vec![4, 5], (6..12).collect()])?;
     let values = vec![
@@ -204,7 +204,7 @@ pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
     ];
     let mut rng = stream(derive_seed(&("grouped", seed))?, Purpose::Experiment, 0);
     let mut row = || -> Vec<f64> {
-        // Common to all predictors, so that they are dependent.
+        // A common term in all predictors makes them dependent.
         let common = rng.random_range(-1.0..1.0);
         (0..PREDICTORS).map(|_| common + rng.random_range(-1.0..1.0)).collect()
     };

@@ -1,4 +1,5 @@
-//! Runs with a tolerance: how often the error is within it, and the evaluations needed.
+//! Runs with a tolerance: the share of runs whose error is within the tolerance, and the number of
+//! evaluations.
 
 use anyhow::Result;
 use apportion::Until;
@@ -20,7 +21,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Required share of the runs within the tolerance.
 const MIN_SHARE: f64 = 0.93;
-/// Maximum ratio of evaluations to the minimum budget.
+/// Maximum ratio of the evaluations used to the minimum budget that reaches the tolerance.
 const MAX_RATIO: f64 = 3.0;
 
 /// The default method for Shapley values.
@@ -52,8 +53,8 @@ struct Measured {
     title: String,
     tolerance: f64,
     outcomes: Vec<Estimate>,
-    /// Minimum number of evaluations at which the mean error of other runs equals the tolerance; `None` if
-    /// not reached within the budget.
+    /// Minimum number of evaluations at which the mean error, measured in separate runs, equals the
+    /// tolerance; `None` if that is not reached within the budget.
     least: Option<f64>,
 }
 
@@ -69,16 +70,16 @@ impl Measured {
         (!spent.is_empty()).then(|| spent.iter().sum::<f64>() / spent.len() as f64)
     }
 
-    /// Returns the ratio of evaluations to the minimum; `None` if the budget stopped any run, because the
-    /// remaining runs would be the cheap ones.
+    /// Returns the ratio of the mean number of evaluations to the minimum. Returns `None` if any run stopped
+    /// because its budget was used up, since the remaining runs need fewer evaluations than average.
     fn ratio(&self) -> Option<f64> {
         let are_all = self.reached().count() == self.outcomes.len();
         self.spent().zip(self.least).filter(|_| are_all).map(|(spent, least)| spent / least)
     }
 }
 
-/// Number of runs that stopped because of the tolerance, and how many of them are within it; both also
-/// without the runs whose results are exact.
+/// Number of runs that stopped because of the tolerance, and number of those with an error within it. Both
+/// numbers are also given without the runs whose results are exact.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     reached: usize,
@@ -101,7 +102,8 @@ impl Counts {
         counts
     }
 
-    /// Tests that enough runs are within the tolerance, both with the exact ones and without.
+    /// Tests that enough runs are within the tolerance, both with and without the runs whose results are
+    /// exact.
     fn case(self, name: &str) -> Option<Case> {
         let Self { reached, within, uncertain, uncertain_within } = self;
         let shares =
@@ -117,15 +119,15 @@ impl Counts {
     fn case_of_confidence(self, name: &str) -> Option<Case> {
         let Self { reached, within, .. } = self;
         let more = Test::share_above(within, reached, CONFIDENCE);
-        // A game counts in favour if it has enough runs to show too many misses: in most such games, a
-        // probability of 1/2 would be noticed.
+        // A game counts in favour if it has enough runs to detect too many misses: in most such games, a
+        // success probability of 1/2 would be detected.
         let shows = Test::share_above(within, reached, 0.5);
         let name = format!("{name}: {} of {reached} missed", reached - within);
         (reached > 0).then(|| Case::new(name, Test::of_chances(shows.favour, more.against, reached)))
     }
 }
 
-/// Generates shares within the tolerance, and ratios of evaluations to minimum budgets.
+/// Generates the shares of runs within the tolerance, and the ratios of evaluations to minimum budgets.
 pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
     let runs = |players| runs_on(session, players);
     let mut problems = textbook(runs, session.seed)?;
@@ -221,7 +223,7 @@ fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
     Some(Case::new(name, Test::mean_below(&ratios, MAX_RATIO)))
 }
 
-/// Runs all methods on all games.
+/// Runs all methods on all games for all tolerances.
 fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
     let mut measured = Vec::new();
     let runs = |setting: &Setting<'_>| setting.problem.instances.len();
@@ -258,8 +260,8 @@ fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Returns mean evaluations and errors of all runs for budgets that double, up to one at which the mean error
-/// is within the tolerance.
+/// Returns the mean number of evaluations and the mean error of all runs for each budget. Budgets double
+/// until the mean error is within the tolerance.
 fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Vec<(f64, f64)>> {
     let players = setting.problem.players();
     let most = Until::relative(tolerance).max_evaluations(players);
@@ -299,7 +301,7 @@ fn by_method(measured: &[Measured]) -> impl Iterator<Item = (String, Vec<&Measur
     })
 }
 
-/// Creates a table with one row for each group of games.
+/// Creates a table with one row for each group of measurements.
 fn numbers<'m>(caption: &str, groups: impl Iterator<Item = (String, Vec<&'m Measured>)>) -> Table {
     let ratios = |here: &[&Measured]| here.iter().filter_map(|one| one.ratio()).collect::<Vec<f64>>();
     table!(caption, [

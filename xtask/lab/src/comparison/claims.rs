@@ -19,7 +19,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Returns all points, including points where m covers all coalitions.
+    /// Returns all points, including those at which the sample size m covers all coalitions.
     pub(crate) fn places(&self) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self.points.iter().map(|point| (point.panel, point.level)).collect();
         places.sort_unstable();
@@ -32,18 +32,19 @@ impl<C: Compete> Curves<C> {
         self.point(panel, contender, level).map_or(&[], |point| &point.errors)
     }
 
-    /// Returns the errors of two contenders at a point, for the runs with both.
+    /// Returns the errors of two contenders at a point, for the runs in which both have an error.
     pub(crate) fn paired(&self, place: (usize, usize), (one, other): (C, C)) -> (Vec<f64>, Vec<f64>) {
         paired(self.errors(place, one), self.errors(place, other))
     }
 
-    /// Tests that the error of `one` is less than `factor` times that of `other`.
+    /// Tests that the error of `one` is less than `factor` times the error of `other`.
     pub(crate) fn is_below(&self, place: (usize, usize), pair: (C, C), factor: f64) -> Test {
         let (one, other) = self.paired(place, pair);
         Test::ratio_below(&one, &other, factor)
     }
 
-    /// Returns a case for each point with both contenders; its name contains the ratio of their centres.
+    /// Returns a case for each point that has results of both contenders; the name of the case contains the
+    /// ratio of their central errors (median or mean).
     pub(crate) fn cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -57,7 +58,7 @@ impl<C: Compete> Curves<C> {
         cases.collect()
     }
 
-    /// Returns a case for each of `places`: `one` is below `factor` times `other`.
+    /// Returns a case for each of `places`: the error of `one` is below `factor` times the error of `other`.
     pub(crate) fn below_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -67,7 +68,7 @@ impl<C: Compete> Curves<C> {
         self.cases(places, pair, |place| self.is_below(place, pair, factor))
     }
 
-    /// Returns a case for each of `places`: the two are within a factor of `factor` of each other.
+    /// Returns a case for each of `places`: neither error exceeds `factor` times the other.
     pub(crate) fn alike_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -80,12 +81,13 @@ impl<C: Compete> Curves<C> {
         })
     }
 
-    /// Returns the claim that `one` is below `other` everywhere, except where both are exact.
+    /// Returns the claim that `one` has a smaller error than `other` at every point, except where both are
+    /// exact.
     pub(crate) fn below(&self, claim: &str, source: &str, pair: (C, C)) -> Claim {
         self.below_in(Needed::All, claim, source, pair)
     }
 
-    /// Same as [`Self::below`], for the share `needed` of the cases.
+    /// Same as [`Self::below`], but requires the share `needed` of the cases.
     pub(crate) fn below_in(&self, needed: Needed, claim: &str, source: &str, pair: (C, C)) -> Claim {
         let case = format!(
             "a dataset and level with m < 2^n; it agrees if {} is below {} in the same run",
@@ -96,7 +98,7 @@ impl<C: Compete> Curves<C> {
         Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
     }
 
-    /// Tests that one of `best` is below all other contenders at a point.
+    /// Tests that one of `best` has a smaller error than all other contenders at a point.
     pub(crate) fn is_best(&self, place: (usize, usize), best: &[C]) -> Test {
         let here = |contender: &C| self.point(place.0, *contender, place.1).is_some();
         let rivals: Vec<C> =
@@ -108,13 +110,13 @@ impl<C: Compete> Curves<C> {
         )
     }
 
-    /// Returns the claim that one of `best` has the smallest error everywhere, except where the exact methods
-    /// tie.
+    /// Returns the claim that one of `best` has the smallest error at every point, except at points where
+    /// several methods are exact.
     pub(crate) fn best(&self, claim: &str, source: &str, best: &[C]) -> Claim {
         self.best_in(Needed::All, claim, source, best)
     }
 
-    /// Same as [`Self::best`], for the share `needed` of the cases.
+    /// Same as [`Self::best`], but requires the share `needed` of the cases.
     pub(crate) fn best_in(&self, needed: Needed, claim: &str, source: &str, best: &[C]) -> Claim {
         let centre = self.centre;
         let cases = self.open_places().filter_map(|(panel, level)| {
@@ -133,8 +135,8 @@ impl<C: Compete> Curves<C> {
         Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
     }
 
-    /// Returns a case for each place: a statistic of `one`'s error is below `factor` times a statistic of
-    /// `other`'s, tested by resampling the runs.
+    /// Returns a case for each of `places`: a statistic of the errors of `one` is below `factor` times a
+    /// statistic of the errors of `other`, tested by resampling the runs.
     pub(crate) fn summary_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -157,7 +159,7 @@ impl<C: Compete> Curves<C> {
         cases.collect()
     }
 
-    /// Returns the slope of log error on log x of a contender in a panel, run by run.
+    /// Returns, for each run, the slope of a contender's log error against log x in a panel.
     pub(crate) fn slopes(&self, panel: usize, contender: C) -> Vec<f64> {
         let points: Vec<(f64, &[f64])> = (0..self.levels.len())
             .filter_map(|level| {
@@ -206,7 +208,7 @@ mod tests {
         (0..20).map(|run| scale * (f64::from(run * 7 % 20) / 3.0).exp()).collect()
     }
 
-    /// Creates panels from the scales of the contenders in each.
+    /// Creates one panel per element of `panels`, which gives the scale of each contender's errors.
     fn curves(panels: &[&[(Who, f64)]]) -> Curves<Who> {
         let level = Level { label: "10n".to_owned(), x: 10.0, tick: String::new() };
         let points = panels.iter().enumerate().flat_map(|(panel, here)| {

@@ -6,18 +6,18 @@ use apportion::Estimator;
 use crate::reproduce::figure::Style;
 use crate::reproduce::ingredients::Digest;
 
-/// One of the compared estimators of a paper.
+/// An estimator that is compared with others in the figures of a paper.
 pub(crate) trait Compete: Copy + Ord + Sync + 'static {
     /// Returns all estimators, in the order of legends and tables.
     fn all() -> &'static [Self];
 
-    /// Returns the name in figures and tables.
+    /// Returns the name of the estimator in figures and tables.
     fn title(self) -> &'static str;
 
-    /// Returns the style, the same in every figure.
+    /// Returns the style of the estimator, which is the same in every figure.
     fn style(self) -> Style;
 
-    /// Returns whether it is the subject of the paper, which is drawn on top.
+    /// Returns whether the estimator is the subject of the paper; its curve is drawn on top.
     fn is_subject(self) -> bool;
 
     fn estimator(self) -> Box<dyn Estimator>;
@@ -29,8 +29,8 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
     }
 }
 
-/// Declares the estimators of a paper: for each its name, title, style and constructor. One of them is the
-/// subject.
+/// Declares the estimators of a paper, each by its name, title, style and constructor. One of them is marked
+/// as the subject of the paper.
 macro_rules! contenders {
     (
         $(#[$doc:meta])* subject $subject:ident;

@@ -13,7 +13,7 @@ pub(crate) struct Level {
     pub(crate) label: String,
     /// Position on the logarithmic axis, which has a separate piece for zero.
     pub(crate) x: f64,
-    /// Tick label; empty if there is no room.
+    /// Tick label; empty if it would not fit.
     pub(crate) tick: String,
 }
 
@@ -91,9 +91,9 @@ pub(crate) struct FigureLayout<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
-    /// Values up to this are numerical zeros and drawn as zeros.
+    /// Values up to this are rounding error, and are drawn as zeros.
     pub(crate) floor: f64,
-    /// Panels per row.
+    /// Number of panels per row.
     pub(crate) columns: usize,
 }
 
@@ -107,7 +107,7 @@ impl<C: Compete> Curves<C> {
         self.line(panel, contender).find(|point| point.level == level)
     }
 
-    /// Returns the contenders without duplicates.
+    /// Returns the contenders that have points, each once.
     pub(crate) fn contenders(&self) -> Vec<C> {
         let mut contenders: Vec<C> = self.points.iter().map(|point| point.contender).collect();
         contenders.sort();
@@ -115,7 +115,7 @@ impl<C: Compete> Curves<C> {
         contenders
     }
 
-    /// Formats a point, e.g. `IRIS (n = 4), 10n`.
+    /// Formats the panel and level of a point, e.g. `IRIS (n = 4), 10n`.
     pub(crate) fn place(&self, panel: usize, level: usize) -> String {
         format!("{} {}", self.panels[panel], self.levels[level].label)
     }
@@ -168,7 +168,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Describes the lines, and what counts as zero if there are zeros.
+    /// Describes what lines and bands show, and which values are drawn as zero, if any.
     fn note(&self, look: &FigureLayout<'_>) -> String {
         let lines = match self.centre {
             Centre::Median => "Lines: median over the runs; bands: first to third quartile.",
@@ -181,8 +181,8 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Creates the figure with its data and a table of its centres; `panel` and `level` are column names.
-    /// Claims, notes and datasets are left to the caller.
+    /// Creates the figure, its data, and a table of the drawn medians or means; `panel` and `level` are
+    /// column names. The caller adds claims, notes and datasets.
     pub(crate) fn artefact_output(
         &self,
         [panel, level]: [&str; 2],
@@ -240,12 +240,12 @@ impl<C: Compete> Curves<C> {
         })
     }
 
-    /// Returns the centre of `one` divided by that of `other`, if both exist.
+    /// Returns the central error (median or mean) of `one` divided by that of `other`, if both have results.
     pub(crate) fn ratio(&self, place: (usize, usize), pair: (C, C)) -> Option<f64> {
         self.ratio_of(place, pair, self.centre)
     }
 
-    /// Same as [`Self::ratio`], for any centre.
+    /// Same as [`Self::ratio`], for any statistic.
     pub(crate) fn ratio_of(
         &self,
         (panel, level): (usize, usize),

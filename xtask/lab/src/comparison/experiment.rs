@@ -1,4 +1,4 @@
-//! The cells of the experiments: one estimate of one contender in one run of one setting, computed once and
+//! Cells of the experiments: the estimate of one contender in one run with one setting, computed once and
 //! stored.
 
 use apportion::games::parallel;
@@ -31,20 +31,21 @@ pub(crate) trait Run: Send + Sync {
     /// Returns the explained row.
     fn explicand(&self) -> &[f64];
 
-    /// Returns the name of the game for a contender; games with the same name are identical.
+    /// Returns the name of the game that a contender is applied to. In one run, games with the same name are
+    /// identical.
     fn game_name(contender: Self::Contender) -> &'static str;
 
     /// Returns the game for a contender.
     fn game(&self, contender: Self::Contender) -> Result<Box<dyn Game + '_>>;
 
-    /// Returns the number of times that the published algorithm evaluates each coalition, if it evaluates
-    /// repeated draws again, while our estimator evaluates them once.
+    /// Returns how many times the published algorithm evaluates each coalition, if it evaluates a coalition
+    /// again for each repeated draw. Our estimators evaluate each coalition once.
     fn times_evaluated(_: Self::Contender, _players: usize, _budget: usize, _seed: u64) -> Result<Times> {
         Ok(Times::new())
     }
 }
 
-/// Runs on some datasets.
+/// The runs of a paper on its datasets.
 pub(crate) struct Experiment<'a, R: Run> {
     session: &'a Session,
     pub(crate) datasets: Vec<Series<R>>,
@@ -70,7 +71,7 @@ impl<R: Send> Series<R> {
     }
 }
 
-/// The setting of an estimate, which is computed for all runs.
+/// The setting of an estimate: dataset, contender, budget and noise. Each setting is computed for all runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting<C> {
     /// Index into [`Experiment::datasets`].
@@ -81,7 +82,7 @@ pub(crate) struct Setting<C> {
     pub(crate) noise: Noise,
 }
 
-/// Identifies an estimate.
+/// Checkpoint key of an estimate.
 #[derive(Serialize)]
 struct EstimateKey {
     dataset: &'static str,
@@ -94,10 +95,10 @@ struct EstimateKey {
     run: usize,
 }
 
-/// An estimate of a contender on a run.
+/// The cell of one contender's estimate in one run.
 type EstimateCell<'a, R> = Cell<EstimateKey, (<R as Run>::Contender, &'a R)>;
 
-/// Digests of the games with one name on one dataset with one noise, by run.
+/// Digests, by run, of the games with the same name, dataset and noise.
 struct GameDigests {
     dataset: usize,
     game: &'static str,
@@ -112,7 +113,7 @@ impl GameDigests {
     }
 }
 
-/// Result of a contender.
+/// Result of a contender in one run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Estimate {
     /// The estimated values φ̃.
@@ -160,8 +161,8 @@ impl<'a, R: Run> Experiment<'a, R> {
         self.estimates(&contenders.iter().map(setting).collect::<Vec<_>>())
     }
 
-    /// Probes the games of `settings`, each once for all its contenders and budgets, and returns the index of
-    /// the game for each setting.
+    /// Computes the digests of the games of `settings`, each once for all its contenders and budgets, and
+    /// returns them with the index of the game for each setting.
     fn played(&self, settings: &[Setting<R::Contender>]) -> Result<(Vec<GameDigests>, Vec<usize>)> {
         let mut all: Vec<GameDigests> = Vec::new();
         let mut places = Vec::new();
@@ -191,7 +192,7 @@ impl<'a, R: Run> Experiment<'a, R> {
         Ok((all, places))
     }
 
-    /// Returns the cells of a setting, given the digests of its games by run.
+    /// Returns the cells of a setting, one per run, given the digests of the games.
     fn cells<'c>(
         &'c self,
         setting: Setting<R::Contender>,
@@ -221,7 +222,7 @@ pub(crate) fn digests<C: Compete>() -> Result<BTreeMap<C, Digest>> {
     C::all().iter().map(|&contender| Ok((contender, contender.digest()?))).collect()
 }
 
-/// Returns the game of a run with its noise, which is drawn once and shared by all contenders.
+/// Returns the game of a run with noise that is drawn once and shared by all contenders.
 fn played<'a, R: Run>(
     instance: &'a R,
     contender: R::Contender,
@@ -282,7 +283,7 @@ mod tests {
     use apportion::games::SumOfUnanimity;
 
     contenders! {
-        /// An estimator before and after a change of its behaviour but not of its name.
+        /// An estimator whose behaviour changes while its name stays the same.
         subject Before;
         Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
         After: "changing", LEVERAGE_SHAP,
@@ -329,7 +330,7 @@ mod tests {
         budget: usize,
     }
 
-    /// Returns the estimate, from a session with checkpoints below `out`.
+    /// Returns the estimated values, computed in a session with checkpoints below `out`.
     fn values<const PROTOCOL: u32>(out: &Path, made: &EstimateInputs) -> Vec<f64> {
         let session = Session::for_tests(out);
         let toy = Toy::<PROTOCOL> {

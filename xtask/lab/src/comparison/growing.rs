@@ -18,17 +18,17 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Increased when the games change.
+/// Increased when the games change, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
 /// Sample sizes as multiples of n.
 pub(crate) const MULTIPLES: [usize; 3] = [5, 10, 20];
 
-/// The growing quantity.
+/// The quantity that grows between steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grows {
-    /// n, starting from 32 players; with fewer, draws without replacement soon cover all coalitions of some
-    /// sizes, which makes them more accurate.
+    /// The number of players n, starting from 32. With fewer players, draws without replacement soon cover
+    /// all coalitions of some sizes, which makes estimates more accurate.
     Players,
     /// The constant c of the additive part, with 32 players.
     AdditivePart,
@@ -43,7 +43,7 @@ impl Grows {
         }
     }
 
-    /// Returns n and c.
+    /// Returns the number of players n and the constant c of a step.
     fn shape(self, step: usize) -> (usize, usize) {
         match self {
             Self::Players => (step, 0),
@@ -52,19 +52,20 @@ impl Grows {
     }
 }
 
-/// Maximum number of players of a term.
+/// Maximum number of players in a term, i.e. in one of the unanimity games.
 const MAX_TERM_PLAYERS: usize = 4;
 
 /// A game of the family, `v(S) = Σ_{T ⊆ S} a_T`.
 pub(crate) struct Growing {
     pub(crate) game: SumOfUnanimity,
     played: Digest,
-    /// Minimum of the regression's objective, computed once because it costs as much as all pairs of terms.
+    /// Minimum of the regression's objective, computed only once because the computation visits all pairs of
+    /// terms.
     least: OnceLock<f64>,
 }
 
 impl Growing {
-    /// Creates a game with n players and an additive part of ±c.
+    /// Creates the game of a run with `players` players and an additive part of ±`additive`.
     fn new((players, additive): (usize, usize), run: usize, seed: u64) -> Result<Self> {
         let seed = derive_seed(&("growing", players, run, seed))?;
         let random = SumOfUnanimity::random(players, 6 * players, MAX_TERM_PLAYERS, seed);
@@ -130,7 +131,7 @@ fn size_of_union(one: CoalitionView<'_>, other: CoalitionView<'_>) -> usize {
     words.map(|(one, other)| (one | other).count_ones() as usize).sum()
 }
 
-/// Identifies an estimate on one game.
+/// Checkpoint key of an estimate on one game.
 #[derive(Serialize)]
 struct GrowingKey {
     players: usize,
@@ -140,7 +141,7 @@ struct GrowingKey {
     run: usize,
 }
 
-/// Games of the family at one step, by run.
+/// The games of the family at one value of the growing quantity, by run.
 pub(crate) struct Step {
     pub(crate) step: usize,
     shape: (usize, usize),

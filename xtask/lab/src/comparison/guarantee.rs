@@ -4,8 +4,8 @@
 //! Such a bound is judged by its shape. On datasets, ε must decrease at least like `1/m`, and the constant
 //! `ε δ m / n` must be at most 1. On [games of one family](super::growing), whose runs are comparable, ε must
 //! grow at most like `1/δ`, and at equal m/n it must grow neither with n nor with the part of the game that
-//! the regression fits. An estimator without the guarantee may pass as well. If all of them do, the check is
-//! not informative about the theorem.
+//! the regression fits. Estimators without the guarantee may also pass. If all of them pass, the check
+//! provides no evidence for the theorem.
 
 use anyhow::Result;
 
@@ -22,7 +22,8 @@ use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Verdict, are
 /// Probabilities with which the guarantee may fail, chosen to be observable with few runs.
 const DELTAS: [f64; 3] = [0.5, 0.25, 0.1];
 
-/// Maximum excess of a slope in m over −1, since there are few sample sizes and runs.
+/// Maximum amount by which a slope in m may exceed −1; slopes are inaccurate because there are few sample
+/// sizes and runs.
 const SLACK: f64 = 0.2;
 
 /// Maximum slope in the growing quantity: half of the slope due to a factor log n, which the theorem rules
@@ -35,18 +36,18 @@ pub(crate) struct Guarantee<'a> {
     pub(crate) source: &'a str,
 }
 
-/// Measures the excess ε of an estimate.
+/// Functions that measure the excess ε of an estimate.
 pub(crate) struct Excess<Here, Growing> {
-    /// Measures it on a dataset; runs without an excess are skipped.
+    /// A function that measures ε on a dataset; runs without an excess are skipped.
     pub(crate) on_datasets: Here,
-    /// Measures it on a game of the growing family.
+    /// A function that measures ε on a game of the growing family.
     pub(crate) on_growing: Growing,
 }
 
 /// Excesses of one contender on one dataset.
 struct Excesses {
     title: String,
-    /// m/n, and the excess of every run that has one for all m, by m.
+    /// For each sample size m: m/n, and the excesses of the runs that have an excess for every m.
     levels: Vec<(f64, Vec<f64>)>,
 }
 
@@ -55,7 +56,8 @@ impl Excesses {
         self.levels.first().map_or(0, |level| level.1.len())
     }
 
-    /// Returns the slope of log ε in log m, where ε is the median, since some runs have no excess.
+    /// Returns the slope of log ε in log m. ε is the median over the given runs, since some runs have no
+    /// excess.
     fn slope_in_m(&self, runs: &[usize]) -> f64 {
         let point =
             |(multiple, excesses): &(f64, Vec<f64>)| (multiple.ln(), quantiles(excesses, runs)[0].ln());
@@ -72,7 +74,7 @@ impl Excesses {
     }
 }
 
-/// Returns the quantiles 1 − δ of the given runs.
+/// Returns the 1 − δ quantile of the excess over the given runs, for each δ.
 fn quantiles(excesses: &[f64], runs: &[usize]) -> [f64; DELTAS.len()] {
     let mut here = picked(excesses, runs);
     here.sort_by(f64::total_cmp);
@@ -86,7 +88,7 @@ fn mean_log(excesses: &[f64], runs: &[usize]) -> f64 {
 
 /// Excesses of one contender on growing games.
 struct Growth {
-    /// Value of the growing quantity, and the excess by m and run.
+    /// For each step: the value of the growing quantity, and the excesses, indexed by m, then by run.
     steps: Vec<(usize, Vec<Vec<f64>>)>,
 }
 
@@ -118,7 +120,7 @@ impl Growth {
     }
 }
 
-/// Returns the cases on the shape of the bound, and a description of the numbers.
+/// Returns the cases that test the shape of the bound, and a description of the measured numbers.
 fn shape(all: &[Excesses], growths: &[(Grows, Growth)]) -> (Vec<Case>, String) {
     let (mut cases, mut words) = (Vec::new(), Vec::new());
     if all.is_empty() {
@@ -329,7 +331,8 @@ mod tests {
         let flat = Shape::new(excesses(0.1, -0.5, 2.0));
         assert_eq!(verdict(&good(), &flat), Verdict::Holds);
         assert_eq!(verdict(&good(), &good()), Verdict::Vacuous, "everybody passes");
-        // Violations in m, in δ, of the constant, in n, and in the additive part.
+        // Each case violates one requirement: the decrease in m, the growth in 1/δ, the constant, and the
+        // growth in n and in the additive part.
         let bad = [
             Shape::new(excesses(0.1, -0.5, 2.0)),
             Shape { tail: 20.0, ..good() },

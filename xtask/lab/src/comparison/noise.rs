@@ -11,13 +11,13 @@ use super::noisy::{Noisy, Times};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Scale {
-    /// The unit of the game itself.
+    /// The noise has the unit of the game itself.
     Absolute,
-    /// The value that the noise is added to.
+    /// The noise is relative to the coalition value to which it is added.
     Relative,
-    /// The value of the coalition of all players.
+    /// The noise is relative to the value of the coalition of all players.
     Prediction,
-    /// The difference between the values of all players and of no players.
+    /// The noise is relative to the difference between the value of all players and the value of no players.
     Gain,
 }
 
@@ -37,8 +37,8 @@ pub(crate) struct Noise {
     /// Standard deviation σ, in the chosen unit.
     pub(crate) sigma: f64,
     scale: Scale,
-    /// Not serialized for noise that is drawn once, to keep the checkpoint keys from before there was a
-    /// choice.
+    /// Not serialized for noise that is drawn once, so that checkpoint keys from before this field was added
+    /// remain valid.
     #[serde(skip_serializing_if = "NoiseTiming::is_once")]
     drawn: NoiseTiming,
 }
@@ -72,7 +72,7 @@ impl Noise {
         Self { sigma, scale: Scale::Gain, drawn: NoiseTiming::OnceInARun }
     }
 
-    /// Returns the same noise, drawn again at each evaluation.
+    /// Sets the noise to be drawn again at each evaluation.
     pub(crate) fn at_each_evaluation(self) -> Self {
         Self { drawn: NoiseTiming::AtEachEvaluation, ..self }
     }
@@ -129,10 +129,10 @@ mod tests {
         values
     }
 
-    /// Factor of the noise of a coalition, given its value.
+    /// A function that maps a coalition's value to the factor of its noise.
     type Factor = fn(f64) -> f64;
 
-    /// Uses a game with v(∅) = −3 and v(N) = 12.
+    /// The test uses a game with v(∅) = −3 and v(N) = 12.
     #[test]
     fn relative_noise_is_absolute_noise_times_the_value_and_others_are_times_the_ends() {
         let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();

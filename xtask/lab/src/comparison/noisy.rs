@@ -7,8 +7,8 @@ use apportion::games::{Coalitions, GameError, Purpose, coalition_unit, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
 
-/// Number of evaluations of each coalition, keyed by the words of its bit set; 1 for coalitions that are not
-/// in the map.
+/// Number of evaluations of each coalition, keyed by the 64-bit words of its bit set; coalitions that are not
+/// in the map are evaluated once.
 pub(crate) type Times = HashMap<Vec<u64>, u32>;
 
 /// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix
@@ -29,7 +29,8 @@ pub(super) struct Noisy<G> {
 }
 
 impl<G: Game> Noisy<G> {
-    /// Adds noise of standard deviation `sigma`, in the units of the game, or relative to each of its values.
+    /// Adds noise to a game; `sigma` is its standard deviation, in the units of the game or relative to each
+    /// coalition value.
     ///
     /// # Errors
     ///
@@ -43,7 +44,8 @@ impl<G: Game> Noisy<G> {
         Ok(Self { game, sigma, is_relative, seed, times: Times::new() })
     }
 
-    /// Uses, for a coalition that is evaluated k times, the mean of k draws, so that its variance is σ²/k.
+    /// Sets the number of evaluations of each coalition. The noise of a coalition that is evaluated k times
+    /// is the mean of k draws, with variance σ²/k.
     pub(super) fn with_times(self, times: Times) -> Self {
         Self { times, ..self }
     }
@@ -139,8 +141,8 @@ mod tests {
         assert!(forward.iter().zip(&noise(2, 10, 0..1024)).all(|(a, b)| a != b));
     }
 
-    /// 2^14 draws: the standard errors are σ/128 for the mean and σ² √2/128 for the variance; four of each
-    /// are allowed.
+    /// With 2^14 draws, the standard errors are σ/128 for the mean and σ² √2/128 for the variance; deviations
+    /// of up to four standard errors are allowed.
     #[test]
     fn noise_has_mean_zero_and_the_variance_asked_for() {
         let draws = noise(7, 14, 0..1 << 14);
@@ -151,7 +153,7 @@ mod tests {
         assert!((variance - 4.0).abs() < 4.0 * 4.0 * 2f64.sqrt() / 128.0, "{variance}");
     }
 
-    /// 2^14 coalitions evaluated four times each: the mean of four draws has a quarter of the variance.
+    /// Each of 2^14 coalitions is evaluated four times: the mean of four draws has a quarter of the variance.
     #[test]
     fn coalitions_that_are_evaluated_again_have_the_mean_of_their_noise() {
         let batch = Coalitions::from_masks(14, 0..1 << 14);

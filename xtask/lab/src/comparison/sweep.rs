@@ -13,7 +13,7 @@ pub(crate) const MULTIPLES: [usize; 6] = [5, 10, 20, 40, 80, 160];
 const SIGMAS: [(f64, &str); 7] =
     [(0.0, "0"), (0.005, ""), (0.01, "0.01"), (0.05, ""), (0.1, "0.1"), (0.5, ""), (1.0, "1")];
 
-/// Number of evaluations.
+/// Number of evaluations, relative to the number of players or of coalitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Budget {
     /// This multiple of the number of players n.
@@ -47,7 +47,7 @@ pub(crate) fn covers_all(budget: usize, players: usize) -> bool {
     players < usize::BITS as usize && budget >= 1 << players
 }
 
-/// Returns the steps m = 5n … 160n, without noise.
+/// Returns the steps of a sweep over the sample sizes m = 5n … 160n, without noise.
 pub(crate) fn by_sample_size() -> Vec<Step> {
     let step = |multiple: usize| {
         let label = format!("{multiple}n");
@@ -60,7 +60,7 @@ pub(crate) fn by_sample_size() -> Vec<Step> {
     MULTIPLES.into_iter().map(step).collect()
 }
 
-/// Returns the steps σ = 0 … 1 of noise on v, at m = `multiple`·n.
+/// Returns the steps of a sweep over the noise levels σ = 0 … 1, at m = `multiple`·n.
 pub(crate) fn by_noise(multiple: usize, noise: fn(f64) -> Noise) -> Vec<Step> {
     let step = |(sigma, tick): (f64, &str)| Step {
         budget: Budget::Multiple(multiple),

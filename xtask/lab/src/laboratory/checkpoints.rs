@@ -1,8 +1,9 @@
 //! Finished runs, from which an interrupted command resumes when it is repeated.
 //!
-//! They are in a separate [`Store`] next to the result directories, until the results are written. Its name
-//! depends on everything that numbers and times depend on, so results from other settings are not reused.
-//! This includes the build, because a source with uncommitted changes has no other identifier.
+//! Until the results are written, finished runs are kept in a separate [`Store`] next to the result
+//! directories. The name of the store depends on everything that affects numbers and times, so that results
+//! from other settings are not reused. This includes the build, because a source with uncommitted changes has
+//! no other identifier.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -17,7 +18,7 @@ use crate::reproduce::report::in_runs;
 use crate::reproduce::store::{Store, key};
 use xtask::aside;
 
-/// Identifies a run among all runs of the same command.
+/// The key that identifies a run among all runs of the same command.
 #[derive(Serialize)]
 pub(crate) struct RunKey<'a> {
     pub(crate) dataset: &'a str,
@@ -36,9 +37,9 @@ pub(crate) struct RunResult {
 /// Finished runs of one command.
 pub(crate) struct Checkpoints {
     path: PathBuf,
-    /// `None` while the same command is running elsewhere.
+    /// The file of finished runs; `None` while another process is running the same command.
     store: Option<Store>,
-    /// Number of finished runs at the start.
+    /// Number of finished runs that an interrupted command left.
     earlier: usize,
     /// Ensures that write errors are reported only once.
     told: Once,
@@ -50,7 +51,7 @@ impl Checkpoints {
     ///
     /// # Errors
     ///
-    /// If they cannot be read or written.
+    /// If the checkpoints cannot be read or written.
     pub(crate) fn open(out: &Path, name: &str, record: &Record, digest: &str, fresh: bool) -> Result<Self> {
         let program = std::env::current_exe().and_then(std::fs::metadata).ok();
         let built = program.map(|file| (file.len(), file.modified().ok()));
@@ -95,7 +96,7 @@ impl Checkpoints {
     /// Removes the checkpoints after the results have been written.
     pub(crate) fn forget(self) {
         if self.store.is_some() {
-            // If it cannot be removed, the same command reuses its numbers, which are valid.
+            // If the file cannot be removed, the next identical command reuses its numbers, which are valid.
             let _ = std::fs::remove_file(&self.path);
         }
     }

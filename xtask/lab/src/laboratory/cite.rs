@@ -1,4 +1,4 @@
-//! `cargo xtask cite`: BibTeX entries of the papers of figures, and of this library.
+//! `cargo xtask cite`: BibTeX entries for this library, and for the papers whose figures are named.
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ const CITATION: &str = "CITATION.cff";
 /// Prints the requested BibTeX entries.
 pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     let mut text = String::new();
-    // Directories are separate papers; other names are from the catalogue.
+    // Directories with a `paper.toml` are separate papers; other names are looked up in the catalogue.
     let (folders, what): (Vec<String>, Vec<String>) =
         arguments.what.iter().cloned().partition(|what| Path::new(what).join(paper::FILE).is_file());
     for folder in folders {
@@ -55,7 +55,7 @@ fn field(citation: &str, name: &str) -> Result<String> {
     Ok(value.trim().trim_matches('"').to_owned())
 }
 
-/// Returns the entry of the library.
+/// Returns the BibTeX entry of the library.
 fn library(citation: &str, version: &str, commit: Option<(String, bool)>) -> Result<String> {
     let authors: Vec<String> = citation
         .lines()

@@ -20,7 +20,7 @@ pub(crate) struct StatedClaim {
     source: String,
     /// The numbers that the paper prints for the claim.
     prints: Option<String>,
-    /// Why the claim does not hold, if investigated.
+    /// The reason why the claim does not hold, if it was investigated.
     why: Option<String>,
     lower: Option<Lower>,
     same: Option<Same>,
@@ -34,7 +34,8 @@ pub(crate) struct StatedClaim {
     budgets: Option<Vec<String>>,
 }
 
-/// The squared error of one estimator is lower than `factor` times another's, run by run.
+/// The statement that, run by run, the squared error of one estimator is lower than `factor` times the
+/// squared error of another.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lower {
@@ -44,7 +45,8 @@ struct Lower {
     factor: f64,
 }
 
-/// Two estimators have the same estimates, up to a distance of `within` times the norm of the truth.
+/// The statement that two estimators have the same estimates, up to a distance of `within` times the norm of
+/// the true values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Same {
@@ -53,7 +55,7 @@ struct Same {
     within: f64,
 }
 
-/// The estimates equal the truth, up to `within` times its norm.
+/// The statement that the estimates equal the true values, up to a distance of `within` times their norm.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exact {
@@ -223,7 +225,7 @@ impl StatedClaim {
     }
 }
 
-/// Returns whether a name is selected; all are if there is no selection.
+/// Returns whether a name is selected. Without a selection, all names are.
 fn means(meant: &Option<Vec<String>>, name: &String) -> bool {
     meant.as_ref().is_none_or(|names| names.contains(name))
 }
@@ -236,8 +238,8 @@ struct CaseRuns<'a> {
 }
 
 impl CaseRuns<'_> {
-    /// Returns the squared errors of two estimators in the order of the runs, made equal if they differ by
-    /// rounding only; empty if one of them was skipped.
+    /// Returns the squared errors of two estimators in the order of the runs. Errors that differ only by
+    /// rounding are made equal. Both lists are empty if one of the estimators was skipped.
     fn errors(&self, one: &str, other: &str) -> (Vec<f64>, Vec<f64>) {
         let of = |estimator: &str| -> Vec<&RunLine> {
             let is_here = |line: &&RunLine| {
@@ -276,8 +278,8 @@ impl CaseRuns<'_> {
     }
 }
 
-/// Returns the largest distance between the estimates of a run and these numbers, divided by the norm of the
-/// truth unless it is 0.
+/// Returns the largest distance between the estimates of a run and the numbers in `others`, divided by the
+/// norm of the true values unless that norm is 0.
 fn largest_distance(lines: &[&EstimateLine], others: &[f64]) -> Option<f64> {
     let mut from = 0;
     let distances = lines.chunk_by(|one, next| one.run == next.run).map(|run| {

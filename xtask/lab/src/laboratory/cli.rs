@@ -197,7 +197,7 @@ impl FromStr for DatasetFiles {
     }
 }
 
-/// The parts before and after the first `=`.
+/// A name and a shell command, given as the parts before and after the first `=`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedCommand {
     pub(crate) name: String,
@@ -219,7 +219,7 @@ impl FromStr for NamedCommand {
     }
 }
 
-/// An estimator of A, and the estimator of B to compare it with.
+/// An estimator of directory A, and the estimator of directory B to compare it with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rivals {
     pub(crate) a: String,
@@ -277,7 +277,7 @@ impl std::fmt::Display for BackgroundChoice {
     }
 }
 
-/// Values that can be estimated.
+/// A value that can be estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Valued {
     Shapley,

@@ -31,7 +31,7 @@ impl Rivals {
     }
 }
 
-/// A comparison on one dataset at one budget, with the index of the rivals.
+/// A comparison of two estimators on one dataset at one budget, with the index of the pair.
 struct Compared<'a> {
     dataset: &'a DatasetRecord,
     rivals: usize,
@@ -75,7 +75,8 @@ fn read(folder: &Path) -> Result<Side> {
     Ok(Side { record, runs })
 }
 
-/// Returns the requested pairs, or all estimators with the same name in both.
+/// Returns the requested pairs of estimators; by default, the estimators that have the same name in both
+/// directories.
 fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
     let has = |record: &Record, name: &str| record.estimators.iter().any(|estimator| estimator.name == name);
     for pair in asked {
@@ -99,7 +100,7 @@ fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
     })
 }
 
-/// Compares everything that both have, in the order of A.
+/// Compares the estimators on every dataset and budget that both directories contain, in the order of A.
 fn compare<'a>(a: &'a Side, b: &Side, rivals: &[Rivals]) -> Result<Vec<Compared<'a>>> {
     let mut compared = Vec::new();
     if a.record.value != b.record.value {
@@ -124,8 +125,8 @@ fn compare<'a>(a: &'a Side, b: &Side, rivals: &[Rivals]) -> Result<Vec<Compared<
     Ok(compared)
 }
 
-/// Returns the runs with the same seed in both. On one dataset, a seed determines the row, unless a file was
-/// edited by hand.
+/// Returns the pairs of runs with the same seed. On one dataset, a seed determines the explained row, unless
+/// a file was edited by hand.
 fn pairs<'a>(
     a: &'a Side,
     b: &'a Side,
@@ -194,7 +195,7 @@ fn table(compared: &[Compared<'_>], rivals: &[Rivals]) -> Table {
     table
 }
 
-/// Returns the same table for readers, with the interval in one cell.
+/// Returns the table for display, with the interval in one cell.
 fn shown(table: &Table) -> Table {
     let columns =
         ["dataset", "estimator", "budget", "pairs", "B / A", "95 % interval", "A better", "B better", "p"];
@@ -240,7 +241,8 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
     text
 }
 
-/// Creates the figure: a panel for each dataset with the ratio by budget and its interval.
+/// Creates the figure, with one panel for each dataset, which shows the ratio and its interval for each
+/// budget.
 fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Figure {
     let drawn: Vec<usize> =
         (0..rivals.len()).filter(|place| compared.iter().any(|one| one.rivals == *place)).collect();

@@ -1,4 +1,4 @@
-//! Estimators in a run: methods of the library, and programs.
+//! Estimators in a run: methods of the library, and external programs.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::cli::NamedCommand;
 use super::program::{self, ProgramResult};
 use super::record::EstimatorRecord;
 
-/// An estimator with its name: a method of the library, or a program.
+/// An estimator with its name: a method of the library, or an external program.
 pub(crate) struct Contestant {
     pub(crate) name: String,
     way: Runner,
@@ -22,7 +22,7 @@ enum Runner {
 }
 
 impl Contestant {
-    /// Returns the method with this name.
+    /// Creates an estimator from the method of the library with this name.
     ///
     /// # Errors
     ///
@@ -43,7 +43,8 @@ impl Contestant {
         EstimatorRecord { name: self.name.clone(), program, files }
     }
 
-    /// Returns the reason why the estimator does not support this budget, if known before running it.
+    /// Returns the reason why the estimator does not support this budget, if that is known without running
+    /// the estimator.
     pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
         let Runner::Method(method) = self.way else { return None };
         let Some(estimator) = method.estimator(value) else {

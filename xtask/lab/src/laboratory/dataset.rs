@@ -22,7 +22,7 @@ pub(crate) struct OwnDataset {
 }
 
 impl OwnDataset {
-    /// Reads both files.
+    /// Reads the file of rows and the model file of a dataset.
     ///
     /// # Errors
     ///
@@ -161,7 +161,8 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         }
         BackgroundChoice::Count(count) => {
             let rows = Rows::new(&table.values, table.columns);
-            // Use only the name, so that a seed means the same game in every run on this dataset.
+            // The seed of the background depends only on the name of the dataset, so that every run on this
+            // dataset uses the same background.
             Ok(Background::sample(rows, *count, derive_seed(&("background", name))?)?)
         }
         BackgroundChoice::Mean => {
@@ -190,8 +191,8 @@ fn mean(table: &Table, feature: usize) -> Result<f64> {
     Ok(present.iter().sum::<f64>() / present.len() as f64)
 }
 
-/// Returns a note on constant columns, whose players are null players if the background is from the dataset;
-/// an estimator that detects them is exact for them.
+/// Returns a note on constant columns. If the background is from the dataset, their players are null players,
+/// for which estimators that detect null players are exact.
 fn note_on_constants(table: &Table) -> Option<String> {
     // Compare bits, so that an all-missing column counts as constant.
     let is_constant = |feature: &usize| {
@@ -204,7 +205,7 @@ fn note_on_constants(table: &Table) -> Option<String> {
     })
 }
 
-/// Returns the bytes of rows, for a digest.
+/// Returns the numbers of the rows as bytes, from which a digest is computed.
 fn numbers(rows: Rows<'_>) -> Vec<u8> {
     rows.values().iter().flat_map(|value| value.to_le_bytes()).collect()
 }

@@ -5,7 +5,8 @@ use std::fmt::Display;
 
 use super::record::{EstimatorRecord, Record, Skipped};
 
-/// Returns a line for each difference that matters for a comparison, which excludes times and machines.
+/// Returns a line for each difference between two runs that matters for a comparison; times and machines are
+/// ignored.
 pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     let mut told = Vec::new();
     let mut unlike = |what: &str, of_a: &str, of_b: &str| {
@@ -54,7 +55,7 @@ fn source_of(estimator: &EstimatorRecord) -> String {
     if files.is_empty() { command.clone() } else { format!("{command} ({})", files.join(", ")) }
 }
 
-/// Lists what only one of the runs skipped and is therefore not compared.
+/// Lists the combinations that only one of the runs skipped; they are not compared.
 fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
     let is_of_both = |skipped: &&Skipped| {
         let is_same = |one: &Skipped| {
@@ -67,7 +68,7 @@ fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
     record.skipped.iter().filter(|skipped| !is_of_both(skipped)).map(line).collect()
 }
 
-/// Returns the commit, and whether there are uncommitted changes.
+/// Returns the commit of a run, and whether there were uncommitted changes.
 fn commit(record: &Record) -> String {
     let commit = record.made.commit.as_deref().unwrap_or("none");
     match record.made.has_changes {
@@ -76,7 +77,7 @@ fn commit(record: &Record) -> String {
     }
 }
 
-/// Lists what only one of the runs contains.
+/// Lists the elements that only one of the runs contains.
 fn only<T: Ord + Display>(what: &str, of_a: &BTreeSet<T>, of_b: &BTreeSet<T>) -> Vec<String> {
     let line = |name: &str, mine: &BTreeSet<T>, others: &BTreeSet<T>| {
         let alone: Vec<String> = mine.difference(others).map(ToString::to_string).collect();

@@ -36,8 +36,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Adds the results of an estimator for these cells. If it rejects a dataset and budget in one run, these
-    /// are skipped in all runs, with the first reason.
+    /// Adds the results of an estimator for these cells. If the estimator rejects a budget on a dataset in
+    /// one run, all its runs on that dataset with that budget are skipped, with the first reason given.
     fn add(&mut self, plan: &Plan<'_>, contestant: &Contestant, cells: &[Cell], told: Vec<CellResult>) {
         let mut refused = BTreeMap::new();
         for (cell, told) in cells.iter().zip(&told) {
@@ -86,9 +86,9 @@ struct Cell {
     run: usize,
 }
 
-/// Runs every estimator on every dataset, budget and seed. An estimator that fails anywhere is skipped
-/// altogether, so that its numbers cover all runs or none. Finished runs are read from the checkpoints, and
-/// new ones are stored there.
+/// Runs every estimator on every dataset, budget and seed. An estimator that fails in any run is skipped
+/// altogether, so that the numbers of an estimator cover all runs or none. Finished runs are read from the
+/// checkpoints, and new ones are stored there.
 ///
 /// # Errors
 ///
@@ -121,8 +121,8 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant], checkpoints: &Che
     Ok(outcome)
 }
 
-/// Returns the explained rows, one for each seed. Their values are computed row by row, so that they do not
-/// depend on the other explained rows.
+/// Returns the explained rows with their exact values, one row for each seed. The values are computed row by
+/// row, so that they do not depend on the other explained rows.
 fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     let oracle = InterventionalOracle::new(&dataset.model, dataset.background.as_rows(), None)
         .with_context(|| format!("cannot compute exact values for the dataset {:?}", dataset.name))?;
@@ -138,16 +138,17 @@ fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     })
 }
 
-/// Returns the values of a game with these v(∅) and v(N), replaced by zeros if all of them are rounding
-/// error, by which errors should not be divided.
+/// Returns the true values of a game, or zeros if all of them are rounding error compared with v(∅) and v(N):
+/// relative errors must not be divided by the norm of rounding errors.
 fn without_rounding(truth: Vec<f64>, [base, prediction]: [f64; 2]) -> Vec<f64> {
-    /// Maximum error of a value, in units of the rounding error of v(∅) or v(N).
+    /// Maximum rounding error of a value, in units of the rounding error of v(∅) or v(N).
     const ROUNDINGS: f64 = 16.0;
     let most = ROUNDINGS * f64::EPSILON * base.abs().max(prediction.abs());
     if truth.iter().all(|value| value.abs() <= most) { vec![0.0; truth.len()] } else { truth }
 }
 
-/// Returns the estimates to compute, and the ones skipped because they are known to be impossible.
+/// Returns the estimates to compute, and the combinations that are skipped because the estimator is known not
+/// to support them.
 fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) {
     let (mut cells, mut skipped) = (Vec::new(), Vec::new());
     for (dataset, own) in plan.datasets.iter().enumerate() {
@@ -167,7 +168,7 @@ fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) 
     (cells, skipped)
 }
 
-/// Returns the result of a run, from a checkpoint or by running it.
+/// Returns the result of a run, from a checkpoint if it exists, otherwise by running the estimator.
 fn ended(
     plan: &Plan<'_>,
     contestant: &Contestant,
@@ -278,7 +279,7 @@ mod tests {
     #[test]
     fn values_that_are_rounding_alone_are_zeros() {
         assert_eq!(without_rounding(vec![2e-14, -2e-14], [100.0, 100.0]), [0.0, 0.0]);
-        // With a larger value they are kept, as in a game of the same small scale.
+        // Small values are kept if one value is large, or if v(∅) and v(N) are equally small.
         assert_eq!(without_rounding(vec![2e-14, -4.0], [100.0, 96.0]), [2e-14, -4.0]);
         assert_eq!(without_rounding(vec![2e-14, -1e-14], [0.0, 1e-14]), [2e-14, -1e-14]);
         assert_eq!(without_rounding(vec![0.0, 0.0], [0.0, 0.0]), [0.0, 0.0]);

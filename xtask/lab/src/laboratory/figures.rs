@@ -1,6 +1,6 @@
 //! Figures of the papers for other datasets: `cargo xtask reproduce fig2 --dataset NAME=ROWS,MODEL`.
 //!
-//! The catalogue contains the estimators and budgets of a figure of error over budget, which become a run of
+//! For figures of error over budget, the catalogue contains the estimators and budgets. These become a run of
 //! the laboratory. The paper's claims are about its own datasets, so they are not judged here.
 
 use std::path::Path;
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
     Ok(())
 }
 
-/// Returns the run for a figure on these datasets.
+/// Returns the options of the run that creates a figure for the requested datasets.
 fn laboratory(arguments: &Reproduce, contest: &Contest, name: &str, runs: usize) -> Result<Laboratory> {
     let own = &arguments.own;
     let label = own.label.iter().cloned().chain([name.replace('/', "-")]).collect::<Vec<_>>().join("-");

@@ -71,7 +71,7 @@ impl<'a> Unfinished<'a> {
     pub(crate) fn finish(self) -> Result<PathBuf> {
         at_first_free(self.out, &self.name, |folder| match folder.symlink_metadata() {
             Ok(_) => Err(ErrorKind::AlreadyExists.into()),
-            // If another run was faster, its directory is not empty and is kept.
+            // If another run created the directory first, it is not empty, so renaming fails and keeps it.
             Err(_) => std::fs::rename(&self.path, folder),
         })
     }
@@ -80,13 +80,14 @@ impl<'a> Unfinished<'a> {
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         interrupt::finish(&self.path);
-        // It no longer exists if it was renamed, and if it cannot be removed, its name shows that it is
-        // unfinished.
+        // The temporary directory no longer exists if it was renamed. If it cannot be removed, its name shows
+        // that it is unfinished.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// Writes the numbers, and finally the record, which shows that they are complete and contains their digests.
+/// Writes the files of numbers, and finally the record, which contains their digests and shows that they are
+/// complete.
 pub(crate) fn write(
     folder: &Path,
     record: &mut Record,
@@ -108,7 +109,7 @@ pub(crate) fn write(
 ///
 /// # Errors
 ///
-/// If it is not the directory of a run, or has another format version.
+/// If `folder` is not the result directory of a run, or has a different format version.
 pub(crate) fn record(folder: &Path) -> Result<Record> {
     let path = folder.join(RECORD);
     let bytes = match std::fs::read(&path) {
@@ -135,11 +136,11 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
     serde_json::from_value(json).with_context(read)
 }
 
-/// Reads the runs of the directory with this record.
+/// Reads the runs in a result directory, given its record.
 ///
 /// # Errors
 ///
-/// If their files do not exist, or differ from the files that the record was written with.
+/// If a data file does not exist, or differs from the file whose digest is in the record.
 pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let path = folder.join(RUNS);
     let bytes = std::fs::read(&path).with_context(|| {

@@ -1,5 +1,5 @@
-//! Cleanup on a keyboard interrupt: ends running programs, which do not receive the interrupt, and removes
-//! incomplete directories. Checkpoints are kept.
+//! Handles keyboard interrupts: kills the running external programs, which do not receive the interrupt, and
+//! removes incomplete result directories. Checkpoints are kept.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,21 +20,22 @@ static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static CHECKPOINTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Starts to handle interrupts.
+/// Installs the handler of keyboard interrupts.
 ///
 /// # Errors
 ///
-/// If the system does not allow it.
+/// If the system does not allow a handler.
 pub(crate) fn listen() -> Result<()> {
     let mut listening = Ok(());
     LISTENING.call_once(|| {
         listening = ctrlc::set_handler(|| {
-            // Keep both locked, so that no process or directory is created any more.
+            // Both locks are held until the program exits, so that no further process or directory is
+            // created.
             let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
             let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
             running.iter().for_each(|&id| end_group(id));
             for folder in &*unfinished {
-                // If it cannot be removed, its name shows that it is unfinished.
+                // If the directory cannot be removed, its name shows that it is unfinished.
                 let _ = std::fs::remove_dir_all(folder);
             }
             let checkpoints = CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +49,7 @@ pub(crate) fn listen() -> Result<()> {
     listening.context("cannot listen for interrupts")
 }
 
-/// Starts a process, which is ended with this program.
+/// Starts a process, and registers it to be killed if this program is interrupted.
 ///
 /// # Errors
 ///
@@ -60,16 +61,17 @@ pub(super) fn start(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Ends a process and everything it has started, and unregisters it. It has not been waited for, so its ID
-/// cannot have been reused.
+/// Kills a process and everything it has started, and unregisters it. Nothing has waited for the process yet,
+/// so its ID cannot have been reused.
 pub(super) fn end(child: &mut Child) {
     end_group(child.id());
-    // In case ending the group has failed. A process that has ended in the meantime is not an error.
+    // Also kill the process itself, in case killing the group has failed. It is not an error if the process
+    // has ended in the meantime.
     let _ = child.kill();
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&child.id());
 }
 
-/// Registers an incomplete directory.
+/// Registers an incomplete directory, which is removed on an interrupt.
 pub(super) fn begin(folder: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
 }
@@ -79,18 +81,18 @@ pub(super) fn finish(folder: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
 }
 
-/// Registers a file of checkpoints.
+/// Registers a checkpoint file, which is kept on an interrupt unless it is empty.
 pub(super) fn keep(checkpoints: &Path) {
     CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner).insert(checkpoints.to_owned());
 }
 
-/// Unregisters a file of checkpoints, and removes it if empty.
+/// Unregisters a checkpoint file, and removes the file if it is empty.
 pub(super) fn finish_keeping(checkpoints: &Path) {
     CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner).remove(checkpoints);
     keep_if_filled(checkpoints);
 }
 
-/// Returns whether a file contains checkpoints, and removes it otherwise.
+/// Returns whether a checkpoint file is not empty; removes an empty file.
 fn keep_if_filled(checkpoints: &Path) -> bool {
     let holds = std::fs::metadata(checkpoints).is_ok_and(|file| file.len() > 0);
     if !holds {

@@ -1,8 +1,8 @@
-//! LaTeX tables, for the package booktabs.
+//! LaTeX tables that use the package booktabs.
 
 use crate::reproduce::report::Table;
 
-/// Formats a table with its caption.
+/// Formats a table and its caption as LaTeX.
 pub(crate) fn latex(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
     let head = row(table.columns.iter().map(|column| escaped(column)).collect());
@@ -40,7 +40,7 @@ fn escaped(text: &str) -> String {
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
-            // After the end of a row, these would be parsed as its options.
+            // At the start of a row, LaTeX would parse these characters as options of the preceding `\\`.
             '[' | '*' => out.extend(['{', character, '}']),
             '–' => out.push_str("--"),
             '∞' => out.push_str("$\\infty$"),

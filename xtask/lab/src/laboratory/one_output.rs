@@ -1,4 +1,4 @@
-//! One output of a game with several.
+//! A game restricted to one of its outputs.
 
 use apportion::Game;
 use apportion::games::{Coalitions, GameError};

@@ -6,7 +6,7 @@ use clap::Parser;
 use super::cli::Laboratory;
 use xtask::Usage;
 
-/// Options of a run as on the command line.
+/// Parser of the options of a run, the same as on the command line.
 #[derive(Debug, Parser)]
 #[command(name = "options of cargo xtask laboratory", no_binary_name = true, disable_help_flag = true)]
 struct Options {

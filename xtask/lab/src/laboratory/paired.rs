@@ -1,24 +1,24 @@
 //! Comparison of two estimators on the same runs: the median ratio of their squared errors, with a
 //! distribution-free interval.
 //!
-//! The interval is that of the sign test: between the j-th smallest and the j-th largest of n ratios, with
-//! the largest j for which a fair coin shows fewer than j heads in n tosses with probability at most 2.5%. It
-//! covers the median of independent ratios of any distribution with at least 95% confidence, and needs six of
-//! them.
+//! The interval is the one that inverts the sign test: it extends from the j-th smallest to the j-th largest
+//! of n ratios, with the largest j for which a fair coin shows fewer than j heads in n tosses with
+//! probability at most 2.5%. If the ratios are independent, it covers their median with at least 95%
+//! confidence, whatever their distribution. At least six ratios are needed.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::record::RunLine;
 use super::summary::differ_by_rounding;
 
-/// Maximum probability that the median lies below the interval, and that it lies above.
+/// Maximum probability that the median lies below the interval, and maximum probability that it lies above.
 const TAIL: f64 = 0.025;
 
 /// Results of paired runs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Paired {
     pub(crate) pairs: usize,
-    /// Median ratio of the errors of B to those of A: below 1 if B is better.
+    /// Median ratio of B's error to A's error, which is below 1 if B is better.
     pub(crate) ratio: f64,
     /// 95% interval of the median ratio; `None` if there are too few pairs.
     pub(crate) interval: Option<(f64, f64)>,
@@ -30,7 +30,7 @@ pub(crate) struct Paired {
 }
 
 impl Paired {
-    /// Compares pairs of runs; returns `None` without pairs.
+    /// Compares pairs of runs. Returns `None` if there are no pairs.
     pub(crate) fn compare(pairs: &[(&RunLine, &RunLine)]) -> Option<Self> {
         let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| ratio(a, b)).collect();
         ratios.sort_by(f64::total_cmp);
@@ -53,7 +53,7 @@ impl Paired {
     }
 }
 
-/// Returns the ratio of the error of B to that of A. Errors that differ by rounding count as equal.
+/// Returns the ratio of B's error to A's error. Errors that differ only by rounding count as equal.
 fn ratio(a: &RunLine, b: &RunLine) -> f64 {
     if differ_by_rounding(a, b) { 1.0 } else { b.squared_error / a.squared_error }
 }
@@ -63,7 +63,8 @@ fn at_most(heads: usize, throws: usize) -> f64 {
     Binomial::new(0.5, throws as u64).map_or(1.0, |distribution| distribution.cdf(heads as u64))
 }
 
-/// Returns the rank (from 1) of the ends of the interval among `count` ratios.
+/// Returns the rank j (from 1) of the interval's lower end among `count` ratios; the upper end has the same
+/// rank from above.
 fn rank(count: usize) -> Option<usize> {
     (1..=count / 2).rev().find(|&rank| at_most(rank - 1, count) <= TAIL)
 }

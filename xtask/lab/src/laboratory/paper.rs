@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the named artefacts, or all.
+/// Returns the named artefacts, or all artefacts if no name is given.
 fn selected<'a>(paper: &'a PaperFile, only: &[String]) -> Result<Vec<&'a Artefact>> {
     let names: Vec<&str> = paper.artefacts.iter().map(|artefact| artefact.name.as_str()).collect();
     // The names are used as directory names.
@@ -143,7 +143,7 @@ fn selected<'a>(paper: &'a PaperFile, only: &[String]) -> Result<Vec<&'a Artefac
     Ok(paper.artefacts.iter().filter(|artefact| only.is_empty() || only.contains(&artefact.name)).collect())
 }
 
-/// Returns the run of the laboratory for an artefact, validated.
+/// Returns the validated run of the laboratory for an artefact.
 fn requested_run<'a>(
     paper: &PaperFile,
     artefact: &'a Artefact,

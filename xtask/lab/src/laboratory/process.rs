@@ -13,7 +13,7 @@ use super::interrupt;
 /// Time for a process to exit after its standard input is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Time to wait for the rest of its standard error after that.
+/// Time to wait for the rest of the standard error of a process after the process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Number of bytes of standard error that are kept.
@@ -26,14 +26,14 @@ const TOLD: usize = 3;
 pub(crate) enum Ending {
     /// The timeout expired after this number of bytes of an incomplete line.
     Silent(usize),
-    /// The process has ended, with a description of how.
+    /// The process has ended; contains a description of how it ended.
     RunResult(String),
     /// A line is longer than this number of bytes.
     LongLine(usize),
 }
 
-/// A running process, with one thread that writes to it and one that reads from it, so that full pipes cannot
-/// cause a deadlock.
+/// A running process. Separate threads write to it and read from it, so that full pipes cannot cause a
+/// deadlock.
 pub(crate) struct Process {
     child: Child,
     /// Whether the process is known to have ended, after which its ID may be reused by another process.
@@ -52,8 +52,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Runs a shell command; lines of its output of more than `max_line` bytes are rejected. Its standard
-    /// error is passed on.
+    /// Runs a shell command. Output lines of more than `max_line` bytes are rejected. The standard error of
+    /// the command is passed on.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Returns the last lines of its standard error.
+    /// Returns the last lines that the process wrote to its standard error.
     pub(crate) fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS;
         while self.has_ended && !self.listener.is_finished() && Instant::now() < deadline {
@@ -106,7 +106,8 @@ impl Process {
         }
     }
 
-    /// Writes a line, including its end. If the process does not read it, the next `read` returns the reason.
+    /// Writes a line, which must include its line end. If the process does not read the line, the next `read`
+    /// returns the reason.
     pub(crate) fn write(&self, line: String) {
         if let Some(input) = &self.input {
             let _ = input.send(line);
@@ -131,7 +132,7 @@ impl Process {
     }
 
     /// Waits up to two seconds for the process to exit, and returns a description of how it ended. Processes
-    /// that it has started and left running are ended.
+    /// that it has left running are killed.
     pub(crate) fn end(&mut self) -> String {
         self.input = None;
         let deadline = Instant::now() + GRACE;
@@ -144,7 +145,7 @@ impl Process {
         "it closed its output and kept running".to_owned()
     }
 
-    /// Ends the process and everything it has started, and returns a description of how it ended.
+    /// Kills the process and everything it has started, and returns a description of how the process ended.
     fn end_all(&mut self) -> String {
         interrupt::end(&mut self.child);
         self.has_ended = true;
@@ -156,8 +157,8 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Ends the process and everything it has started, if still running. A process that has ended in the
-    /// meantime is not an error.
+    /// Kills the process and everything it has started, if still running. It is not an error if the process
+    /// has ended in the meantime.
     fn drop(&mut self) {
         self.input = None;
         if !self.has_ended {
@@ -214,7 +215,7 @@ fn read_line(output: &mut impl BufRead, max_line: usize, begun: &AtomicUsize) ->
     }
 }
 
-/// Passes standard error on, and keeps its end.
+/// Passes the standard error of a process on, and stores the last bytes of it.
 fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut piece) {
@@ -232,7 +233,7 @@ fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
 
     let mut shell = Command::new("sh");
-    // A separate process group allows us to end everything that the shell starts.
+    // A separate process group allows us to kill everything that the shell starts.
     shell.arg("-c").arg(command).process_group(0);
     shell
 }
@@ -247,8 +248,8 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Returns whether a child has ended, without waiting for it, so that its ID is not reused before its group
-/// is ended.
+/// Returns whether a child process has ended, without reaping it, so that its ID is not reused before its
+/// process group is killed.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};

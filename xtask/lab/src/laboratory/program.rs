@@ -1,9 +1,9 @@
 //! Estimators that are programs: a line protocol over standard input and output.
 //!
-//! We write `{"players": n, "budget": m, "seed": s}`. The program may repeatedly write
+//! The laboratory writes `{"players": n, "budget": m, "seed": s}`. The program may repeatedly write
 //! `{"coalitions": ["0110", …]}`, with one character per player, and read `{"values": [v, …]}`. Finally it
 //! writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` if it does not support the budget. Every line is a
-//! JSON object. Evaluations are counted here. The documentation for authors of programs is
+//! JSON object. This module counts the evaluations. The documentation for authors of programs is
 //! `docs/laboratory.md`.
 
 use std::time::Duration;
@@ -67,7 +67,7 @@ pub(crate) enum ProgramError {
     Game(#[from] GameError),
 }
 
-/// The first line that a program reads.
+/// The task of a program, which is the first line that it reads.
 #[derive(Serialize)]
 struct Task {
     players: usize,
@@ -89,11 +89,11 @@ enum ProgramLine {
 pub(crate) enum ProgramResult {
     /// The estimate, and the number of evaluations.
     Estimate(Vec<f64>, usize),
-    /// The reason why it does not support this budget or number of players.
+    /// The reason why the program does not support this budget or number of players.
     Refused(String),
 }
 
-/// Reply to coalitions.
+/// The values of the requested coalitions, sent as the reply.
 #[derive(Serialize)]
 struct Answer {
     values: Vec<f64>,
@@ -153,8 +153,8 @@ pub(crate) fn estimate(
     }
 }
 
-/// Returns the maximum number of bytes of a line: twice the size of a line with all evaluations of the
-/// budget, or of an estimate with 64 bytes per player.
+/// Returns the maximum number of bytes in a line: twice the length of a line that requests all evaluations of
+/// the budget at once, or 64 bytes per player for the estimate, whichever is larger, plus a margin.
 fn max_line(players: usize, budget: usize) -> usize {
     let coalitions = budget.saturating_mul(players.saturating_add(4));
     coalitions.saturating_mul(2).max(players.saturating_mul(64)).saturating_add(1 << 16).min(1 << 30)
@@ -171,7 +171,7 @@ fn unsaid(ending: Ending, process: &Process, limit: Duration, evaluations: usize
     }
 }
 
-/// Formats a line for the program. The written data always has a JSON form: finite numbers and integers.
+/// Formats a line for the program. The data consists of finite numbers, which JSON can always represent.
 fn json(line: &impl Serialize) -> String {
     let mut text = serde_json::to_string(line).unwrap_or_default();
     text.push('\n');
@@ -180,7 +180,8 @@ fn json(line: &impl Serialize) -> String {
 
 fn parse_line(line: &str) -> Result<ProgramLine, ProgramError> {
     serde_json::from_str(line).map_err(|error| {
-        // JSON does not support these numbers, but Python and others write them.
+        // JSON does not support these numbers, but the JSON encoders of Python and other languages write
+        // them.
         if line.contains("\"estimate\"")
             && ["NaN", "nan", "Infinity", "inf"].iter().any(|word| line.contains(word))
         {
@@ -223,7 +224,7 @@ fn shown(line: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A coalition's value is its number of members, plus 1 with player 0.
+    /// A game in which a coalition's value is its number of members, plus 1 if player 0 is a member.
     struct Sizes(usize);
 
     impl Game for Sizes {
@@ -335,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_line_may_have_the_whole_budget() {
-        // Spaces between coalitions, and numbers with many digits.
+        // The limit must allow spaces between coalitions, and numbers with many digits.
         let command = concat!(
             r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
             echo '{"estimate": [1.00000000000000000000000000000000000, "#,

@@ -30,7 +30,7 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) earlier_runs: usize,
     pub(crate) skipped: Vec<Skipped>,
-    /// A line for each estimator, dataset and budget with clearly biased estimates.
+    /// A message for each estimator, dataset and budget with clearly biased estimates.
     #[serde(default)]
     pub(crate) biased: Vec<String>,
     /// Data files, each with its SHA-256.
@@ -59,8 +59,8 @@ pub(crate) struct DatasetRecord {
 }
 
 impl DatasetRecord {
-    /// Returns whether the other dataset defines the same game in every run: same parsed rows, model, output
-    /// and background.
+    /// Returns whether the other dataset defines the same game in every run: whether the parsed rows, the
+    /// model, the output and the background are the same.
     pub(crate) fn is_same_game(&self, other: &Self) -> bool {
         self.output == other.output
             && self.numbers_sha256 == other.numbers_sha256
@@ -84,15 +84,15 @@ pub(crate) struct EstimatorRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Skipped {
     pub(crate) estimator: String,
-    /// The dataset concerned; `None` for all.
+    /// The skipped dataset; `None` for all datasets.
     pub(crate) dataset: Option<String>,
-    /// The budget concerned; `None` for all.
+    /// The skipped budget; `None` for all budgets.
     pub(crate) budget: Option<String>,
     pub(crate) reason: String,
 }
 
-/// Formats a line such as `leverage-shap on iris at 3: …`; a reason for all datasets and budgets states where
-/// the problem was found.
+/// Formats a line such as `leverage-shap on iris at 3: …`. If all datasets and budgets are skipped, the
+/// reason itself states where the problem was found.
 impl std::fmt::Display for Skipped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.estimator)?;

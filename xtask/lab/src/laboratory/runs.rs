@@ -30,7 +30,7 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    /// Prints the table, and the directory of the numbers.
+    /// Prints the table of results, and the path of the result directory.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Finished {
     }
 }
 
-/// Starts the given number of threads, or one per core, and handles interrupts.
+/// Starts the given number of threads, or one per core, and installs the handler of interrupts.
 pub(super) fn start(threads: Option<u16>) -> Result<()> {
     interrupt::listen()?;
     let Some(threads) = threads else { return Ok(()) };
@@ -92,18 +92,18 @@ impl Prepared {
         Ok(Self { contestants, datasets, budgets: arguments.budgets.clone(), value, record })
     }
 
-    /// Opens the checkpoints of an interrupted command with this name in `out`, discarding them with `fresh`.
-    /// They must be removed after everything is written.
+    /// Opens the checkpoints that an interrupted command with this name left in `out`; `fresh` discards them.
+    /// The caller must remove the checkpoints after everything is written.
     ///
     /// # Errors
     ///
-    /// If they cannot be read or written.
+    /// If the checkpoints cannot be read or written.
     pub(super) fn checkpoints(&self, out: &Path, name: &str, fresh: bool) -> Result<Checkpoints> {
         Checkpoints::open(out, name, &self.record, &digest(&self.record)?, fresh)
     }
 
-    /// Performs the unfinished runs, and creates a directory in `out` with all results; `name` returns its
-    /// name.
+    /// Performs the unfinished runs, and creates a directory in `out` with all results; `name` returns the
+    /// name of this directory.
     ///
     /// # Errors
     ///
@@ -157,8 +157,8 @@ fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
     figure::write(&summary::figure(record, runs), folder)
 }
 
-/// Returns an error for an output that no model has. Models with a single output may be combined with models
-/// with several.
+/// Returns an error if no model has the requested output. Models with a single output may be combined with
+/// models with several.
 fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Result<()> {
     match asked {
         Some(output) if datasets.iter().all(|dataset| dataset.output != output) => bail!(Usage(format!(
@@ -168,8 +168,8 @@ fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Resul
     }
 }
 
-/// Returns an error for a column that no dataset has. With several datasets, a column may exist in only some
-/// of them.
+/// Returns an error if an option names a column that no dataset has. With several datasets, a column may
+/// exist in only some of them.
 fn refuse_unknown_columns(datasets: &[OwnDataset]) -> Result<()> {
     let mut absent = datasets.iter().flat_map(|dataset| &dataset.table.absent);
     match absent.find(|&name| datasets.iter().all(|dataset| dataset.table.absent.contains(name))) {
@@ -245,7 +245,8 @@ fn record(
     })
 }
 
-/// Returns the label and a digest: the same run has the same name everywhere.
+/// Returns the directory name of a run: its label and a digest, so that the same run has the same name on
+/// every machine.
 pub(super) fn folder_name(record: &Record) -> Result<String> {
     Ok(format!("{}-{}", record.label, &digest(record)?[..8]))
 }

@@ -1,5 +1,5 @@
-//! Styles of estimators in the figures of the laboratory, by index, since their names are not known
-//! beforehand.
+//! Styles of estimators in the figures of the laboratory. Styles are assigned by index, since the names of
+//! the estimators are not known beforehand.
 
 use crate::reproduce::figure::{Colour, Shape, Style, palette};
 
@@ -20,10 +20,11 @@ const SHAPES: [Shape; 6] =
 /// Maximum number of distinguishable estimators.
 pub(crate) const MAX_ESTIMATORS: usize = COLOURS.len() * SHAPES.len();
 
-/// Maximum number of estimators with different colours, which bands require.
+/// Maximum number of estimators in a figure with bands, which need different colours.
 pub(crate) const MAX_BANDED_ESTIMATORS: usize = COLOURS.len();
 
-/// Returns the style of the estimator with this index; all below [`MAX_ESTIMATORS`] differ.
+/// Returns the style of the estimator with this index. The styles of all indices below [`MAX_ESTIMATORS`]
+/// differ.
 pub(crate) fn style_of(place: usize) -> Style {
     let (round, colour) = (place / COLOURS.len(), place % COLOURS.len());
     Style { colour: COLOURS[colour], shape: SHAPES[(colour + round) % SHAPES.len()] }
@@ -34,7 +35,8 @@ pub(crate) const COLUMNS: usize = 3;
 
 /// Maximum number of characters of the dataset name above a panel.
 const TITLE: usize = 28;
-/// Maximum number of characters of a name in the legend, per panel of a row.
+/// Maximum number of characters of a name in the legend of a figure with one panel; wider figures allow
+/// longer names.
 const NAME: usize = 30;
 
 /// Returns the title of the panel of a dataset.

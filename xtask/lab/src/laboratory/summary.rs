@@ -12,8 +12,8 @@ use crate::reproduce::verdict::MIN_RUNS;
 /// Relative squared errors up to this are rounding error and drawn as zero.
 const FLOOR: f64 = 1e-20;
 
-/// Returns whether two errors on the same row differ by rounding only: by at most the share of ‖φ‖ that
-/// counts as exact for an estimate.
+/// Returns whether the errors of two runs on the same row differ only by rounding: by at most the share of
+/// ‖φ‖ up to which an estimate counts as exact.
 pub(crate) fn differ_by_rounding(one: &RunLine, other: &RunLine) -> bool {
     match (one.relative_squared_error, other.relative_squared_error) {
         (Some(one), Some(other)) => (one.sqrt() - other.sqrt()).abs() <= FLOOR.sqrt(),
@@ -36,7 +36,7 @@ fn styles_of<'a>(record: &'a Record, runs: &[RunLine]) -> Vec<(&'a str, Style)> 
     with_runs.enumerate().map(|(place, name)| (name, styles::style_of(place))).collect()
 }
 
-/// Returns positions and tick labels of the budgets.
+/// Returns the position on the x axis and the tick label of each budget.
 pub(crate) fn ticks(budgets: &[String], players: usize) -> Vec<(f64, String)> {
     let place =
         |budget: &String| Some((budget.parse::<Budget>().ok()?.evaluations(players) as f64, budget.clone()));
@@ -89,8 +89,8 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
     }
 }
 
-/// Number of standard errors beyond which a deviation is reported as bias; with hundreds of cases, this is
-/// unlikely to occur by chance.
+/// Number of standard errors beyond which a deviation is reported as bias. Even among hundreds of cases, such
+/// a deviation is unlikely to occur by chance.
 const TOLD: f64 = 5.0;
 
 /// Lists clearly biased estimators: those for which ⟨φ̃, φ⟩ / ‖φ‖² differs from 1 on average over the runs.
@@ -112,7 +112,7 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 let shares: Vec<f64> =
                     lines.chunk_by(|one, next| one.run == next.run).filter_map(share).collect();
                 let mean = Measurement::mean(&shares);
-                // Exact estimates differ by rounding.
+                // Exact estimates differ from the truth by rounding.
                 let is_biased = (mean.value - 1.0).abs() > (TOLD * mean.error).max(1e-6);
                 if shares.len() >= MIN_RUNS && is_biased {
                     told.push(format!(
@@ -128,8 +128,8 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
     told
 }
 
-/// Returns a line for each estimator, dataset and budget for which all true values are 0 in some runs, which
-/// have no relative error.
+/// Returns a message for each estimator, dataset and budget with runs in which all true values are 0; such
+/// runs have no relative error.
 pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<String> {
     let mut told = Vec::new();
     for dataset in record.datasets.iter().map(|dataset| &dataset.name) {

@@ -12,12 +12,12 @@ use xtask::Usage;
 
 /// A paper and its reproducible artefacts.
 pub(crate) struct Paper {
-    /// Name on the command line.
+    /// Name of the paper on the command line.
     pub(crate) name: &'static str,
     pub(crate) citation: &'static str,
     /// BibTeX entry; empty if there is nothing to cite.
     pub(crate) bibtex: &'static str,
-    /// Runs per setting in the paper.
+    /// Number of runs per setting in the paper.
     pub(crate) runs: usize,
     /// Reduced number of runs for the quick preset.
     pub(crate) quick_runs: usize,
@@ -30,12 +30,12 @@ pub(crate) struct Artefact {
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<ArtefactOutput>,
-    /// The comparison that a figure of error by budget shows; `None` for other artefacts.
+    /// The comparison in a figure that shows error over budget; `None` for other artefacts.
     pub(crate) contest: Option<Contest>,
 }
 
-/// The comparison in a figure of error over budget, as options of the laboratory, which can run it on any
-/// dataset.
+/// The comparison in a figure of error over budget. It is stored as options of the laboratory, which can run
+/// the comparison on any dataset.
 pub(crate) struct Contest {
     /// The estimated value, `shapley` or `banzhaf`.
     pub(crate) value: &'static str,
@@ -68,7 +68,7 @@ pub(crate) struct ArtefactOutput {
     /// Our numbers next to the paper's.
     pub(crate) tables: Vec<Table>,
     pub(crate) claims: Vec<Claim>,
-    /// Conventions and departures from the paper that a reader must know.
+    /// Conventions, and departures from the paper, that readers of the report must know.
     pub(crate) notes: Vec<String>,
     /// Names of the required datasets, whether available or not.
     pub(crate) datasets: Vec<&'static str>,
@@ -76,7 +76,7 @@ pub(crate) struct ArtefactOutput {
 
 impl ArtefactOutput {
     /// Appends the panels, data and tables of another output, whose data has the same columns. Everything
-    /// else is kept from `self`.
+    /// else is taken from `self`.
     pub(crate) fn followed_by(mut self, other: Self) -> Self {
         other.data.rows.into_iter().for_each(|row| self.data.push(row));
         self.tables.extend(other.tables);

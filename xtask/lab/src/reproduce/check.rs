@@ -1,7 +1,7 @@
 //! The regression check of verdicts: compares them with the recorded ones, or records them.
 //!
-//! The check uses the quick preset, the default seed and the embedded datasets only, so the verdicts do not
-//! depend on the machine. Claims about measured times are left out.
+//! The check uses only the quick preset, the default seed and the embedded datasets, so that the verdicts do
+//! not depend on the machine. Claims about measured times are omitted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::verdict::{RULES, Verdict};
 use xtask::files::write_atomically;
 use xtask::{aside, say};
 
-/// Verdicts by claim.
+/// The verdict on each claim, by the text of the claim.
 type Verdicts = BTreeMap<String, Verdict>;
 
 /// Contents of the recorded file.
@@ -36,7 +36,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// If it makes the same claim twice.
+    /// If the artefact makes the same claim twice.
     pub(super) fn add(&mut self, artefact: String, report: &Report) -> Result<()> {
         let mut verdicts = Verdicts::new();
         for claim in report.claims.iter().filter(|claim| !claim.is_of_times) {
@@ -47,7 +47,7 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the changes in the artefacts of `found`, one line per verdict.
+    /// Returns how the verdicts in `found` differ from the recorded ones, one line per changed verdict.
     fn changes(&self, found: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.rules != found.rules {

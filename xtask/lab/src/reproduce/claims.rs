@@ -1,9 +1,9 @@
 //! The table of all judged claims of a run, `claims.md`.
 //!
 //! The claims of this project itself (targets, and corrected versions of printed results) are in a separate
-//! table with a separate total. A claim that does not hold, or holds partly, has a reason in its row, or a
-//! note that it is missing ([`MISSING_REASON`](super::verdict::MISSING_REASON)); `cargo xtask check` finds
-//! rows of `docs/claims.md` without a reason.
+//! table with a separate total. The row of a claim that does not hold, or holds partly, contains a reason, or
+//! a note that the reason is missing ([`MISSING_REASON`](super::verdict::MISSING_REASON));
+//! `cargo xtask check` finds rows of `docs/claims.md` without a reason.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ const COLUMNS: [&str; 9] =
 pub(super) struct ArtefactClaims<'a> {
     pub(super) paper: &'a str,
     pub(super) artefact: &'a str,
-    /// Run time, including earlier runs that this one resumed.
+    /// Run time, including the earlier runs that were resumed.
     pub(super) seconds: f64,
     pub(super) claims: Cow<'a, [Claim]>,
 }
@@ -57,7 +57,7 @@ pub(super) fn tables(judged: &[ArtefactClaims<'_>], with_links: bool) -> String 
     )
 }
 
-/// Formats the selected claims as rows, below their total.
+/// Formats the totals of the selected claims, followed by a table with one row per claim.
 fn table(judged: &[ArtefactClaims<'_>], with_links: bool, is_shown: impl Fn(&Claim) -> bool) -> String {
     let (mut rows, mut verdicts) = (String::new(), Vec::new());
     for ArtefactClaims { paper, artefact, seconds, claims } in judged {

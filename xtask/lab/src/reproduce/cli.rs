@@ -107,7 +107,7 @@ impl Reproduce {
         !self.own.datasets.is_empty()
     }
 
-    /// Returns whether verdicts are checked or recorded, which uses the embedded datasets only.
+    /// Returns whether verdicts are checked or recorded; such runs use the embedded datasets only.
     pub(crate) fn is_gate(&self) -> bool {
         self.check || self.record
     }

@@ -1,7 +1,7 @@
 //! Datasets and the models trained on them, identified by name, shape and SHA-256.
 //!
 //! All tables are embedded in this program, with their models. Texts and images of the papers are read from a
-//! data directory; missing ones are skipped, with a line on how to get them.
+//! data directory; missing files are skipped, with a line on how to get them.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -19,7 +19,7 @@ use xtask::Usage;
 
 /// A known dataset.
 pub(crate) struct KnownDataset {
-    /// Name in reports and cells.
+    /// Name in reports and checkpoints.
     pub(crate) name: &'static str,
     /// Name in figures and tables.
     pub(crate) title: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct KnownDataset {
     rows: usize,
     data: Source,
     model: Source,
-    /// The two gzipped files; empty for a missing model.
+    /// The gzipped data and the gzipped model; the latter is empty if there is no model.
     packed: (&'static [u8], &'static [u8]),
     /// Remark for reports; may be empty.
     pub(crate) remark: &'static str,
@@ -44,7 +44,8 @@ macro_rules! bytes {
     };
 }
 
-/// Declares datasets: name, title, players and rows; data and model with their hashes; an optional remark.
+/// Declares datasets by name, title, numbers of players and rows, data and model with their hashes, and an
+/// optional remark.
 macro_rules! known {
     ($($name:literal $title:literal $players:literal $rows:literal,
        $data:tt $data_sha256:literal, $model:tt $model_sha256:literal $(, $remark:literal)?;)*) => {
@@ -184,8 +185,8 @@ impl KnownDataset {
         format!("{} (n = {})", self.title, self.players)
     }
 
-    /// Returns the same data with a network trained by us. It is leaked to be `'static`, like all known
-    /// datasets.
+    /// Returns a description of the same data with a network trained by us instead of trees. It is leaked,
+    /// since all known datasets are `'static`.
     fn with_network(&self, name: &'static str, network: &Trained) -> &'static Self {
         let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
         let (title, sha256) = (text(format!("{}, our network", self.title)), network.sha256().to_owned());
@@ -204,8 +205,8 @@ pub(crate) struct Library {
 
 impl Library {
     /// Creates the library from `folder` (`--data`), `$APPORTION_DATA`, or `data` and `../shared` next to the
-    /// workspace, whichever is given first. Trained networks are searched in the subdirectory `networks` of
-    /// these, in `data/networks`, and in `xtask/lab/networks`, which is part of the repository.
+    /// workspace, whichever is given first. Trained networks are searched for in the subdirectory `networks`
+    /// of this directory, in `data/networks`, and in `xtask/lab/networks`, which is part of the repository.
     ///
     /// # Errors
     ///
@@ -325,7 +326,7 @@ impl KnownDataset {
         parse(self, |_| Ok(()))
     }
 
-    /// Returns the dataset with `model`, a network trained by us, and the name of the network.
+    /// Returns the dataset with `model`, which is a network trained by us, and with the name of this network.
     ///
     /// # Errors
     ///
@@ -440,7 +441,7 @@ mod tests {
         std::fs::write(root.path().join("shared/data/a.csv"), "a").unwrap();
         let library = Library::new(None, &workspace).unwrap();
         let source = Source { file: "a.csv", sha256: Box::leak(sha256(b"a").into_boxed_str()) };
-        // A data directory set in the environment would precede both.
+        // A data directory set in the environment would take precedence over both directories.
         if std::env::var_os("APPORTION_DATA").is_none() {
             assert_eq!(library.find(&source).unwrap().unwrap(), b"a");
         }

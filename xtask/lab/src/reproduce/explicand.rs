@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use super::datasets::Dataset;
 
-/// Number of rows tried to replace an entry that equals the baseline.
+/// Maximum number of random rows from which a replacement is taken for an entry that equals the baseline.
 const ATTEMPTS: usize = 100;
 
 /// Draws the index of a row with `seed`.
@@ -15,7 +15,8 @@ pub(crate) fn row_index(rows: usize, seed: u64) -> usize {
 
 /// Draws a row of `dataset` with `seed`, following the protocol of the Leverage SHAP experiments. An entry
 /// that equals the baseline would make its player a null player, so it is taken from another random row. If
-/// 100 rows do not help (a constant column), the entry is kept and the player is null.
+/// the entries of 100 random rows all equal the baseline (as in a constant column), the entry is kept and the
+/// player is a null player.
 pub(crate) fn draw(dataset: &Dataset, seed: u64) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut explicand = dataset.row(rng.random_range(0..dataset.rows())).to_vec();

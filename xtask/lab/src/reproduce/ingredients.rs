@@ -1,7 +1,8 @@
 //! Ingredients of a result: everything it depends on, which is part of its checkpoint key.
 //!
-//! The names of data, models and methods stay the same when these change. So games are probed as they are
-//! evaluated, including noise, and methods are identified by their estimates on small games.
+//! A name cannot identify data, a model or a method, since it stays the same when the content changes. So
+//! games are identified by some of their values, including noise, and methods by their estimates for small
+//! games.
 
 use anyhow::Result;
 use apportion::estimators::{EstimatorError, GradientError};
@@ -15,11 +16,11 @@ use super::store::hex;
 
 /// A result that is computed once and stored.
 pub(crate) struct Cell<K, W> {
-    /// Identifies the result among results of the same kind.
+    /// The key that identifies the result among results of the same kind.
     pub(crate) key: K,
     /// Everything else that the result depends on.
     pub(crate) made_of: Ingredients,
-    /// Input of the computation, which is not part of the key.
+    /// Input of the computation that is not part of the key.
     pub(crate) with: W,
 }
 
@@ -52,14 +53,14 @@ impl Ingredients {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Digest(String);
 
-/// Games that estimators are probed on: players, and evaluations unless the estimator needs more. The budget
-/// covers all coalitions of the first game.
+/// Games on which estimators are probed: the number of players, and the budget unless the estimator needs
+/// more. The budget covers all coalitions of the first game.
 const PROBES: [(usize, usize); 3] = [(5, 40), (9, 60), (70, 700)];
 
-/// Number of players whose singleton and complement are probed.
+/// Number of players for which the singleton coalition and its complement are probed.
 const SINGLE: usize = 3;
 
-/// Number of random coalitions that a game is probed on, from small to large.
+/// Number of random coalitions on which a game is probed, from small to large.
 const RANDOM: usize = 8;
 
 impl Digest {
@@ -78,7 +79,8 @@ impl Digest {
         Ok(Self::of_bytes(serde_json::to_vec(data)?))
     }
 
-    /// Returns the digest of a game: its shape, and its values of up to 16 coalitions.
+    /// Returns the digest of a game: its numbers of players and outputs, and the values of up to 16
+    /// coalitions.
     pub(crate) fn of_game(game: &dyn Game) -> Result<Self> {
         let coalitions = probes(game.players())?;
         let mut values = vec![0.0; coalitions.len() * game.outputs()];
@@ -95,7 +97,8 @@ impl Digest {
             let budget = budget.max(estimator.minimum_budget(players));
             answers.push(match estimator.estimate(&game, budget, 1) {
                 Ok(explanation) => Some(explanation),
-                // Divergence depends on the step size, which is an option and thus part of the digest anyway.
+                // Whether the estimator diverges depends on the step size, which is an option and thus part
+                // of the digest.
                 Err(EstimatorError::Gradient(GradientError::Diverged { .. })) => None,
                 Err(error) => return Err(error.into()),
             });
@@ -109,8 +112,8 @@ impl Digest {
     }
 }
 
-/// Returns the coalitions that a game is probed on: the empty and the full one, some singletons and their
-/// complements, and random ones of all sizes; for up to four players, all coalitions.
+/// Returns the coalitions on which a game is probed: the empty and the full coalition, some singletons and
+/// their complements, and random coalitions of all sizes; for up to four players, all coalitions.
 fn probes(players: usize) -> Result<Coalitions> {
     if players <= 4 {
         return Ok(Coalitions::from_masks(players, 0..1 << players));

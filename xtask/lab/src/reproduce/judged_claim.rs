@@ -1,8 +1,8 @@
 //! The claims of `docs/claims.md` with the evidence for their verdicts: the tests of every case, run by run.
 //!
-//! A run of the preset paper with `--keep` stores them in `xtask/lab/claims.json.gz`. From this file, the
-//! verdicts, numbers, totals and reasons of the page can be regenerated in seconds, with the current rules
-//! and reasons.
+//! A run of the preset `paper` with `--keep` stores the claims in `xtask/lab/claims.json.gz`. From this file,
+//! the verdicts, numbers, totals and reasons on the page can be regenerated in seconds, with the current
+//! rules and reasons.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use xtask::{aside, say};
 /// All stored artefacts, by name: `leverage-shap/fig2`.
 type Artefacts = BTreeMap<String, Artefact>;
 
-/// An artefact of the preset paper.
+/// The claims of one artefact, from a run of the preset `paper`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Artefact {
     runs: usize,
@@ -63,7 +63,7 @@ impl Artefact {
     ///
     /// # Errors
     ///
-    /// If the numbers from the cases of a claim differ from its stored evidence.
+    /// If the numbers recomputed from the cases of a claim differ from the stored evidence.
     fn judged_again(&self, name: &str) -> Result<Vec<Claim>> {
         let again = |kept: &JudgedClaim| {
             let JudgedClaim { claim, source, printed, evidence, judged } = kept.clone();

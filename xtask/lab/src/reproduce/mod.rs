@@ -15,8 +15,8 @@
 //! | [`claims`], [`judged_claim`] | the table of all claims; the claims of `docs/claims.md` with their evidence |
 //! | [`figure`] | figures |
 //!
-//! The papers are in a separate module and are passed in by the program. To add one, add a module there, a
-//! [`catalogue::Paper`], and an entry in the catalogue of `main.rs`.
+//! The papers are in the separate module `papers`, and the program passes them in. To add a paper, add a
+//! module to `papers`, a [`catalogue::Paper`], and an entry in the catalogue of `main.rs`.
 
 pub(crate) mod catalogue;
 mod check;
@@ -132,8 +132,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     }
 }
 
-/// `run.json` next to a report: its provenance, which the report omits so that every run produces the same
-/// bytes.
+/// Contents of `run.json` next to a report: the provenance of the report, which the report itself omits so
+/// that every run produces the same bytes.
 #[derive(Serialize)]
 struct Run<'a> {
     #[serde(flatten)]
@@ -150,8 +150,8 @@ struct Folders {
 }
 
 impl Folders {
-    /// Returns the requested directory, or one named after preset, seed and runs: `target/reproduce`,
-    /// `target/reproduce-paper-seed-7`.
+    /// Returns the requested result directory, or a directory named after preset, seed and runs, e.g.
+    /// `target/reproduce`, `target/reproduce-paper-seed-7`.
     fn from_arguments(arguments: &Reproduce, workspace: &Path) -> Self {
         if let Some(out) = &arguments.out {
             return Self { results: out.clone(), remembered: out.clone() };

@@ -11,7 +11,7 @@ pub(crate) use xtask::{row, table};
 
 use super::verdict::{Claim, Reading};
 
-/// Collects the notes of a report from any text types.
+/// Collects notes of different string types into the `Vec<String>` of a report.
 macro_rules! notes {
     ($($note:expr),+ $(,)?) => {
         vec![$(String::from($note)),+]
@@ -19,7 +19,7 @@ macro_rules! notes {
 }
 pub(crate) use notes;
 
-/// A dataset that an artefact used.
+/// A dataset that an artefact used, as listed in its report.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct UsedDataset {
     pub(crate) name: String,
@@ -29,7 +29,7 @@ pub(crate) struct UsedDataset {
     pub(crate) model_sha256: String,
 }
 
-/// A dataset that is not available.
+/// A dataset that was skipped because it is not available.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Skipped {
     pub(crate) name: String,

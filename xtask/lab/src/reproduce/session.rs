@@ -71,10 +71,11 @@ impl Session {
         names.iter().map(|name| self.library.get(known_dataset(name))).collect()
     }
 
-    /// Returns the results of `cells`, in order. Missing ones are computed in parallel, and each is stored as
-    /// soon as it is done.
+    /// Returns the results of `cells`, in order. Missing results are computed in parallel, and each is stored
+    /// as soon as it is finished.
     ///
-    /// The key consists of the cell and its ingredients. Equal cells are computed once.
+    /// The checkpoint key of a result consists of the key of its cell and the ingredients. Cells with equal
+    /// keys are computed once.
     pub(crate) fn results<K, W, R>(
         &self,
         cells: &[Cell<K, W>],
@@ -111,7 +112,7 @@ impl Session {
             .collect()
     }
 
-    /// Prints a line to standard error, the first time only.
+    /// Prints a line to standard error, unless the same line was printed before.
     pub(crate) fn say_once(&self, line: &str) {
         if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
             aside!("{line}");
@@ -132,7 +133,8 @@ impl<'a, K> Keyed<'a, K> {
     }
 }
 
-/// Creates a progress bar for `cells` cells on standard error, hidden unless that is a terminal.
+/// Creates a progress bar for `cells` cells on standard error; it is hidden unless standard error is a
+/// terminal.
 pub(crate) fn progress(cells: usize) -> ProgressBar {
     if cells == 0 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -167,7 +169,7 @@ impl Session {
         Self::new(&arguments, "tested", 1, out, out).unwrap()
     }
 
-    /// Returns the number of finished cells below `out`.
+    /// Returns the number of finished cells in the checkpoints below `out`.
     pub(crate) fn finished(out: &Path) -> usize {
         let path = out.join("checkpoints/tested.jsonl");
         std::fs::read_to_string(path).unwrap().lines().count()
@@ -205,7 +207,7 @@ mod tests {
         let result = |cell, computed: usize| {
             Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(computed)).unwrap()
         };
-        // Each result is the index of its cell in this list.
+        // The result of each cell is its index in this list.
         for (place, cell) in cells.iter().enumerate() {
             assert_eq!(result(cell, place), [place]);
         }

@@ -1,6 +1,6 @@
 //! Files that are not in the repository, and instructions for getting them.
 
-/// A file with the hash of its decompressed bytes.
+/// A data file, identified by the SHA-256 of its decompressed bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
     pub(crate) file: &'static str,

@@ -26,7 +26,7 @@ impl Summary {
         }
     }
 
-    /// Returns the four numbers with their names, in the order of the papers' tables.
+    /// Returns mean and quartiles with their names, in the order of the papers' tables.
     pub(crate) fn named(self) -> [(&'static str, f64); 4] {
         [
             ("mean", self.mean),
@@ -71,7 +71,7 @@ pub(crate) struct Measurement {
 }
 
 impl Measurement {
-    /// Returns the mean of independent numbers, with NaN as standard error if there is only one.
+    /// Returns the mean of independent numbers and its standard error, which is NaN for a single number.
     pub(crate) fn mean(sample: &[f64]) -> Self {
         let count = sample.len() as f64;
         let value = sample.iter().sum::<f64>() / count;
@@ -84,7 +84,7 @@ impl Measurement {
         Some(self.error).filter(|error| error.is_finite())
     }
 
-    /// Scales the measurement.
+    /// Multiplies the value and the standard error by `factor`.
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, error: self.error * factor.abs() }
     }
@@ -115,7 +115,7 @@ mod tests {
         let point = |x: f64| (x, Measurement { value: 3.0 / x, error: 0.06 / x });
         let slope = log_log_slope(&[point(2.0), point(4.0), point(8.0)]);
         assert!((slope.value + 1.0).abs() < 1e-14);
-        // Only the end points matter: 0.02 √2 / (2 ln 2).
+        // Only the errors of the end points matter: the standard error is 0.02 √2 / (2 ln 2).
         assert!(
             (slope.error - 0.02 * 2f64.sqrt() / 8f64.sqrt().ln() / (4f64.ln() / 8f64.sqrt().ln())).abs()
                 < 1e-14

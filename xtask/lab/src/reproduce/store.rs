@@ -3,8 +3,8 @@
 //! A line is a JSON object `{"key", "cell", "result"}`. The key is a hash of the cell, and a cell contains
 //! everything that its result depends on ([`super::ingredients`]), so lines never become stale. Commands with
 //! a different preset, selection or number of runs reuse existing results, and results for a different game,
-//! noise or estimator are never reused. A line is appended with a single write when the cell is done. A
-//! killed process leaves at most one incomplete line, the last; opening the store truncates it.
+//! noise or estimator are never reused. A line is appended with a single write when the cell is finished. A
+//! killed process leaves at most one incomplete line at the end, which is removed when the store is opened.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -29,7 +29,7 @@ struct Inner {
     results: HashMap<String, Value>,
 }
 
-/// One line of the file.
+/// One line of the file: a finished cell with its key and its result.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Line {
     key: String,
@@ -38,8 +38,8 @@ struct Line {
 }
 
 impl Store {
-    /// Opens or creates the store at `path`; `fresh` discards its contents. If another process has it open,
-    /// waits: a killed run may take a moment to end, and the results of a running one can be reused.
+    /// Opens or creates the store at `path`; `fresh` discards its contents. Waits while another process has
+    /// the store open: a killed run may take a moment to end, and the results of a running one can be reused.
     ///
     /// # Errors
     ///
@@ -122,8 +122,8 @@ fn file(path: &Path) -> Result<File> {
     how.read(true).write(true).create(true).truncate(false).open(path).with_context(|| at(path))
 }
 
-/// Returns whether another process has locked the file; otherwise locks it. File systems without locks count
-/// as unlocked.
+/// Returns whether another process has locked the file, and locks it otherwise. On file systems without
+/// locks, files count as unlocked.
 fn is_locked(file: &File) -> bool {
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }

@@ -8,15 +8,15 @@ use anyhow::{Context, Result};
 
 use xtask::files::write_atomically;
 
-/// Seconds spent on each artefact so far. They are stored with the checkpoints, because reused results take
-/// no time again.
+/// Number of seconds spent on each artefact so far. The times are stored with the checkpoints, because
+/// results that are reused take no time in later runs.
 pub(crate) struct Times {
     file: PathBuf,
     seconds: BTreeMap<String, f64>,
 }
 
 impl Times {
-    /// Reads the times of earlier runs into the same directory, unless `fresh`.
+    /// Reads the times of earlier runs that wrote to `out`, unless `fresh`.
     pub(crate) fn open(out: &Path, fresh: bool) -> Result<Self> {
         let file = out.join("checkpoints/seconds.json");
         let seconds = match std::fs::read(&file) {

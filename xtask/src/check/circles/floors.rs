@@ -1,14 +1,14 @@
-//! The order of the modules of a crate. If a table in the module doc of `lib.rs` is followed by the line
-//! [`SENTENCE`], each row of the table is a floor.
+//! Check of the order of modules in a crate. If a table in the module doc of `lib.rs` is followed by the line
+//! [`SENTENCE`], the modules in each row may only import modules of rows further up.
 
 use super::super::finding::Finding;
 use super::graph;
 
-/// Line below a table of modules that are listed in order.
+/// Line in `lib.rs` that marks the table above it as an order of the modules.
 const SENTENCE: &str = "//! A module imports only modules above it in this table.";
 
-/// Returns the modules of a crate that its table does not list, and the imports that do not lead to a row
-/// further up. `files` are the source files, with paths relative to `src`.
+/// Returns findings for modules that are missing in the table of their crate, and for imports of modules that
+/// are not in a row further up. `files` are the source files, with paths relative to `src`.
 pub(super) fn findings(source: &str, files: &[(&str, &str)]) -> Vec<Finding> {
     let text = files.iter().find(|(path, _)| *path == "lib.rs").map(|(_, text)| *text);
     let Some(floors) = text.and_then(floors) else { return Vec::new() };
@@ -46,7 +46,7 @@ fn floors(text: &str) -> Option<Vec<Vec<String>>> {
     Some(floors)
 }
 
-/// Returns the top-level module that contains a file, or `None` for the roots of the crate.
+/// Returns the top-level module that contains a file, or `None` for the crate roots (`lib.rs`, `main.rs`).
 fn module(path: &str) -> Option<&str> {
     let name = path.split('/').next().unwrap_or(path);
     let name = name.strip_suffix(".rs").unwrap_or(name);

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::imports::Imports;
 
-/// Maximum number of re-exports followed for one name, to terminate if names re-export each other.
+/// Maximum number of re-exports that are followed for one name. The limit ensures termination if names
+/// re-export each other.
 const STEPS: usize = 16;
 
 /// Returns the import cycles of a crate, given the paths of its files relative to `src`. Each cycle is a list
-/// of at least two files that all reach each other.
+/// of at least two files that all import each other, directly or indirectly.
 pub(super) fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let modules = Modules::new(files);
     let reached: Vec<BTreeSet<usize>> = modules.reached();
@@ -115,7 +116,7 @@ impl Modules {
         self.by_path.get(&place).copied()
     }
 
-    /// Returns the module that a path starts from, and the rest of the path.
+    /// Returns the module at which a path starts (e.g. for `crate` or `super`), and the rest of the path.
     fn start<'a>(&self, module: &[String], path: &'a [String]) -> Option<(Vec<String>, &'a [String])> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -129,7 +130,7 @@ impl Modules {
         }
     }
 
-    /// Returns the file from which a module imports a name, either by name or with a glob import.
+    /// Returns the file that provides a name which a module imports, either by name or with a glob import.
     fn exported(&self, place: &[String], name: &str, after: &[String], steps: usize) -> Option<usize> {
         let imports = &self.files[*self.by_path.get(place)?].imports;
         if imports.defined.contains(name) {

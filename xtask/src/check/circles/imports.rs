@@ -105,7 +105,7 @@ fn branches<'a>(
 ) {
     let mut path = stem.to_vec();
     let mut name = None;
-    // Whether the branch has ended in nested names, or is empty.
+    // Whether the branch has ended with a list in braces, or is empty.
     let mut is_done = true;
     while let Some(token) = tokens.next() {
         match token {
@@ -140,7 +140,7 @@ fn branches<'a>(
     }
 }
 
-/// Creates a use of one name, which defaults to the last segment of the path; `a::self` is `a`.
+/// Creates a `Use` of one name. The name defaults to the last segment of the path; `a::self` means `a`.
 fn named(mut path: Vec<String>, name: Option<String>, is_public: bool) -> Use {
     if path.len() > 1 {
         path.pop_if(|last| last == "self");
@@ -149,7 +149,7 @@ fn named(mut path: Vec<String>, name: Option<String>, is_public: bool) -> Use {
     Use { path, name, is_public }
 }
 
-/// Returns whether these tokens end with `pub` or `pub(…)`.
+/// Returns whether the tokens before a `use` end with `pub` or `pub(…)`.
 fn is_public(before: &[String]) -> bool {
     match before {
         [.., last] if last == "pub" => true,

@@ -6,7 +6,7 @@
 //! | [`imports`] | imports of a file, parsed from its text |
 //! | [`tokens`] | tokenizer for that text |
 //! | [`graph`] | resolution of imports to files, and the cycles |
-//! | [`floors`] | the order of the modules of a crate |
+//! | [`floors`] | the order of modules in a crate |
 //!
 //! Imports are parsed from the text, ignoring macros and conditional compilation, so a cycle may be missed. A
 //! re-export does not count as an import of the re-exporting module. A file that uses the re-exported name
@@ -34,12 +34,14 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     crates(files).into_iter().flat_map(found).collect()
 }
 
-/// Returns the imports against the order of modules, for crates whose `lib.rs` lists them in order.
+/// Returns findings for imports that violate the order of modules, for crates whose `lib.rs` lists the
+/// modules in order.
 pub(crate) fn against_floors(files: &[File]) -> Vec<Finding> {
     crates(files).into_iter().flat_map(|(source, files)| floors::findings(source, &files)).collect()
 }
 
-/// Returns the source files of each crate, with paths relative to `src`, by the path of `src`.
+/// Returns the source files of each crate, with paths relative to the crate's `src` directory. The keys are
+/// the paths of these directories.
 fn crates(files: &[File]) -> BTreeMap<&str, Vec<(&str, &str)>> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {

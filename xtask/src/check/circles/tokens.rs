@@ -1,7 +1,7 @@
 //! Tokenizer for source files.
 
-/// Splits code into tokens. A qualified name (`crate::stream::draw`) is one token, as is `::` before `{`, `*`
-/// and `<`, and any other single character.
+/// Splits code into tokens. A qualified name (`crate::stream::draw`) is one token, and so is `::` before `{`,
+/// `*` or `<`. Every other token is a single character.
 pub(super) fn tokens(code: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut rest = code;

@@ -11,25 +11,25 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Limits for a slope of −1 in the claim on the theory.
+/// Limits between which a slope counts as −1, in the claim on the theory.
 const SLOPES_OF_THEORY: (f64, f64) = (-1.1, -0.9);
-/// Limits for a slope of −1 in this project's target.
+/// Limits between which a slope counts as −1, in this project's target.
 const SLOPES: (f64, f64) = (-1.05, -0.95);
 
-/// Limits for a ratio of 1.
+/// Limits between which a ratio counts as 1.
 const RATIOS: (f64, f64) = (0.9, 1.1);
 
-/// Results of the runs of a model.
+/// Results of the runs with one number of predictors.
 struct Series {
     predictors: usize,
     runs: usize,
-    /// MISE by number of draws.
+    /// Mean integrated squared error (MISE) for each number of draws.
     mise: Vec<Measurement>,
-    /// Mean of the variances estimated with the values.
+    /// Mean of the variances that the estimator reports, for each number of draws.
     estimated: Vec<Measurement>,
     /// σ², averaged over the explicands, computed exactly.
     variance: f64,
-    /// Ratio of RMISE to MISE.
+    /// Ratio of RMISE, the relative MISE, to MISE.
     relative: f64,
     slope: Measurement,
 }
@@ -79,7 +79,7 @@ impl Series {
     }
 }
 
-/// Generates figure `number`, which shows the experiment with the same position.
+/// Generates figure `number`, which shows the experiment with the same position in the list.
 pub(super) fn figure(session: &Session, number: usize) -> Result<ArtefactOutput> {
     let experiment = &ALL[number - 1];
     let runs = runs(session, experiment)?;
@@ -127,7 +127,7 @@ fn in_words(slope: Measurement) -> String {
     format!("{:.3}{error}", slope.value).replace('-', "−")
 }
 
-/// Returns cases of slopes between limits.
+/// Returns a case for each series: its slope is between the limits.
 fn slope_cases(series: &[Series], limits: (f64, f64)) -> impl Iterator<Item = Case> {
     series.iter().map(move |one| {
         let name = format!("{} ({})", one.title(), in_words(one.slope));
@@ -187,7 +187,7 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
     )
 }
 
-/// Returns the log ratio of the MISE of two series.
+/// Returns the log ratio of the MISE of one series to the MISE of the other.
 fn log_ratio(one: &Series, other: &Series) -> Measurement {
     let (one, other) = (one.log_mise(), other.log_mise());
     Measurement { value: one.value - other.value, error: one.error.hypot(other.error) }
@@ -217,8 +217,8 @@ fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series],
     let style = |at: usize| Style { colour: COLOURS[at], shape: SHAPES[at] };
     let ticks: Vec<(f64, String)> =
         DRAWS.iter().map(|&draws| (draws as f64, format!("2^{}", draws.ilog2()))).collect();
-    // A panel draws quantities of a series in units of its MISE, all multiplied by a factor that may depend
-    // on K.
+    // A panel shows quantities of each series as multiples of its MISE, each multiplied by a factor that may
+    // depend on K.
     let panel = |title: &str, y: Axis, factor: &dyn Fn(&Series, f64) -> f64| {
         let points = |one: &Series, of: &dyn Fn(usize, f64) -> f64| -> Vec<(f64, f64)> {
             let by_draws = DRAWS.iter().enumerate();
@@ -303,7 +303,7 @@ fn errors(series: &[Series]) -> Table {
     table
 }
 
-/// Returns all numbers of the figure.
+/// Creates the table of all numbers in the figure.
 fn data(series: &[Series]) -> Table {
     table!("data", [
         for one in series;

@@ -1,4 +1,4 @@
-//! Distributions of X, from which backgrounds are drawn.
+//! Distributions of the predictors X, from which backgrounds are drawn.
 
 use std::f64::consts::PI;
 
@@ -52,7 +52,7 @@ impl PredictorDistribution {
                 column(5, &mut |row, rng| row[3].powi(2) * (PI * row[3]).sin() + 0.05 * normal(rng));
             }
             Self::Equicorrelated => {
-                // The common factor, plus an independent part for each predictor.
+                // Each predictor is the sum of a common factor and an independent part.
                 let mut rng = stream(seed, Purpose::Experiment, COMMON);
                 let common: Vec<f64> = (0..rows).map(|_| COVARIANCE.sqrt() * normal(&mut rng)).collect();
                 for of in 4..predictors {
@@ -96,7 +96,7 @@ mod tests {
     fn means_are_the_constants_of_the_models() {
         let columns = columns(PredictorDistribution::FunctionsOfX4, 6);
         let e = std::f64::consts::E;
-        // E X2 = 3 E|X1| and E X6 = E X4² sin(πX4) = 0; five standard errors.
+        // E X2 = 3 E|X1| and E X6 = E X4² sin(πX4) = 0. Deviations of up to five standard errors are allowed.
         let expected = [5.0, 15.0, 2.0 / 7.0, 0.0, (e - 1.0 / e) / 2.0, 0.0];
         for (column, expected) in columns.iter().zip(expected) {
             let mean = column.iter().sum::<f64>() / ROWS as f64;
@@ -115,7 +115,8 @@ mod tests {
                 for b in 0..a {
                     let covariance = covariance(&columns[a], &columns[b]);
                     let expected = if b < 4 { 0.0 } else { expected };
-                    // X2 = 3|X1| has a standard deviation of 9: five standard errors.
+                    // The bounds are five standard errors. The bound for X2 is larger, since its standard
+                    // deviation is about 9.
                     let bound = if b == 1 { 0.18 } else { 0.035 };
                     assert!((covariance - expected).abs() < bound, "{a} {b}: {covariance}");
                 }

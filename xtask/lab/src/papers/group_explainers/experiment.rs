@@ -1,4 +1,4 @@
-//! The six experiments.
+//! The six experiments of the paper.
 
 use anyhow::Result;
 use apportion::estimators::ProductSpace;
@@ -25,13 +25,13 @@ pub(super) struct Experiment {
     /// The groups of the first predictors (from 0); the remaining predictors form another group.
     groups: &'static [&'static [usize]],
     pub(super) kind: Kind,
-    /// Index of the predictor whose value is estimated; for quotient values, of the group.
+    /// Index of the predictor whose value is estimated; for quotient values, index of the group.
     pub(super) subject: usize,
     /// Name of the estimated quantity, e.g. `the Owen value of X4`.
     pub(super) quantity: &'static str,
 }
 
-/// The values that the experiments estimate.
+/// The kind of value that an experiment estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Shapley,
@@ -171,7 +171,7 @@ impl Setting {
         Ok(Digest::joined([&game, &Digest::from_numbers(explicand.iter().copied())]))
     }
 
-    /// Returns the paper's estimator of `kind`: Algorithms 1 to 4.
+    /// Returns the paper's estimator for a kind of value (Algorithms 1 to 4).
     pub(super) fn estimator(&self, kind: Kind) -> ProductSpace {
         match kind {
             Kind::Shapley => ProductSpace::new(kind.concept()),

@@ -1,4 +1,4 @@
-//! The models: f = √6 / (1 + exp η), with η linear in the predictors.
+//! The models that are explained: f = √6 / (1 + exp η), with η linear in the predictors.
 
 use std::f64::consts::E;
 
@@ -18,15 +18,15 @@ pub(super) struct Logistic {
     pub(super) intercept: f64,
 }
 
-/// Upper bound of f, which is between 0 and this.
+/// √6, the upper bound of f; its lower bound is 0.
 pub(super) const SCALE: f64 = 2.449_489_742_783_178;
 
 impl Logistic {
     /// Returns the model of the experiments with this distribution: further predictors add `ΣX_l`, or
     /// `X5 − ½(e − 1/e) − X6`.
     ///
-    /// The paper prints π instead of e, but the other constants are the means of the predictors they are
-    /// subtracted from, and ½(e − 1/e) is the mean of X5.
+    /// The paper prints π instead of e. But each of the other constants is the mean of the predictor from
+    /// which it is subtracted, and the mean of X5 is ½(e − 1/e).
     pub(super) fn new(distribution: PredictorDistribution, predictors: usize) -> Self {
         let mut slopes = vec![-3.0, 0.2, -2.0, -5.0];
         let mut intercept = 15.0 - 3.0 + 4.0 / 7.0;
@@ -39,7 +39,7 @@ impl Logistic {
         Self { slopes, intercept }
     }
 
-    /// Returns η.
+    /// Returns the exponent η for a row.
     pub(super) fn exponent(&self, row: &[f64]) -> f64 {
         self.intercept + self.slopes.iter().zip(row).map(|(slope, x)| slope * x).sum::<f64>()
     }

@@ -31,10 +31,10 @@ const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::MaximalInformation, "maximal information coefficient"),
 ];
 
-/// Increased when the meaning of a cell changes.
+/// Increased when the meaning of a cell changes, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Identifies a clustering.
+/// Checkpoint key of the groups found in one sample.
 #[derive(Serialize)]
 struct ClusteringKey {
     measure: &'static str,
@@ -48,15 +48,15 @@ struct ClusteringKey {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Groups {
     dendrogram: Dendrogram,
-    /// Height at which dependence is no longer significant.
+    /// Height of the dendrogram above which dependence is no longer significant.
     height: f64,
-    /// Groups from the cut by significance.
+    /// Groups found by cutting the dendrogram at this height.
     automatic: Vec<Vec<usize>>,
-    /// Groups from a cut into the true number of groups.
+    /// Groups found by cutting the dendrogram into the true number of groups.
     into_groups: Vec<Vec<usize>>,
 }
 
-/// Groups for one measure and sample size, by sample.
+/// Groups found with one measure of dependence at one sample size, for each sample.
 struct SampledGroups {
     measure: &'static str,
     rows: usize,
@@ -129,7 +129,8 @@ fn sample_groups(
     Ok(SampledGroups { measure, rows, samples })
 }
 
-/// Clusters a sample, with a cut by significance if none is given.
+/// Clusters the predictors in a sample. Without a given `cut`, the height of the cut is determined by
+/// significance.
 fn clustered(
     setting: &Setting,
     dependence: Dependence,
@@ -142,7 +143,7 @@ fn clustered(
     Ok(FeatureClustering { dependence, cut, ..Default::default() }.fit(rows)?)
 }
 
-/// Returns the height of the cut.
+/// Returns the height at which the dendrogram was cut.
 fn height(clustered: &ClusteredFeatures) -> Result<f64> {
     match clustered.cut {
         Cut::Height(height) => Ok(height),
@@ -160,7 +161,7 @@ fn in_words(groups: &[Vec<usize>]) -> String {
 }
 
 impl SampledGroups {
-    /// Returns the share of the samples whose `groups` equal `wanted`.
+    /// Returns the share of the samples in which the groups returned by `groups` equal `wanted`.
     fn share(&self, wanted: &[Vec<usize>], groups: impl Fn(&Groups) -> &[Vec<usize>]) -> f64 {
         let right = self.samples.iter().filter(|sample| groups(sample) == wanted).count();
         right as f64 / self.samples.len() as f64

@@ -1,4 +1,5 @@
-//! The cells: the estimates of one run for all explicands, with K draws each, computed once and stored.
+//! Cells of the experiments: the estimates of one run for all explicands, with K draws each, computed once
+//! and stored.
 
 use anyhow::{Context, Result};
 use apportion::games::parallel;
@@ -18,7 +19,7 @@ const PROTOCOL: u32 = 2;
 /// The numbers of draws K for which estimates are computed.
 pub(super) const DRAWS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 
-/// Half-width of a 95% interval in standard errors.
+/// Half-width of a 95% interval, as a multiple of the standard error.
 pub(super) const HALF_WIDTH: f64 = 1.96;
 
 /// Returns the number of explained rows of D: all 100 for 50 runs or more, fewer for fewer runs.
@@ -32,7 +33,7 @@ const MODE: &str = "empirical";
 /// Number of rows of a fresh background on which the exact values are probed.
 const PROBED_ROWS: usize = 4;
 
-/// Identifies the exact values for one explicand.
+/// Checkpoint key of the exact values for one explicand.
 #[derive(Serialize)]
 struct TruthKey {
     experiment: &'static str,
@@ -61,7 +62,7 @@ fn truths(session: &Session, setting: &Setting, explicands: usize) -> Result<Vec
     session.results(&cells, |cell| Ok(over(cell.key.explicand, &setting.background)))
 }
 
-/// Identifies a run, with an estimate for each explicand.
+/// Checkpoint key of a run, which has one estimate for each explicand.
 #[derive(Serialize)]
 struct RunKey {
     experiment: &'static str,
@@ -76,12 +77,12 @@ fn run_seed(setting: &Setting, draws: usize, explicand: usize, run: usize, seed:
     derive_seed(&("run", setting.experiment.name, setting.predictors(), MODE, draws, explicand, run, seed))
 }
 
-/// Result of a run.
+/// Result of one run, averaged over the explicands.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Measured {
     /// Mean of (ĝ − g)² over the explicands: MISE (equation 4.1).
     pub(super) error: f64,
-    /// Mean of the squared standard errors estimated with the values.
+    /// Mean of the squared standard errors that the estimator reports.
     pub(super) variance: f64,
 }
 
@@ -89,7 +90,7 @@ pub(super) struct Measured {
 pub(super) struct Runs {
     pub(super) predictors: usize,
     pub(super) truths: Vec<Truth>,
-    /// Results by number of draws (as in [`DRAWS`]) and run.
+    /// Results, indexed by number of draws (in the order of [`DRAWS`]), then by run.
     pub(super) measured: Vec<Vec<Measured>>,
 }
 

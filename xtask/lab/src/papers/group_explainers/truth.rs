@@ -3,9 +3,9 @@
 //! # Method
 //!
 //! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace entries of a background row b,
-//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`, `r_i = exp(a_i (x_i −
-//! b_i))`. The value of one player requires products over subsets, and one division for each. All subsets are
-//! evaluated, as in an enumeration, with which the tests compare it.
+//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`,
+//! `r_i = exp(a_i (x_i − b_i))`. The value of one player requires one product and one division for each
+//! subset. This visits all subsets, like an enumeration of coalition values; the tests compare the two.
 
 use apportion::Background;
 use apportion::games::Partition;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::experiment::Kind;
 use super::logistic::{Logistic, SCALE};
 
-/// A value for a background, and the variance of a draw.
+/// The exact value for a background, and the variance of one draw of its estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Truth {
     /// The exact value.
@@ -25,7 +25,7 @@ pub(super) struct Truth {
     pub(super) variance: f64,
 }
 
-/// E Δ and E Δ² over the coalitions, in the game of one background row.
+/// Means of Δ and Δ² over the coalitions, in the game of one background row.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     first: f64,
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Compares with σ² by definition, over background rows and coalitions.
+    /// The test compares with the definition of σ² as a sum over background rows and coalitions.
     #[test]
     fn the_variance_is_that_of_a_draw() {
         let setting = Setting::new(&ALL[2], 6, 5).unwrap();

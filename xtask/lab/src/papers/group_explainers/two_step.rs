@@ -26,13 +26,15 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// The experiments on two-step values: index, and number of predictors for enumeration.
+/// The experiments on two-step values: the index of each in the list of experiments, and a number of
+/// predictors that allows enumeration.
 const PLAYED: [(usize, usize); 3] = [(4, 6), (5, 6), (5, 10)];
 
 /// Tolerance for rounding errors of values near 1.
 const ROUNDING: f64 = 1e-12;
 
-/// Amount subtracted from a group's value before the rest is shared equally.
+/// The form of equation 3.19: the amount subtracted from a group's value before the rest is shared equally
+/// among its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// v(S_j), as printed.
@@ -51,7 +53,7 @@ impl Form {
         }
     }
 
-    /// Returns the name without special characters, for figures.
+    /// Returns the name of the form without special characters, for figures.
     fn name(self) -> &'static str {
         match self {
             Self::Printed => "as printed",
@@ -66,7 +68,7 @@ impl Form {
         }
     }
 
-    /// Returns the two-step value of every player; the corrected form is the library's.
+    /// Returns the two-step value of every player. The corrected form is computed by the library.
     fn values(self, game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
         match self {
             Self::Printed => printed(game, partition),
@@ -89,16 +91,16 @@ fn printed(game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// The values for one explicand in one game.
+/// The two-step values for one explicand in one game.
 struct Explained {
     explicand: usize,
     base: f64,
     prediction: f64,
     /// Shapley values of the groups in the quotient game.
     of_groups: Vec<f64>,
-    /// Values of the players, by form.
+    /// Two-step values of the players, by form.
     values: [Vec<f64>; 2],
-    /// Values in the game minus v(∅), by form.
+    /// Values of the players in the game `v − v(∅)`, by form.
     centred: [Vec<f64>; 2],
 }
 
@@ -128,13 +130,13 @@ impl ExplainedExperiment {
         self.partition.groups().iter().map(sum).collect()
     }
 
-    /// Returns the maximum of a quantity over the explicands.
+    /// Returns the maximum over the explicands of a quantity.
     fn largest(&self, of: impl Fn(&Explained) -> f64) -> f64 {
         self.explained.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// Returns the maximum difference between the sum of a group's members and its value in the quotient
-    /// game.
+    /// Returns the maximum difference between the sum of the values of a group's members and the group's
+    /// value in the quotient game.
     fn off_quotient(&self, form: Form) -> f64 {
         self.largest(|one| furthest(&self.sums(&one.values[form as usize]), &one.of_groups))
     }
@@ -156,7 +158,7 @@ impl ExplainedExperiment {
         })
     }
 
-    /// Returns the maximum difference between both forms in the game minus v(∅).
+    /// Returns the maximum difference between the values of the two forms in the game `v − v(∅)`.
     fn apart_centred(&self) -> f64 {
         self.largest(|one| furthest(&one.centred[0], &one.centred[1]))
     }
@@ -188,7 +190,7 @@ fn furthest(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
 }
 
-/// Compares sums of two-step values with quotient values.
+/// Generates the comparison of two-step values, summed over groups, with quotient values.
 pub(super) fn two_step(session: &Session) -> Result<ArtefactOutput> {
     let all = (PLAYED.iter())
         .map(|&(place, predictors)| ExplainedExperiment::new(session, place, predictors))

@@ -16,8 +16,8 @@ use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// Figure 5: median and quartiles of the condition number of K for the three regressions, for both readings
-/// of K.
+/// Generates figure 5: median and quartiles of the condition number of K for the three regressions, for both
+/// readings of K.
 pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let projected = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
@@ -59,7 +59,7 @@ pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Identifies a sampled matrix.
+/// Checkpoint key of the condition number of a sampled matrix.
 #[derive(Serialize)]
 struct SampleKey {
     dataset: &'static str,
@@ -69,7 +69,7 @@ struct SampleKey {
     run: usize,
 }
 
-/// Computes the condition numbers of K as printed, for the samples of the estimates.
+/// Computes the condition numbers of K as printed, for the same samples of coalitions as in the estimates.
 fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     let steps = by_sample_size();
     let (mut cells, mut places) = (Vec::new(), Vec::new());
@@ -122,7 +122,7 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     })
 }
 
-/// Returns the errors of figure 9.
+/// Returns the error curves of figure 9.
 fn errors(experiment: &Experiment<'_>) -> Result<Curves> {
     curves(experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::NormalizedError)
 }

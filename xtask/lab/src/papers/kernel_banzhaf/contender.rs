@@ -1,4 +1,4 @@
-//! The compared estimators.
+//! The estimators compared in this paper.
 
 use apportion::Semivalue;
 use apportion::estimators::{
@@ -26,11 +26,12 @@ fn monte_carlo(accounting: Accounting) -> MonteCarlo {
 }
 
 contenders! {
-    /// One of the paper's estimators: those of Banzhaf values and, for comparison, two of Shapley values,
-    /// each on two games. MC is included twice, once for each way of counting its samples.
+    /// One of the estimators in the paper: estimators of Banzhaf values and, for comparison, two estimators
+    /// of Shapley values, each for two games. MC is included twice, once for each way of counting its
+    /// samples.
     ///
-    /// All are without standard errors. Those that draw with replacement keep sampling at budgets of 2^n and
-    /// more, as in the paper: they never become exact.
+    /// None of them computes standard errors. Estimators that draw with replacement keep sampling at budgets
+    /// of 2^n and more, as in the paper, and thus never become exact.
     subject KernelBanzhaf;
     KernelBanzhaf: "Kernel Banzhaf", KERNEL_BANZHAF, kernel_banzhaf(KernelBanzhaf::default().pairing);
     KernelBanzhafUnpaired: "Kernel Banzhaf (Excluding Pairs)", KERNEL_BANZHAF_UNPAIRED,
@@ -76,15 +77,15 @@ impl Contender {
         Self::Msr,
     ];
 
-    /// The three regressions, of Banzhaf and of Shapley values.
+    /// The three regressions: one for Banzhaf values and two for Shapley values.
     pub(crate) const REGRESSIONS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShap, Self::OptimizedKernelShap];
 
-    /// The three regressions, with Shapley values of a game with background rows.
+    /// The three regressions, where Shapley values are estimated for the game with background rows.
     pub(crate) const REGRESSIONS_ON_ROWS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShapOnRows, Self::OptimizedKernelShapOnRows];
 
-    /// The regressions on all games.
+    /// The regressions, for all games that they are applied to.
     pub(crate) const ALL_REGRESSIONS: [Self; 5] = [
         Self::KernelBanzhaf,
         Self::LeverageShap,
@@ -93,7 +94,7 @@ impl Contender {
         Self::OptimizedKernelShapOnRows,
     ];
 
-    /// Values of absent features in the game of the Shapley values, with the corresponding regressions.
+    /// The replacement of absent features in the game for Shapley values, with the corresponding regressions.
     pub(crate) const BY_BACKGROUND: [(&str, [Self; 3]); 2] =
         [("one baseline", Self::REGRESSIONS), ("50 background rows", Self::REGRESSIONS_ON_ROWS)];
 
@@ -105,7 +106,7 @@ impl Contender {
         }
     }
 
-    /// Returns the estimated value.
+    /// Returns the kind of value that the estimator estimates.
     pub(crate) fn value(self) -> Semivalue {
         match self.game() {
             GameOf::PathDependent => Semivalue::Banzhaf,

@@ -16,24 +16,24 @@ pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
 
 impl Experiment<'_> {
-    /// Returns the number of features of the dataset of a panel.
+    /// Returns the number of features in the dataset that a panel shows.
     pub(crate) fn players(&self, panel: usize) -> usize {
         self.datasets[panel].known.players
     }
 }
 
-/// Our names of the paper's datasets, in its order. The paper's Census Income is adult.
+/// Our names for the paper's datasets, in the order of the paper. The paper's Census Income dataset is adult.
 const DATASETS: [&str; 8] =
     ["pima", "adult", "bank_full", "german", "nhanes18", "brca", "communities", "tuandromd"];
 
-/// Multiple of n used for noise and in figure 1.
+/// Sample size, as a multiple of n, used for noise and in figure 1.
 pub(crate) const MULTIPLE: usize = 20;
 
 /// Minimum number of features of the datasets that the paper describes as having "a large number of
 /// features".
 pub(crate) const MANY: usize = 79;
 
-/// Distance of an estimate from the truth.
+/// A measure of the distance between an estimate and the exact values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
     /// Squared error, `‖φ̃ − φ‖²`.
@@ -87,12 +87,12 @@ pub(crate) fn experiment_over(
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
 }
 
-/// Judges claims about the paper's estimators.
+/// Judges claims on the curves of the paper's estimators only.
 pub(crate) fn judged(curves: &Curves, judge: impl Fn(&Curves) -> Vec<Claim>) -> Vec<Claim> {
     judge(&curves.only(|_| true, Contender::ALL))
 }
 
-/// Returns the layout of the figures: against sample size, four panels per row.
+/// Returns the layout of figures that show errors against sample size, with four panels per row.
 pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> FigureLayout<'a> {
     FigureLayout { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }

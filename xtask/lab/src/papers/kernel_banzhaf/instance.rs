@@ -23,7 +23,7 @@ use crate::reproduce::store::derive_seed;
 /// Maximum number of players for which all coalitions are evaluated.
 pub(crate) const SMALL: usize = 20;
 
-/// Number of background rows of an interventional game without a single baseline.
+/// Number of background rows in the interventional game that does not use a single baseline.
 pub(crate) const BACKGROUND: usize = 50;
 
 /// A dataset's trees and an explicand. Banzhaf values are computed for the path-dependent game, and Shapley
@@ -41,7 +41,7 @@ pub(crate) struct Instance {
     shapley: OnceLock<Vec<f64>>,
     /// Exact Shapley values of the interventional game with the background rows.
     shapley_on_rows: OnceLock<Vec<f64>>,
-    /// `‖Aφ − b‖²` of the path-dependent game.
+    /// `‖Aφ − b‖²` for the path-dependent game, the minimum of the objective.
     min_objective: OnceLock<f64>,
 }
 
@@ -143,8 +143,9 @@ impl Run for Instance {
         })
     }
 
-    /// Counts the evaluations of each coalition. The authors' Kernel Banzhaf evaluates each row that it
-    /// draws; Optimized Kernel SHAP merges repeated draws first, and Leverage SHAP has no repetitions.
+    /// Counts the evaluations of each coalition. The authors' Kernel Banzhaf evaluates a coalition once for
+    /// each time it is drawn. Optimized Kernel SHAP merges repeated draws first, and Leverage SHAP draws no
+    /// coalition twice.
     fn times_evaluated(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Times> {
         if contender.value() == Semivalue::Shapley {
             return Ok(Times::new());
@@ -162,7 +163,7 @@ impl Run for Instance {
     }
 }
 
-/// Identifies an enumeration of the coalitions of one game.
+/// Checkpoint key of a result that requires the enumeration of all coalitions of one game.
 #[derive(Serialize)]
 pub(super) struct EnumerationKey {
     dataset: &'static str,

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_objective_is_the_one_written_out_row_by_row() {
         let (values, x): ([f64; 4], [f64; 2]) = ([0.5, -1.0, 2.0, 4.0], [1.5, -0.25]);
-        // The rows are (−½, −½), (½, −½), (−½, ½), (½, ½).
+        // The rows of A are (−½, −½), (½, −½), (−½, ½), (½, ½).
         let rows = [(-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)];
         let want: f64 = rows.iter().zip(values).map(|(r, v)| (r.0 * x[0] + r.1 * x[1] - v).powi(2)).sum();
         assert!((objective(&values, &x) - want).abs() < 1e-14);

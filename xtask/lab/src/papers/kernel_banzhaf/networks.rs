@@ -90,7 +90,7 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// Returns all values of a game.
+/// Returns the values of all coalitions of a game.
 fn tabulate(game: &dyn Game) -> Result<Vec<f64>> {
     Ok(TabulatedGame::from_game(game)?.values_in_order().to_vec())
 }
@@ -126,7 +126,7 @@ fn read(bytes: &[u8]) -> Result<Network> {
     Ok(network)
 }
 
-/// The datasets with their networks.
+/// The datasets whose networks are available, with their networks.
 struct NetworkDatasets {
     datasets: Vec<Arc<Dataset<Network>>>,
     trained: Vec<Entry>,
@@ -171,7 +171,7 @@ fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Resul
         .map_err(|error| format!("{error:#}: {}", how_to_train(name))))
 }
 
-/// Figure 6: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 6: median and quartiles of the error, for the estimators of Banzhaf values.
 pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let found = find(session)?;
     let series = found.datasets.iter().map(|dataset| {

@@ -6,7 +6,7 @@ use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::report::{Table, notes};
 use crate::reproduce::session::Session;
 
-/// Figure 6, skipped.
+/// Reports that figure 6 is skipped.
 pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let how = "this build does not support neural networks; run cargo xtask-onnx reproduce \
                kernel-banzhaf/fig6";

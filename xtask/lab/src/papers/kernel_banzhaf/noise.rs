@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Maximum noise level that counts as low; the paper does not specify its levels.
 const LOW: f64 = 0.1;
 
-/// Figure 3: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 3: median and quartiles of the error, for the estimators of Banzhaf values.
 pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let steps = by_noise(MULTIPLE, Noise::absolute);
@@ -52,7 +52,7 @@ fn median(curves: &Curves, (panel, level): (usize, usize), contender: Contender)
     curves.point(panel, contender, level).map_or(f64::NAN, |point| point.summary.median)
 }
 
-/// Tests that each of `ones` is below each of `others`.
+/// Tests that the error of each of `ones` is below the error of each of `others`.
 fn all_below(curves: &Curves, place: (usize, usize), ones: &[Contender], others: &[Contender]) -> Case {
     let worst = ones.iter().map(|&one| median(curves, place, one)).fold(0.0, f64::max);
     let best = others.iter().map(|&other| median(curves, place, other)).fold(f64::INFINITY, f64::min);
@@ -111,38 +111,38 @@ fn mc_is_worst(curves: &Curves) -> Claim {
     )
 }
 
-/// A reading of "normalized based on the raw output of the set function", which the paper does not specify
-/// further.
+/// An interpretation of "normalized based on the raw output of the set function", which the paper does not
+/// specify further.
 struct Reading {
     noise: fn(f64) -> Noise,
-    /// Name in claims and tables.
+    /// Name of the noise in claims and tables.
     title: &'static str,
-    /// Name on axes, whose font lacks the empty set.
+    /// Name of the noise on axes, whose font lacks the symbol ∅.
     axis: &'static str,
 }
 
-/// Readings of the noise. The first follows the paper's summary: the noise of each output is proportional to
-/// that output.
+/// The readings of the paper's noise. The first follows the paper's summary: the noise of each output is
+/// proportional to that output.
 const READINGS: [Reading; 3] = [
     Reading { noise: Noise::relative, title: "σ·v(S)", axis: "σ·v(S)" },
     Reading { noise: Noise::of_prediction, title: "σ·v(N)", axis: "σ·v(N)" },
     Reading { noise: Noise::of_gain, title: "σ·(v(N) − v(∅))", axis: "σ·(v(N) − v({}))" },
 ];
 
-/// When noise is drawn: the name in titles, and the corresponding noise.
+/// A choice of when noise is drawn: its name in titles, and a function that applies it to a noise.
 type NoiseTiming = (&'static str, fn(Noise) -> Noise);
 
 /// The two choices: once per run, or at each evaluation.
 const DRAWN: [NoiseTiming; 2] =
     [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
-/// Figure 4: median and quartiles of the normalized error of the three regressions, for each reading of its
-/// noise and of its game.
+/// Generates figure 4: median and quartiles of the normalized error of the three regressions, for each
+/// reading of its noise and of its game.
 pub(crate) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let (mut all, mut readings) = (Vec::new(), Vec::new());
     for (at, Reading { noise, title, axis }) in READINGS.into_iter().enumerate() {
-        // A coalition value with 50 background rows takes ten times as long as one with a baseline.
+        // Evaluating a coalition with 50 background rows takes ten times as long as with a single baseline.
         let backgrounds =
             if at == 0 { &Contender::BY_BACKGROUND[..] } else { &Contender::BY_BACKGROUND[..1] };
         let contenders = if at == 0 { &Contender::ALL_REGRESSIONS[..] } else { &Contender::REGRESSIONS[..] };
@@ -206,7 +206,7 @@ fn open_panels(curves: &Curves) -> impl Iterator<Item = usize> {
     curves.open_places().filter(|place| place.1 == 0).map(|place| place.0)
 }
 
-/// Returns the error at a noise level divided by that without noise, run by run.
+/// Returns, for each run, the error at a noise level divided by the error without noise.
 fn growth(curves: &Curves, panel: usize, contender: Contender, level: usize) -> Vec<f64> {
     let (loud, quiet) = (curves.errors((panel, level), contender), curves.errors((panel, 0), contender));
     loud.iter().zip(quiet).map(|(loud, quiet)| loud / quiet).collect()

@@ -20,7 +20,7 @@ use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// Figure 7: median and quartiles of `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, by sample size and by noise.
+/// Generates figure 7: median and quartiles of `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, by sample size and by noise.
 pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     let experiment = small_experiment(session)?;
     let of = |steps: &[_]| curves(&experiment, &Contender::BANZHAF, steps, Metric::ObjectiveError);

@@ -6,21 +6,21 @@
 //! K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(½)
 //! ```
 //!
-//! A has the rows of a regression over all coalitions, Ã the sampled rows. With `J = 11ᵀ/n` and the harmonic
-//! numbers `H`:
+//! A contains the rows of a regression over all coalitions, Ã the sampled rows. With `J = 11ᵀ/n` and the
+//! harmonic numbers `H`:
 //!
 //! | regression | row of a coalition z, 0 < \|z\| < n for Shapley | `AᵀA` |
 //! |---|---|---|
 //! | Banzhaf | `z − ½` | `2^(n−2) I` (observation 3.1) |
 //! | Shapley | `√w z`, `w = 1/(C(n,s) s (n−s))`, s = \|z\| | `1/n (I − J) + (H_{n−1} − (n−1)/n) J` |
 //!
-//! For Shapley values, a diagonal entry of AᵀA is `Σ_s w C(n−1, s−1) = H_{n−1}/n`, any other one
+//! For Shapley values, a diagonal entry of AᵀA is `Σ_s w C(n−1, s−1) = H_{n−1}/n`, and any other entry is
 //! `Σ_s w C(n−2, s−2) = (H_{n−1} − 1)/n`.
 //!
 //! # What it measures
 //!
 //! With the exponents −½ and ½, K is similar to ÃᵀÃ and thus has the same eigenvalues: it does not compare Ã
-//! with A at all. If Ã has all rows, K is AᵀA itself, with the condition number 1 for Banzhaf values and
+//! with A at all. If Ã contains all rows, K is AᵀA itself, with the condition number 1 for Banzhaf values and
 //! `n H_{n−1} − n + 1` for Shapley values (419 for n = 100). Equation 17, with −½ on both sides, gives 1 for
 //! both.
 
@@ -35,7 +35,7 @@ use faer::Mat;
 
 use super::contender::Contender;
 
-/// Sampled rows of a regression, and their weights (not square roots).
+/// Sampled rows of a regression, and their weights (not the square roots of the weights).
 struct SampledRows {
     coalitions: Coalitions,
     weights: Vec<f64>,
@@ -47,8 +47,8 @@ struct SampledRows {
 const BLOCK: usize = 256;
 
 impl SampledRows {
-    /// Returns the rows in the regression of `contender` with `budget` evaluations, which must not cover all
-    /// coalitions.
+    /// Draws the rows that the regression of `contender` uses with `budget` evaluations, which must not cover
+    /// all coalitions.
     fn draw(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Self> {
         let rows = budget - 2;
         match contender {
@@ -142,7 +142,8 @@ fn condition_of(mut gram: Vec<f64>, eigenvalues: [f64; 2]) -> Result<f64> {
     let Ok(singular) = k.singular_values() else { bail!("the singular values of K did not converge") };
     let largest = singular.iter().copied().fold(0.0, f64::max);
     let smallest = singular.iter().copied().fold(f64::INFINITY, f64::min);
-    // Smaller values are rounding error: there are fewer rows than players.
+    // A smaller eigenvalue is rounding error, and the matrix is singular because there are fewer rows than
+    // players.
     let is_singular = smallest <= 1e-13 * largest;
     Ok(if is_singular { f64::INFINITY } else { largest / smallest })
 }
@@ -156,7 +157,7 @@ mod tests {
 
     const REGRESSIONS: [Contender; 3] = Contender::REGRESSIONS;
 
-    /// Builds the matrix A row by row.
+    /// Builds the matrix A row by row, by definition.
     fn all_rows(contender: Contender, players: usize) -> Mat<f64> {
         let z = |mask: usize, player: usize| f64::from(u8::from(mask >> player & 1 == 1));
         if contender == Contender::KernelBanzhaf {

@@ -32,7 +32,7 @@ const SHARES: [(f64, &str); 9] = [
 
 const PAIR: (Contender, Contender) = (KernelBanzhafWithoutReplacement, KernelBanzhaf);
 
-/// Figure 10: median and quartiles of the error with and without replacement.
+/// Generates figure 10: median and quartiles of the error with and without replacement.
 pub(crate) fn fig10(session: &Session) -> Result<ArtefactOutput> {
     let contenders = [KernelBanzhaf, KernelBanzhafWithoutReplacement];
     let narrow = experiment_over(session, |known| known.players <= ENUMERABLE)?;

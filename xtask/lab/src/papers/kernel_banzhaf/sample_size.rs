@@ -19,7 +19,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 /// Minimum sample size, as a multiple of n, that counts as "increased".
 const GROWN: usize = 40;
 
-/// Figure 2: median and quartiles of the error of the estimators of Banzhaf values.
+/// Generates figure 2: median and quartiles of the error, for the estimators of Banzhaf values.
 pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let curves =
@@ -47,7 +47,8 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
     claims
 }
 
-/// Returns the claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
+/// Returns the claims that the error of Kernel Banzhaf is below the error of each rival, at equal numbers of
+/// evaluations.
 pub(super) fn beats_the_others(curves: &Curves, source: &str) -> Vec<Claim> {
     let rivals = [
         (MonteCarlo, "Kernel Banzhaf outperforms MC for all datasets and sample sizes"),
@@ -130,7 +131,8 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     )
 }
 
-/// Creates a table of the ratios of Kernel Banzhaf's median error to the other estimators', at m = 20n.
+/// Creates a table of the ratios of Kernel Banzhaf's median error to the median errors of the other
+/// estimators, at m = 20n.
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(
@@ -145,7 +147,7 @@ fn ratios(curves: &Curves) -> Table {
     table
 }
 
-/// Figure 9: median and quartiles of the normalized error of the three regressions.
+/// Generates figure 9: median and quartiles of the normalized error of the three regressions.
 pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let all = &Contender::ALL_REGRESSIONS;
@@ -170,8 +172,8 @@ pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     Ok(ArtefactOutput { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
 }
 
-/// Returns the claim on the order for many features: Kernel Banzhaf, then Leverage SHAP, then Optimized
-/// Kernel SHAP.
+/// Returns the claim that, for many features, Kernel Banzhaf has the smallest error, followed by Leverage
+/// SHAP and Optimized Kernel SHAP.
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [Contender; 3]) -> Claim {
     let [banzhaf, leverage, optimized] = regressions;
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
@@ -198,7 +200,7 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [
     )
 }
 
-/// Returns Leverage SHAP's error divided by Kernel Banzhaf's, run by run.
+/// Returns, for each run, Leverage SHAP's error divided by Kernel Banzhaf's error.
 fn differences(curves: &Curves, place: (usize, usize), [banzhaf, leverage, _]: [Contender; 3]) -> Vec<f64> {
     let (leverage, banzhaf) = curves.paired(place, (leverage, banzhaf));
     leverage.iter().zip(&banzhaf).map(|(one, other)| one / other).collect()
@@ -235,8 +237,8 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
     )
 }
 
-/// Judges the narrowest dataset at every sample size. This includes m ≥ 2^n, where draws without replacement
-/// cover all coalitions, which is the reason given in the paper.
+/// Judges the claim on the dataset with the fewest features, at every sample size. This includes m ≥ 2^n,
+/// where draws without replacement cover all coalitions, which is the reason given in the paper.
 fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized]: [Contender; 3]) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.places().into_iter().filter(|place| Some(place.0) == narrowest);

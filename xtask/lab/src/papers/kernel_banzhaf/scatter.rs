@@ -27,7 +27,7 @@ const STYLES: [Style; 8] = [
     Style { colour: palette::ORANGE, shape: Shape::Cross },
 ];
 
-/// Figure 1.
+/// Generates figure 1.
 pub(crate) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let mut data = Table::new("data", ["dataset", "estimator", "player", "exact", "estimated"]);

@@ -18,7 +18,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Claim, Test};
 
-/// Number of timed explicands.
+/// Number of explicands for which estimates are timed.
 const EXPLICANDS: usize = 12;
 
 /// Largest sample size, as a multiple of n, timed with the quick preset.
@@ -33,7 +33,8 @@ struct Cost {
     evaluations: f64,
 }
 
-/// Figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the game.
+/// Generates figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the
+/// game.
 pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session)?;
     let mut steps = by_sample_size();
@@ -79,7 +80,8 @@ pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Measures seconds and evaluations of every estimator on every dataset at each step.
+/// Measures the CPU time and the number of evaluations of every estimator, on every dataset and at each
+/// sample size.
 fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
     let one_thread =
         rayon::ThreadPoolBuilder::new().num_threads(1).build().context("cannot start a thread")?;

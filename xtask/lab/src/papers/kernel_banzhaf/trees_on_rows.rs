@@ -1,11 +1,12 @@
-//! The interventional game of trees with background rows, evaluated on the splits.
+//! The interventional game of trees with background rows, evaluated by traversing each tree once for all
+//! rows.
 //!
 //! # Notation
 //!
 //! `x` is the explicand, `b` ranges over the background rows. At a split on feature i, a synthetic row (x_S,
 //! b) follows x if i is in S, and b otherwise. So each tree is traversed once for all rows: a split on a
-//! present feature sends all of them the same way, and one on an absent feature partitions them. This takes
-//! O(leaves) per coalition and tree, while predictions for the rows take O(rows · depth).
+//! present feature sends all rows to the same side, and a split on an absent feature partitions them. This
+//! takes O(leaves) per coalition and tree, while predictions for the rows take O(rows · depth).
 
 use anyhow::{Result, ensure};
 use apportion::games::{CoalitionView, Coalitions, GameError};
@@ -16,7 +17,8 @@ use apportion::{Background, Ensemble, Game};
 pub(crate) struct TreesOnRows<'a> {
     model: &'a Ensemble,
     rows: u64,
-    /// For each node of the ensemble: whether the explicand goes left, and the set of rows that do.
+    /// For each node of the ensemble: whether the explicand goes left, and the set of rows that go left (one
+    /// bit per row).
     goes_left: Vec<(bool, u64)>,
 }
 
@@ -79,7 +81,7 @@ impl<'a> TreesOnRows<'a> {
     }
 }
 
-/// The nodes of a tree, and the directions of explicand and rows.
+/// The nodes of a tree; and for each node, whether the explicand goes left, and which rows do.
 type Tree<'a> = (&'a [Node], &'a [(bool, u64)]);
 
 impl Game for TreesOnRows<'_> {

@@ -8,7 +8,7 @@ use crate::reproduce::report::{Table, table};
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::Claim;
 
-/// Small print of figures with curves; short, since a figure may have a single panel.
+/// Small print below figures with curves. It is short, since a figure may have a single panel.
 const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
 
 /// Creates the panel of a dataset: means over the samples, with a band of one standard error on either side.
@@ -66,7 +66,7 @@ pub(super) fn artefact_output(
     }
 }
 
-/// Returns the measured methods with their styles.
+/// Returns the titles and styles of the measured methods.
 fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
     let mut legend: Vec<(String, Style)> = Vec::new();
     for curve in all.iter().flat_map(|measured| &measured.curves) {
@@ -78,7 +78,7 @@ fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
     legend
 }
 
-/// Returns all points.
+/// Creates the table of all points of the curves.
 fn data(all: &[Measured<'_>]) -> Table {
     table!("data", [
         for measured in all;
@@ -95,7 +95,7 @@ fn data(all: &[Measured<'_>]) -> Table {
     )
 }
 
-/// Creates a summary with one row per dataset and method: evaluations and results.
+/// Creates the summary table, with the evaluations and results of each method on each dataset.
 fn summary(all: &[Measured<'_>]) -> Table {
     table!("Evaluations, and the change of log-odds averaged over all shares masked", [
         for measured in all;

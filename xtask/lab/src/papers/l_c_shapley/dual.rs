@@ -1,12 +1,14 @@
-//! The dual game, in which a coalition is removed from all players instead of added to none.
+//! The dual game, in which a coalition is removed from the set of all players instead of added to the empty
+//! set.
 //!
 //! ```text
 //! v*(S) = v(N) − v(N \ S)
 //! ```
 //!
-//! Here the players outside S are present. The Shapley values of v* and v are equal. So L-Shapley of v* is
-//! L-Shapley of v with the players outside neighbourhoods present. The regression of section 4.3.2, which has
-//! no neighbourhoods, also has them present when applied to v*.
+//! In v(N \ S), the players outside S are present. The Shapley values of v* and v are equal. So applying
+//! L-Shapley to v* means applying it to v with the players outside neighbourhoods present. Likewise, the
+//! regression of section 4.3.2, which has no neighbourhoods, treats the players outside a coalition as
+//! present when applied to v*.
 
 use apportion::Game;
 use apportion::games::{Coalitions, GameError};

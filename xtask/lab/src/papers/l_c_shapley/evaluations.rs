@@ -16,20 +16,20 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// The numbers of players of the lines.
+/// The numbers of players on the lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 
-/// Sides of grids, in steps of 5, and large enough for complete inner neighbourhoods.
+/// Side lengths of the grids, in steps of 5, and large enough for complete inner neighbourhoods.
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
-/// The value whose evaluations are counted.
+/// The kind of value whose evaluations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Local,
-    /// With the paper's coefficients, whose marginal contributions also require U \ i.
+    /// C-Shapley with the paper's coefficients, whose marginal contributions also require U \ i.
     Printed,
-    /// With true boundaries, which require connected coalitions only.
+    /// C-Shapley with true boundaries, which requires connected coalitions only.
     Connected,
 }
 
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// Identifies a count.
+/// Checkpoint key of a count of coalitions.
 #[derive(Serialize)]
 struct CountKey {
     is_grid: bool,
@@ -71,8 +71,8 @@ struct CountKey {
 }
 
 impl CountKey {
-    /// Returns the cell of a count. Instead of a game, it depends on the graph, and on the counts for small
-    /// graphs.
+    /// Returns the cell of a count. Since there is no game, the cell depends on the graph, and on the counts
+    /// for small graphs.
     fn cell(self) -> Result<Cell<Self, ()>> {
         let Self { is_grid, value, order, size } = self;
         let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
@@ -94,12 +94,12 @@ fn count(is_grid: bool, kind: Kind, order: usize, size: usize) -> Result<usize> 
     Ok(OnGraph::new(graph(is_grid, size), kind.value(order)).coalitions()?)
 }
 
-/// Counts for one value of one order.
+/// Counts of coalitions for one kind of value of one order, by size of the graph.
 struct Series {
     is_grid: bool,
     kind: Kind,
     order: usize,
-    /// Sides of grids, or numbers of players on lines.
+    /// Side lengths of the grids, or numbers of players on the lines.
     sizes: Vec<usize>,
     counts: Vec<usize>,
 }
@@ -116,7 +116,7 @@ impl Series {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
             .collect();
-        // Divided differences, as fractions compared by cross-multiplication.
+        // Divided differences, kept as fractions and compared by cross-multiplication.
         let slopes: Vec<(i128, i128)> = pairs.iter().map(|[a, b]| (b.1 - a.1, b.0 - a.0)).collect();
         if !self.is_grid {
             let (rise, run) = *slopes.first()?;
@@ -145,7 +145,7 @@ impl Series {
     }
 
     /// Returns the number of subsets of a neighbourhood that are not also subsets of the previous one: the
-    /// number required if each neighbourhood overlapped with one other only.
+    /// number required if each neighbourhood overlapped with only one other neighbourhood.
     fn shared_with_one(&self) -> Option<f64> {
         let k = self.order as i32;
         match (self.kind, self.is_grid) {
@@ -194,7 +194,7 @@ fn shapes(is_grid: bool, order: usize) -> usize {
     found.len()
 }
 
-/// Compares counts with numbers of players, on lines and grids.
+/// Generates the comparison of the number of evaluations with the number of players, on lines and grids.
 pub(super) fn evaluations(session: &Session) -> Result<ArtefactOutput> {
     let mut all = Vec::new();
     for (is_grid, most, sizes) in [(false, 4, &LINES[..]), (true, 2, &SIDES[..])] {
@@ -321,7 +321,7 @@ fn style(kind: Kind, order: usize) -> Style {
     Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
 }
 
-/// Returns the legend of colours and shapes.
+/// Returns the legend entries for colours and shapes.
 fn legend() -> Vec<(String, Style)> {
     let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
     let order =
@@ -376,8 +376,8 @@ mod tests {
     #[test]
     fn shapes_of_a_line_are_those_with_their_first_node() {
         assert_eq!([1, 2, 3].map(|order| shapes(false, order)), [4, 16, 64]);
-        // One node; 6 of the 10 pairs, since 4 occur twice; 10 triples, 5 quadruples, and the whole
-        // neighbourhood.
+        // Shapes up to translation: one node; 6 of the 10 pairs, since 4 occur twice; 10 triples, 5
+        // quadruples, and the whole neighbourhood.
         assert_eq!(shapes(true, 1), 23);
     }
 
@@ -392,7 +392,7 @@ mod tests {
         };
         assert_eq!(series(false, &[7, 13, 23, 43]).per_player(), Some(2.0));
         assert_eq!(series(false, &[7, 13, 23, 44]).per_player(), None);
-        // 3 s² − s + 1.
+        // The counts are 3 s² − s + 1 for the side s.
         assert_eq!(series(true, &[11, 71, 291, 1181]).per_player(), Some(3.0));
         assert_eq!(series(true, &[11, 71, 291, 1182]).per_player(), None);
     }

@@ -1,4 +1,4 @@
-//! Figures 4 and 5: images with the pixels masked that each method ranks highest.
+//! Figures 4 and 5: images in which the pixels that each method ranks highest are masked.
 
 use anyhow::{Context, Result};
 use apportion::media::{Image, Reference, masked_picture};
@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// Methods of the rows below the originals.
+/// The methods whose masked images are in the rows below the original images.
 const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
 /// Number of images per class.
@@ -27,10 +27,10 @@ const GAP: f64 = 8.0;
 /// Width of the column of names, in points.
 const NAMES: f64 = 96.0;
 
-/// Pixels of a separate picture per pixel of the image.
+/// Scale of the pictures in separate files: number of their pixels per pixel of the image, in each direction.
 const FACTOR: usize = 8;
 
-/// Figure 4: digits.
+/// Generates figure 4: digits.
 pub(super) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let subject = found
@@ -55,7 +55,7 @@ pub(super) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Figure 5: photographs.
+/// Generates figure 5: photographs.
 pub(super) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let claim =
@@ -96,7 +96,8 @@ fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
     Ok(columns)
 }
 
-/// Creates a panel for each share, and the table of masked pixels; writes the separate pictures to files.
+/// Creates a panel for each share of masked pixels and the table of masked pixels, and writes each picture to
+/// a separate file.
 fn gallery(
     session: &Session,
     subject: &Subject,
@@ -167,7 +168,7 @@ fn data_table() -> Table {
     )
 }
 
-/// Returns the picture at its position in the grid.
+/// Returns an image as a picture at its position in the grid of the figure.
 fn cell(image: &Image, row: usize, column: usize) -> Result<Mark> {
     let (left, top) = (NAMES + column as f64 * (CELL + GAP), row as f64 * (CELL + GAP) + GAP / 2.0);
     Ok(Mark::Picture { picture: picture(image)?, from: (left, top), to: (left + CELL, top + CELL) })
@@ -179,7 +180,7 @@ pub(super) fn picture(image: &Image) -> Result<Picture> {
     Picture::new(image.width(), image.height(), bytes)
 }
 
-/// Returns the shares of masked pixels that are activated or next to an activated one.
+/// Returns, for each sample, the share of masked pixels that are activated or next to an activated pixel.
 fn near(measured: &Measured<'_>, method: Method, at: usize) -> Vec<f64> {
     let outcomes = measured.curve(method).map(|curve| curve.outcomes.as_slice()).unwrap_or_default();
     outcomes.iter().filter_map(|outcome| outcome.near.get(at).copied()).collect()
@@ -248,8 +249,8 @@ pub(super) const SALIENCY: &str = "Saliency: since the model is a black box, gra
                                    pixel; for several channels, the derivative with the largest absolute \
                                    value is used";
 
-/// Creates the panel of misclassified digits, with their top pixels by C-Shapley masked; `None` if all are
-/// classified correctly.
+/// Creates the panel of misclassified digits, in which the pixels ranked highest by C-Shapley are masked.
+/// Returns `None` if all digits are classified correctly.
 pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Option<Panel>> {
     let mut found = Vec::new();
     for class in 0..subject.classes.len() {

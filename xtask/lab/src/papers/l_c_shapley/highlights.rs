@@ -19,7 +19,7 @@ use crate::reproduce::statistics::{Measurement, mean};
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Methods of the table, in addition to exact Shapley values.
+/// Methods in the table, in addition to exact Shapley values.
 const METHODS: [Method; 6] = [
     Method::CShapley,
     Method::LShapley,
@@ -29,7 +29,7 @@ const METHODS: [Method; 6] = [
     Method::SampleShapley,
 ];
 
-/// Number of runs over which errors of sampling methods are averaged.
+/// Number of runs over which the errors of sampling methods are averaged.
 const DRAWS: u64 = 100;
 
 /// Name of the row with exact values.
@@ -41,7 +41,7 @@ struct Explained<'a> {
     class: &'static str,
     text: Text,
     words: Vec<String>,
-    /// The effect of each word alone, v({i}) − v(∅).
+    /// The effect of each word on its own, v({i}) − v(∅).
     alone: Vec<f64>,
     exact: Scores,
     methods: Vec<Row>,
@@ -54,7 +54,7 @@ struct Row {
     scores: Scores,
     /// ‖φ̂ − φ‖ / ‖φ‖ in each run; a single number if nothing is sampled.
     errors: Vec<f64>,
-    /// Rank correlations with the exact values.
+    /// Rank correlations with the exact values, one per run.
     correlations: Vec<f64>,
 }
 
@@ -120,7 +120,7 @@ fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>>
     Ok(Explained { subject, class, text, words, alone, exact, methods })
 }
 
-/// Returns the value of each player alone.
+/// Returns v({i}) − v(∅) for each player i.
 fn alone(subject: &Subject, sample: &Sample) -> Result<Vec<f64>> {
     let score = Score::LogProbability { class: sample.class };
     let game = ScoredGame::new(sample.masked.game(subject.model.as_ref())?, Outputs::Logits, score)?;
@@ -159,13 +159,13 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 impl Explained<'_> {
-    /// Returns the rows of the table.
+    /// Returns the name and the scores of each row of the table.
     fn rows(&self) -> Vec<(&'static str, &Scores)> {
         let methods = self.methods.iter().map(|row| (row.method.title(), &row.scores));
         [(EXACT, &self.exact)].into_iter().chain(methods).collect()
     }
 
-    /// Returns the index of the word "not".
+    /// Returns the index of the word "not" in the sentence.
     fn not(&self) -> Option<usize> {
         self.words.iter().position(|word| word == "not")
     }
@@ -258,7 +258,7 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     claims
 }
 
-/// Returns the background colour: white at 0, blue at 1, red at −1.
+/// Returns the background colour of a word: white for a share of 0, blue for 1, red for −1.
 fn background(share: f64) -> Colour {
     let faded = (255.0 * (1.0 - share.abs())).round() as u8;
     if share < 0.0 { (255, faded, faded) } else { (faded, faded, 255) }
@@ -327,8 +327,8 @@ fn scores_table(explained: &Explained<'_>) -> Table {
     table
 }
 
-/// Returns a score for display. Scores within the accuracy of training are shown as zero, e.g. for a full
-/// stop that every sentence has.
+/// Returns a score for display. Scores within the accuracy of training are shown as zero, e.g. the score of a
+/// full stop, which every sentence contains.
 fn visible(score: f64) -> Entry {
     Entry::from(if score.abs() < 1e-6 { 0.0 } else { score })
 }
@@ -398,7 +398,7 @@ mod tests {
     fn rank_correlations_are_spearmans() {
         assert!((rank_correlation(&[1.0, 2.0, 3.0], &[0.1, 0.5, 0.9]) - 1.0).abs() < 1e-15);
         assert!((rank_correlation(&[1.0, 2.0, 3.0], &[9.0, 5.0, 1.0]) + 1.0).abs() < 1e-15);
-        // Ranks 0.5, 0.5, 2 and 1, 0, 2: 1.5 / √(1.5 · 2).
+        // The ranks are 0.5, 0.5, 2 and 1, 0, 2, so the correlation is 1.5 / √(1.5 · 2).
         assert!((rank_correlation(&[5.0, 5.0, 1.0], &[2.0, 3.0, 1.0]) - 1.5 / 3f64.sqrt()).abs() < 1e-15);
     }
 

@@ -8,7 +8,7 @@
 //! (exponential kernel on the cosine distance for texts). The paper does not specify how players are removed,
 //! how wide the kernel is, and how the regression is regularized; for these, we follow the authors' `lime`
 //! package for texts. The package departs from the paper in one respect: its kernel is the square root of the
-//! paper's, so that its width is larger by a factor of √2.
+//! paper's kernel, so that its width is larger by a factor of √2.
 //!
 //! The selection of at most K players is omitted: all players get a coefficient, as in comparisons of
 //! rankings.
@@ -35,7 +35,7 @@ use rand::RngExt;
 pub(super) struct Lime {
     /// σ, in units of the cosine distance; 0.25 by default.
     pub(super) kernel_width: f64,
-    /// α, the penalty; 1 by default. Its counterpart is the sum of at most m weights π ≤ 1.
+    /// α, the penalty; 1 by default. It competes with the sum of at most m weights π ≤ 1.
     pub(super) ridge: f64,
 }
 
@@ -48,7 +48,7 @@ impl Default for Lime {
 /// The surrogate: `v(S) ≈ β + Σ_{i∈S} φ_i` near the coalition of all players.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Surrogate {
-    /// φ: n × k numbers, row-major.
+    /// Coefficients φ of n players for k outputs, row-major (players × outputs).
     pub(super) coefficients: Vec<f64>,
     /// Evaluations of the game, each for a different coalition; v(∅) is included only if it was drawn.
     pub(super) evaluations: usize,
@@ -96,9 +96,9 @@ impl Lime {
     }
 }
 
-/// Returns the distinct coalitions among `draws`, in order of first occurrence, and how often each was drawn.
-/// The first is the coalition of all players. For the others, a number of players, uniform in 1..=n, is
-/// removed at random.
+/// Draws `draws` coalitions, and returns the distinct ones in order of first occurrence, with how often each
+/// was drawn. The first draw is the coalition of all players. For each other draw, a uniformly distributed
+/// number of players, from 1 to n, is removed at random.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     let mut rng = stream(seed, Purpose::Surrogates, 0);
     let mut coalitions = Coalitions::new(players);
@@ -141,8 +141,8 @@ mod tests {
     fn weights_fall_with_the_cosine_distance() {
         let lime = Lime::default();
         let rows = Coalitions::from_masks(4, [15, 7, 1, 0]);
-        // Cosines 1, ½√3, ½ and, by definition, 0. The distances are 1 minus these; multiplied by 100 with
-        // width 25, they give the same weights as with width ¼.
+        // The cosines are 1, ½√3, ½ and, by definition, 0. The distances are 1 minus the cosines; multiplied
+        // by 100 with width 25, they give the same weights as with width ¼.
         let kernel = |hundredths: f64| (-hundredths * hundredths / (25.0 * 25.0)).exp().sqrt();
         let expected = [1.0, kernel(100.0 - 50.0 * 3.0_f64.sqrt()), kernel(50.0), kernel(100.0)];
         for (row, want) in rows.iter().zip(expected) {
@@ -166,8 +166,8 @@ mod tests {
         rows.iter().enumerate().map(|(index, row)| row[rows.len()] / row[index]).collect()
     }
 
-    /// The regression on the individual draws, from normal equations in which the intercept is an additional
-    /// column.
+    /// The test solves the regression on the individual draws, from normal equations in which the intercept
+    /// is an additional column.
     #[test]
     fn coefficients_are_those_of_the_draws_one_by_one() {
         for (players, draws) in [(1, 5), (2, 9), (5, 40), (8, 12), (70, 200), (131, 90)] {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn draws_follow_their_law() {
-        // 40,000 draws: frequencies are within 5 standard errors of their probabilities.
+        // With 40,000 draws, the frequencies must be within 5 standard errors of the probabilities.
         const DRAWS: usize = 40_000;
         for players in [1, 2, 5, 6, 70, 131] {
             let (coalitions, times) = draw(players, DRAWS + 1, 9);
@@ -297,8 +297,8 @@ mod tests {
 
     #[test]
     fn removals_of_one_size_are_all_as_likely() {
-        // Five players, uniform sizes: each of the 31 coalitions with removed players has probability 1 / (5
-        // C(5, s)).
+        // With five players and uniform sizes, each of the 31 coalitions that lack players has probability 1
+        // / (5 C(5, s)).
         const DRAWS: usize = 50_000;
         let (coalitions, times) = draw(5, DRAWS + 1, 2);
         assert_eq!(coalitions.len(), 32);

@@ -33,7 +33,7 @@ pub(super) fn levels(subject: &Subject) -> Vec<usize> {
 /// Shares of masked pixels in figure 4, in percent.
 pub(super) const SHOWN: [usize; 2] = [15, 20];
 
-/// Returns the number of players for a share in percent, rounded to the nearest integer.
+/// Returns the number of players that corresponds to a share in percent, rounded to the nearest integer.
 pub(super) fn count(percent: usize, players: usize) -> usize {
     (percent * players + 50) / 100
 }
@@ -50,7 +50,7 @@ pub(super) fn ranked(scores: &[f64]) -> Vec<usize> {
 pub(super) struct Outcome {
     pub(super) players: usize,
     pub(super) evaluations: usize,
-    /// Log-odds with masked players minus log-odds without masking, by level.
+    /// Log-odds with masked players minus log-odds without masking, for each share of masked players.
     pub(super) changes: Vec<f64>,
     /// For grey images: the share of the masked pixels that are activated or next to an activated one, for
     /// the shares of [`SHOWN`].
@@ -86,7 +86,8 @@ fn outcome(
     })
 }
 
-/// Returns the changes of the log-odds when the first players of `order` are masked.
+/// Returns the change of the log-odds for each level, when that percentage of the players, from the start of
+/// `order`, is masked.
 fn changes(model: &dyn Model, sample: &Sample, order: &[usize], levels: &[usize]) -> Result<Vec<f64>> {
     let mut rows = Vec::new();
     for &percent in levels {
@@ -100,7 +101,8 @@ fn changes(model: &dyn Model, sample: &Sample, order: &[usize], levels: &[usize]
     outputs.chunks_exact(model.outputs()).map(|outputs| Ok(log_odds(outputs)? - before)).collect()
 }
 
-/// Returns, for each pixel, whether it is activated or adjacent (including diagonally) to an activated one.
+/// Returns, for each pixel, whether the pixel is activated or adjacent (including diagonally) to an activated
+/// pixel.
 pub(super) fn around_active(image: &Image) -> Vec<bool> {
     let (height, width) = (image.height(), image.width());
     let active = |row: usize, column: usize| image.pixel(row, column)[0] >= ACTIVATED;
@@ -114,7 +116,7 @@ pub(super) fn around_active(image: &Image) -> Vec<bool> {
         .collect()
 }
 
-/// Identifies the results of one method on a block of samples.
+/// Checkpoint key of the results of one method on a block of samples.
 #[derive(Serialize)]
 struct OutcomesKey<'a> {
     subject: &'static str,
@@ -131,13 +133,13 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// Returns the mean change at a level.
+    /// Returns the mean change of the log-odds at a level.
     pub(super) fn mean(&self, level: usize) -> Measurement {
         Measurement::mean(&self.outcomes.iter().map(|outcome| outcome.changes[level]).collect::<Vec<_>>())
     }
 
-    /// Returns, for each sample, the mean change over all levels above zero: the area between curve and axis,
-    /// divided by its width.
+    /// Returns, for each sample, the mean change over all levels above zero: the area between the curve and
+    /// the x axis, divided by the range of levels.
     pub(super) fn areas(&self) -> Vec<f64> {
         let area =
             |outcome: &Outcome| outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64;
@@ -171,7 +173,7 @@ impl Measured<'_> {
     }
 }
 
-/// Measures `methods` on the chosen samples.
+/// Measures the effect of masking for each of `methods` on the chosen samples.
 pub(super) fn measure<'a>(
     session: &Session,
     subject: &'a Subject,
@@ -219,7 +221,7 @@ fn seed_of(subject: &Subject, method: Method, index: usize, seed: u64) -> Result
     derive_seed(&("masking", subject.name, method, index, seed))
 }
 
-/// Identifies the scores of one method on one sample.
+/// Checkpoint key of the scores of one method on one sample.
 #[derive(Serialize)]
 struct ScoresKey<'a> {
     subject: &'static str,
@@ -228,7 +230,7 @@ struct ScoresKey<'a> {
     sample: usize,
 }
 
-/// Returns the scores by method and sample, the same as used for masking.
+/// Returns the scores that masking uses, indexed by method, then by sample.
 pub(super) fn scores(
     session: &Session,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! The compared methods, and the number of evaluations that each requires.
+//! The compared explanation methods, and the number of evaluations that each requires.
 
 use anyhow::Result;
 use apportion::estimators::{
@@ -21,7 +21,8 @@ use crate::reproduce::ingredients::Digest;
 /// Evaluations per feature, the same for all methods of the paper.
 const EVALUATIONS: usize = 4;
 
-/// Maximum length of n-grams, and maximum side of squares, that the budget of the regression allows.
+/// Maximum length of n-grams in texts, and maximum side of squares of pixels, that the budget of the
+/// regression allows.
 const MAX_LENGTH: usize = 4;
 
 /// An explanation method.
@@ -30,12 +31,12 @@ const MAX_LENGTH: usize = 4;
 pub(super) enum Method {
     /// L-Shapley of order 1.
     LShapley,
-    /// C-Shapley by regression (section 4.3.2), on n-grams and squares up to 4.
+    /// C-Shapley by regression (section 4.3.2), on n-grams of up to 4 words or squares of up to 4 × 4 pixels.
     CShapley,
     /// L-Shapley of order 1 with the players outside neighbourhoods present, as in the authors' code.
     LShapleyPresent,
     /// The regression of C-Shapley on the [dual game](Dual), in which the players outside an n-gram or a
-    /// square are present.
+    /// square of pixels are present.
     CShapleyPresent,
     /// Equation 6 of order 1 with the players outside neighbourhoods present, as in the authors' code for
     /// texts.
@@ -52,7 +53,8 @@ pub(super) enum Method {
     LeverageShap,
     /// Not in the paper: the regression of C-Shapley with equal weights.
     EqualWeights,
-    /// Not in the paper: the regression with equal weights, on squares removed from the whole image.
+    /// Not in the paper: the regression of C-Shapley with equal weights, on squares of pixels removed from
+    /// the whole image.
     TakenAway,
 }
 
@@ -170,7 +172,7 @@ impl Method {
     }
 }
 
-/// A smooth model in which neighbours interact.
+/// Computes a smooth model in which neighbours interact.
 fn probe(row: &[f64]) -> f64 {
     let alone = row.iter().enumerate().map(|(at, x)| x * (at as f64 + 0.5).sin()).sum::<f64>();
     alone + row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>()
@@ -209,12 +211,12 @@ mod tests {
         for method in Method::OF_TEXTS {
             assert!(evaluations(method) <= 4 * 30, "{method:?}");
         }
-        // Distinct subsets of three neighbours: d + (d − 1) + (d − 2) + (d − 2), plus v(∅) and v(N).
+        // The distinct subsets of three neighbours are d + (d − 1) + (d − 2) + (d − 2), plus v(∅) and v(N).
         assert_eq!(evaluations(Method::LShapley), 4 * 30 - 5 + 2);
-        // n-grams up to 4: 4d − 6, plus v(∅) and v(N).
+        // There are 4d − 6 n-grams of up to 4 words, plus v(∅) and v(N).
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
-        // The same subsets are removed; they include U \ i.
+        // The dual game evaluates the complements of the same subsets, which include U \ i.
         assert_eq!(evaluations(Method::LShapleyPresent), 4 * 30 - 5 + 2);
         assert_eq!(evaluations(Method::EquationSixPresent), 4 * 30 - 5 + 2);
         assert_eq!(evaluations(Method::CShapleyPresent), 4 * 30 - 6 + 2);
@@ -233,14 +235,14 @@ mod tests {
         }
     }
 
-    /// Returns v(S) of a sample.
+    /// Returns the tabulated game of a sample.
     fn table(sample: &Sample) -> apportion::games::TabulatedGame {
         apportion::games::TabulatedGame::from_game(&sample.game(&probe).unwrap()).unwrap()
     }
 
     /// Compares with the authors' `construct_positions_dict_localshapley` and
-    /// `construct_positions_connectedshapley`, with one neighbour on each side. They treat the last and first
-    /// words as neighbours, so only inner words are compared.
+    /// `construct_positions_connectedshapley`, with one neighbour on each side. These functions treat the
+    /// last and first words as neighbours, so the test compares inner words only.
     #[test]
     fn with_others_present_words_inside_have_the_scores_of_the_authors_code() {
         let players = 7;
@@ -269,7 +271,8 @@ mod tests {
         }
     }
 
-    /// Checks the normal equations of Σ_S w(S) (Σ_{i ∈ S} φ_i − [v(N) − v(N \ S)])², over n-grams up to 4.
+    /// Checks the normal equations of Σ_S w(S) (Σ_{i ∈ S} φ_i − [v(N) − v(N \ S)])², over n-grams of up to 4
+    /// words.
     #[test]
     fn with_others_present_the_regression_is_on_what_is_lost_without_each_n_gram() {
         let players = 8;

@@ -18,7 +18,7 @@ const TARGET: usize = SIDE * SIDE / 2;
 /// The order of the neighbourhood.
 const ORDER: usize = 2;
 
-/// Two nodes two steps away from the target in one direction each, and one next to it: not connected.
+/// A disconnected set: the target, a node next to it, and two nodes two steps away in different directions.
 const DISCONNECTED: [usize; 4] = [TARGET, TARGET - 1, TARGET + 2, TARGET - 2 * SIDE];
 
 /// A path through the target.
@@ -33,7 +33,8 @@ struct Facts {
     /// Nodes of the neighbourhood, which are drawn shaded.
     neighbourhood: Vec<usize>,
     subsets: [Subset; 2],
-    /// Number of subsets of the neighbourhood that contain the target, and of the connected ones among them.
+    /// Number of subsets of the neighbourhood that contain the target, and number of connected subsets among
+    /// them.
     counted: [usize; 2],
 }
 
@@ -54,7 +55,7 @@ fn facts(graph: &Graph) -> Facts {
         }
     };
     let subsets = [subset(&DISCONNECTED), subset(&CONNECTED)];
-    // Enumerates all subsets.
+    // Enumerate all subsets of the neighbourhood.
     let others: Vec<usize> = neighbourhood.iter().copied().filter(|&node| node != TARGET).collect();
     let mut counted = [0; 2];
     for mask in 0..1_usize << others.len() {
@@ -69,7 +70,7 @@ fn facts(graph: &Graph) -> Facts {
     Facts { distances, neighbourhood, subsets, counted }
 }
 
-/// Figure 1.
+/// Generates figure 1.
 pub(super) fn fig1(_: &Session) -> Result<ArtefactOutput> {
     let graph = Graph::grid(SIDE, SIDE, Adjacency::Four);
     let facts = facts(&graph);

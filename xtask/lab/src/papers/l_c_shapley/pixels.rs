@@ -16,7 +16,7 @@ use crate::reproduce::verdict::Claim;
 /// Methods that C-Shapley is compared with.
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
-/// Figure 3.
+/// Generates figure 3.
 pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let found = images(session)?;
     let all = (found.subjects.iter())

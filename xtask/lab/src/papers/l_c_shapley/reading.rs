@@ -1,14 +1,14 @@
-//! Treatment of the players outside a coalition's neighbourhood: absent in the paper, present in the authors'
-//! code.
+//! The two readings of L-Shapley and C-Shapley: players outside the neighbourhood are absent in the paper,
+//! and present in the authors' code.
 //!
 //! Definitions 1 and 2 use v(T) for T within `N_k(i)`, so that the players outside are absent. The released
-//! code, which is for texts, evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is
+//! code, which only covers texts, evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is
 //! judged in both readings.
 
 use super::method::Method;
 use crate::reproduce::verdict::Claim;
 
-/// A reading of whether the other players are present.
+/// A reading of the definitions: whether the players outside the neighbourhood are absent or present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     Absent,
@@ -25,8 +25,8 @@ impl Reading {
         }
     }
 
-    /// Returns the method for texts: the regression described in the paper, or equation 6, which the authors'
-    /// code computes.
+    /// Returns the method used as C-Shapley on texts: the regression described in the paper, or equation 6,
+    /// which the authors' code computes.
     pub(super) fn c_shapley_on_texts(self) -> Method {
         match self {
             Self::Absent => Method::CShapley,
@@ -34,7 +34,8 @@ impl Reading {
         }
     }
 
-    /// Returns the method for images, for which no code was released: the regression.
+    /// Returns the method used as C-Shapley on images: the regression in both readings, since no code was
+    /// released for images.
     pub(super) fn c_shapley_on_images(self) -> Method {
         match self {
             Self::Absent => Method::CShapley,

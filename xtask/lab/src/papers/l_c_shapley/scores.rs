@@ -1,9 +1,9 @@
 //! Scores of one sample.
 
-/// A score for each feature, and the cost.
+/// A score for each feature, and the number of evaluations that they took.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scores {
     pub(super) values: Vec<f64>,
-    /// Evaluations of the game; for saliency, predictions.
+    /// Number of evaluations of the game; for saliency, number of predictions.
     pub(super) evaluations: usize,
 }

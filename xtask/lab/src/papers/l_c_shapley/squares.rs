@@ -2,8 +2,8 @@
 //! starting from the whole image.
 //!
 //! The weights of section 4.3.2 decrease with the size of a coalition. With 784 pixels, the weight of a
-//! square of four pixels is 10⁻⁷ of that of a single pixel, so the result is v({i}) − v(∅): the effect of a
-//! pixel alone on an empty image. Two variants show which aspect matters:
+//! square of four pixels is 10⁻⁷ times the weight of a single pixel, so the result is v({i}) − v(∅): the
+//! effect of a pixel alone on an empty image. Two variants show which aspect matters:
 //!
 //! ```text
 //! φ = (XᵀX)⁻¹ XᵀF,   F_S = v(S) − v(∅)       equal weights: the last printed formula
@@ -20,8 +20,8 @@ use super::scores::Scores;
 /// Number of coalitions evaluated at a time.
 const BATCH: usize = 256;
 
-/// Returns the least-squares solution, with equal weights, for the coalitions that are squares of up to
-/// `largest` × `largest` nodes.
+/// Returns the scores by least squares with equal weights. The coalitions are the square blocks of up to
+/// `largest` × `largest` nodes on the grid.
 pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize) -> Result<Scores> {
     let squares = squares(graph, largest);
     let players = game.players();
@@ -38,7 +38,8 @@ pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize) -> Result<S
     Ok(Scores { values: solution.coefficients().to_vec(), evaluations: asked.len() })
 }
 
-/// Returns the squares of a grid, or the single nodes of any other graph.
+/// Returns the square blocks of up to `largest` × `largest` nodes on a grid, or the single nodes of any other
+/// graph.
 fn squares(graph: &Graph, largest: usize) -> Coalitions {
     let (height, width) = match graph.shape() {
         GraphShape::Grid { rows, columns, .. } => (rows, columns),
@@ -77,7 +78,8 @@ mod tests {
         let games: [&dyn Game; 2] = [&game, &Dual(&game)];
         for game in games {
             let found = scores(game, &grid(3, 4), 3).unwrap();
-            // 12 pixels, 6 squares of four, 2 of nine, and one end.
+            // The 21 evaluations are 12 pixels, 6 squares of four pixels, 2 squares of nine pixels, and the
+            // empty coalition.
             assert_eq!(found.evaluations, 21);
             for (value, expected) in found.values.iter().zip(&worths) {
                 assert!((value - expected).abs() < 1e-12, "{value} {expected}");
@@ -88,7 +90,7 @@ mod tests {
     #[test]
     fn taking_away_asks_about_the_rest() {
         // Only the coalition of all players has a nonzero value: no single pixel has an effect, and removing
-        // any one loses the whole value.
+        // any single pixel loses the whole value.
         let everyone =
             TabulatedGame::from_fn(4, |coalition| if coalition == 0b1111 { 1.0 } else { 0.0 }).unwrap();
         let alone = scores(&everyone, &grid(2, 2), 1).unwrap();
@@ -111,7 +113,8 @@ mod tests {
         assert!(furthest(&equal) > 0.1, "{}", furthest(&equal));
     }
 
-    /// A game in which pixels count once alone, and once more for each horizontal pair.
+    /// Creates a game whose value is the number of present pixels, plus the number of present horizontal
+    /// pairs.
     fn pairs() -> impl Game {
         struct Pairs;
         impl Game for Pairs {

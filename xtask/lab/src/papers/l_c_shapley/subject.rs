@@ -33,7 +33,7 @@ pub(super) type AnyModel = Box<dyn Model + Send>;
 
 /// A dataset with its model.
 pub(super) struct Subject {
-    /// Name in cells and tables.
+    /// Name in checkpoints and tables.
     pub(super) name: &'static str,
     /// Name in figures.
     pub(super) title: &'static str,
@@ -47,7 +47,7 @@ pub(super) struct Subject {
     pub(super) trained_on: usize,
     pub(super) classes: &'static [&'static str],
     pub(super) model: AnyModel,
-    /// Whether the dataset is embedded in this program.
+    /// Whether the dataset is embedded in this program instead of read from the data directory.
     is_embedded: bool,
     /// Number of test samples in figures of the preset paper.
     explained: usize,
@@ -56,13 +56,13 @@ pub(super) struct Subject {
     pub(super) fingerprint: String,
 }
 
-/// The test samples, and how the model reads them.
+/// The test samples, and how they are converted to inputs of the model.
 enum Inputs {
     Texts {
         sentences: Vec<Sentence>,
         /// The input that the model expects.
         reading: Reading,
-        /// Returns the ID of a token.
+        /// A function that returns the ID of a token.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
     },
     Images {
@@ -87,9 +87,9 @@ enum Reading {
 pub(super) struct Sample {
     pub(super) masked: Masked,
     pub(super) graph: Arc<Graph>,
-    /// The predicted class, whose log-probability is explained.
+    /// Index of the predicted class, whose log-probability is explained.
     pub(super) class: usize,
-    /// Outputs of the model.
+    /// Outputs of the model for the sample.
     pub(super) outputs: Vec<f64>,
     pub(super) shown: Shown,
 }
@@ -102,7 +102,7 @@ impl Sample {
     }
 }
 
-/// A sample in readable form.
+/// A sample in the form shown to readers.
 pub(super) enum Shown {
     Text(Text),
     Image(Image, Segmentation),
@@ -122,7 +122,7 @@ impl AvailableSubjects {
         self.skipped.push(line);
     }
 
-    /// Returns the messages about the missing ones among `names`.
+    /// Returns the messages about those of `names` that are missing.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()
@@ -157,9 +157,9 @@ pub(super) const SENTENCES: &str = "sentences";
 /// Name of the embedded images.
 pub(super) const DIGITS: &str = "digits38";
 
-/// A network used in the reproduction, and its replacement if it was not trained.
+/// A network used in the reproduction, and the replacement for it if it was not trained.
 struct Kind {
-    /// Name of the network on the command line of `cargo xtask train`.
+    /// Name of the network in the command `cargo xtask train`.
     network: &'static str,
     /// Name of the subject.
     name: &'static str,
@@ -239,7 +239,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
     ),
 ];
 
-/// Returns the texts of the data directory, and the embedded ones.
+/// Returns the text datasets in the data directory, and the embedded sentences.
 pub(super) fn texts(session: &Session) -> Result<AvailableSubjects> {
     let mut found = AvailableSubjects { subjects: Vec::new(), skipped: Vec::new() };
     for (known, reading, kind) in &ON_TEXTS {
@@ -262,7 +262,7 @@ pub(super) fn texts(session: &Session) -> Result<AvailableSubjects> {
     Ok(found)
 }
 
-/// Returns the images of the data directory, and the embedded ones.
+/// Returns the image datasets in the data directory, and the embedded digits.
 pub(super) fn images(session: &Session) -> Result<AvailableSubjects> {
     let mut found = AvailableSubjects { subjects: Vec::new(), skipped: Vec::new() };
     for (known, kind) in &ON_IMAGES {
@@ -284,7 +284,8 @@ pub(super) fn images(session: &Session) -> Result<AvailableSubjects> {
     Ok(found)
 }
 
-/// Reads a dataset of the data directory and its network; missing ones are skipped with a message.
+/// Reads a dataset and its network from the data directory. If either is missing, the dataset is skipped with
+/// a message.
 fn of_pack<S>(
     session: &Session,
     found: &mut AvailableSubjects,
@@ -312,12 +313,12 @@ struct LoadedNetwork {
     model: AnyModel,
     trained: Option<(Entry, &'static str)>,
     explained: usize,
-    /// A hash of the file of the network, or `None` for embedded models.
+    /// SHA-256 of the network file, or `None` for embedded models.
     file: Option<String>,
 }
 
-/// Returns the network trained by us, otherwise the one in the data directory, otherwise `None`. Missing ones
-/// are skipped with a message.
+/// Returns the network trained by us, or else the network in the data directory, or else `None`. Records a
+/// message for each of them that is missing.
 fn network(
     session: &Session,
     found: &mut AvailableSubjects,
@@ -439,8 +440,9 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded,
-    /// since predictions of a large network would take minutes.
+    /// Returns a hash of all test samples and the model. A model in a file is identified by the hash of the
+    /// file, since predictions of a large network would take minutes; an embedded model is identified by its
+    /// predictions.
     fn hash(&self, file: Option<String>) -> Result<String> {
         let mut bytes = Vec::new();
         for index in 0..self.len() {
@@ -463,7 +465,7 @@ impl Subject {
         Ok(Digest::joined([&game, &explicand]))
     }
 
-    /// Returns title, model and number of samples, for panel titles.
+    /// Returns a panel title: the dataset, the model and the number of samples.
     pub(super) fn heading(&self, samples: usize) -> String {
         let our = if self.trained.is_some() { "our " } else { "" };
         format!("{}, {our}{} ({samples})", self.title, self.model_title)
@@ -535,7 +537,7 @@ impl Subject {
         }
     }
 
-    /// Returns the test samples used in figures, spread evenly over all.
+    /// Returns the indices of the test samples used in figures, spread evenly over all test samples.
     ///
     /// The preset paper uses a thousand, as in the paper, or fewer if that would take hours. The preset quick
     /// uses fewer if evaluations are expensive: for 30 runs, 30 texts and 12 images of the data directory,
@@ -554,7 +556,7 @@ impl Subject {
         (0..count).map(|place| place * self.len() / count).collect()
     }
 
-    /// Returns the row of a test sample in the format of the model.
+    /// Returns the input row of the model for a test sample.
     fn row(&self, index: usize) -> Result<Vec<f64>> {
         match &self.inputs {
             Inputs::Images { set, .. } => Ok(set.image(index).to_vec()),
@@ -589,7 +591,7 @@ impl Subject {
         })
     }
 
-    /// Returns a test sample.
+    /// Returns the test sample with this index.
     pub(super) fn sample(&self, index: usize) -> Result<Sample> {
         match &self.inputs {
             Inputs::Texts { sentences, .. } => {

@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{Case, Claim};
 /// Methods that L-Shapley and C-Shapley are compared with.
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Lime];
 
-/// Figure 2.
+/// Generates figure 2.
 pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let found = texts(session)?;
     let all = (found.subjects.iter())

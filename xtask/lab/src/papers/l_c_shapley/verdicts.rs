@@ -9,8 +9,8 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test, Verdict};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Creates a case of one method being better than another, from its advantage on each sample; `of` describes
-/// the comparison.
+/// Creates the case that one method is better than another, from the advantage of that method on each sample;
+/// `of` describes the comparison.
 pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
     let mean = Measurement::mean(advantages);
     let mut name = format!("{of} by {}", significant(mean.value));
@@ -20,14 +20,15 @@ pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
     Case::new(name, Test::mean_below(advantages, 0.0).opposite())
 }
 
-/// Returns Student's 95% interval of a mean over `count` numbers, or `None` for a single number.
+/// Returns the 95% confidence interval (Student's t) of a mean over `count` numbers, or `None` for a single
+/// number.
 fn interval(mean: Measurement, count: usize) -> Option<(f64, f64)> {
     let distribution = StudentsT::new(0.0, 1.0, count.checked_sub(1)? as f64).ok()?;
     let half = distribution.inverse_cdf(0.975) * mean.error;
     half.is_finite().then_some((mean.value - half, mean.value + half))
 }
 
-/// Adds the networks used for a claim, or the reasons why they are missing. `names` contains the names of
+/// Adds to a claim which networks were used for it, or why they are missing. `names` contains the names of
 /// subjects and networks.
 pub(super) fn with_networks(found: &AvailableSubjects, names: &[&str], claim: Claim) -> Claim {
     let named = found.subjects.iter().filter(|subject| names.contains(&subject.name));
@@ -50,7 +51,8 @@ pub(super) fn with_networks(found: &AvailableSubjects, names: &[&str], claim: Cl
     if more.is_empty() { claim } else { claim.and(&more) }
 }
 
-/// Compares a method with rivals by the areas of their curves; lower log-odds are better.
+/// Returns the cases that a method is better than each rival, judged by the area under the curve of log-odds;
+/// lower log-odds are better.
 pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method]) -> Vec<Case> {
     let Some(own) = measured.curve(method) else { return Vec::new() };
     let areas = own.areas();
@@ -70,7 +72,7 @@ pub(super) fn ahead(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
     ahead_by(claim, source, AREAS, cases)
 }
 
-/// Returns a claim that a method is better than others by another measure.
+/// Same as [`ahead`], for a measure other than the area under the curve.
 pub(super) fn ahead_by(claim: &str, source: &str, measure: &str, cases: Vec<Case>) -> Claim {
     By::StandardError.in_all(claim, source, measure, cases)
 }

@@ -1,4 +1,4 @@
-//! Algorithms 1 and 3 as printed and as corrected, with operation counts for Lemma J.1.
+//! Algorithms 1 and 3 of the paper, as printed and as corrected, with operation counts for Lemma J.1.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt as _;
@@ -7,8 +7,8 @@ use crate::comparison::MULTIPLES;
 use crate::reproduce::report::significant;
 use crate::reproduce::verdict::Claim;
 
-/// Numbers of players for which operations are counted; the number of coalitions of any size fits in 128
-/// bits.
+/// Numbers of players for which operations are counted. For each of them, the number of coalitions of any
+/// size fits in 128 bits.
 const PLAYERS: [usize; 4] = [12, 25, 50, 100];
 
 /// Returns the claims about the algorithms, each for the printed and the corrected version.
@@ -45,11 +45,11 @@ fn choose(n: usize, k: usize) -> u128 {
     (0..k as u128).fold(1, |product, i| product * (n as u128 - i) / (i + 1))
 }
 
-/// Algorithm 3: returns the members (from 1) of the coalition of `size` among `players` with an index (from
-/// 0), and the number of iterations of the inner loop.
+/// Computes algorithm 3: returns the members (numbered from 1) of the coalition with a given index (from 0)
+/// among all coalitions of `size` out of `players` players, and the number of iterations of the inner loop.
 ///
-/// The paper prints the count C(n − s − 1, k − 1) in line 6 and the start s + 1 in line 10; the correct ones
-/// are C(n − j, k − 1) and j + 1.
+/// The paper prints the count C(n − s − 1, k − 1) in line 6 and the start s + 1 in line 10; the correct count
+/// and start are C(n − j, k − 1) and j + 1.
 fn combo(text: Text, players: usize, size: usize, mut index: u128) -> (Vec<usize>, usize) {
     let (mut members, mut left, mut start, mut rounds) = (Vec::new(), size, 1, 0);
     for _ in 0..size {
@@ -93,7 +93,8 @@ fn in_order(players: usize, size: usize) -> Vec<Vec<usize>> {
 /// Maximum number of players for which all coalitions of algorithm 3 are compared with the enumeration.
 const ENUMERATED: usize = 8;
 
-/// Returns the number of incorrect coalitions of algorithm 3 for one size, and the number of all coalitions.
+/// Returns the number of incorrect coalitions that algorithm 3 returns for one size, and the number of all
+/// coalitions of that size.
 fn wrong(text: Text, players: usize, size: usize) -> (usize, usize) {
     let all = in_order(players, size);
     let is_wrong =
@@ -193,7 +194,8 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
         Text::Corrected => rows,
     };
     let n = players;
-    // Lines 2, 3, 4 and 7, 6, 10 and 11, then the sums of the normal equations and their factorization.
+    // The terms stand for lines 2, 3, 4 and 7, 6, 10 and 11, then for the sums of the normal equations and
+    // their factorization.
     let all = steps * n + rounds + weights + rows * n + rows * n + rows * n * n + n * n * n;
     all as f64
 }

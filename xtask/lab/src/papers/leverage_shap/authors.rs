@@ -38,7 +38,7 @@ const SIGMAS: [(f64, &str); 9] = [
 /// precision. Such games are additive.
 const ROUNDING: f64 = 1e-6;
 
-/// Identifies the runs of one estimator in one setting.
+/// The key of the runs of one estimator in one setting, in the authors' file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Setting {
     dataset: String,
@@ -53,7 +53,7 @@ struct Setting {
 #[derive(Debug, Clone, Default)]
 struct Measured {
     error: Vec<f64>,
-    /// Excess of the objective; empty if the authors did not compute it.
+    /// Excess of the objective over its minimum, by run; empty if the authors did not compute it.
     excess: Vec<f64>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Authors {
 ///
 /// # Errors
 ///
-/// If the embedded file is invalid, which the tests rule out.
+/// If the embedded file is invalid; the tests verify that it is valid.
 pub(super) fn authors() -> Result<&'static Authors> {
     static READ: LazyLock<Result<Authors>> = LazyLock::new(|| Authors::read(PACKED));
     READ.as_ref().map_err(|error| anyhow::anyhow!("cannot read the authors' runs: {error:#}"))
@@ -75,7 +75,7 @@ pub(super) fn authors() -> Result<&'static Authors> {
 
 /// Returns the name of an estimator in the authors' files, or `None` if it does not occur there.
 ///
-/// For the synthetic games, Leverage SHAP (Unpaired) occurs only under its other name.
+/// For the synthetic games, Leverage SHAP (Unpaired) occurs only under the other of its two names.
 fn name(contender: Contender, is_synthetic: bool) -> Option<&'static str> {
     Some(match contender {
         Contender::KernelShap => "Kernel SHAP",
@@ -117,8 +117,7 @@ impl Authors {
         Ok(Self { players, measured })
     }
 
-    /// Returns the runs of a setting. A noise level is identified by the shortest decimal notation of its
-    /// number.
+    /// Returns the runs of a setting. In the file, a noise level is written in its shortest decimal notation.
     fn measured(
         &self,
         dataset: &str,
@@ -190,8 +189,8 @@ impl Authors {
         runs.map(of).collect()
     }
 
-    /// Returns the curves of one of the authors' figures on datasets. Panels are the columns of the paper's
-    /// tables; for the objective, only those with few players.
+    /// Returns the curves of one of the authors' figures on datasets. Each column of the paper's tables has a
+    /// panel; for the objective, only the datasets with few players do.
     pub(super) fn curves(
         &self,
         along: Along,
@@ -371,7 +370,7 @@ mod tests {
                 }
                 let computed = Authors::excess(measured, &residuals, 0.0);
                 for (computed, excess) in computed.into_iter().zip(&measured.excess) {
-                    // Smaller values in their files are rounding errors of single precision.
+                    // Smaller values in the authors' files are rounding errors of single precision.
                     if *excess > 0.1 && !computed.is_nan() {
                         assert!(
                             (computed / excess - 1.0).abs() < 0.01,

@@ -8,19 +8,19 @@ use crate::comparison::{self, Estimate};
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 
-/// The varied parameter.
+/// The parameter that a sweep varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Along {
     /// The sample size m = 5n … 160n, without noise.
     SampleSize,
-    /// σ = 0 … 1 on v, at m = 10n.
+    /// The standard deviation σ = 0 … 1 of noise on v, at m = 10n.
     Noise,
 }
 
 /// Multiple of n at which noise, γ and tables 1 and 4 are measured.
 pub(crate) const TABLE_MULTIPLE: usize = 10;
 
-/// Distance of an estimate from the truth.
+/// A measure of the distance between an estimate and the exact values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
     /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.

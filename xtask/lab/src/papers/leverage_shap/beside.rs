@@ -16,8 +16,8 @@ pub(super) const NOTE: &str = "rows and panels of the authors show the authors' 
                                79 features), from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; \
                                claims are judged on them by the same rule";
 
-/// Adds the panels and rows of the authors' runs to the ones of our runs. The first `keys` columns of the
-/// tables identify the subject of a row.
+/// Adds the panels and rows of the authors' runs to the panels and rows of our runs. The first `keys` columns
+/// of the tables identify what a row is about.
 ///
 /// `columns` contains, for each of our panels, its column in the paper's tables, or `None` if the paper does
 /// not use the dataset; `theirs` has one panel for each of `their_columns`.
@@ -62,8 +62,8 @@ fn paired(
     pairs
 }
 
-/// Combines the rows of both tables, with rows of the same first `keys` columns below each other, and a
-/// column for their origin. Columns missing in one table are left empty.
+/// Combines the rows of both tables and adds a column for their origin. Rows that agree in the first `keys`
+/// columns are placed below each other. Cells are empty in columns that one of the tables lacks.
 pub(super) fn joined(ours: &Table, theirs: &Table, (who, keys): (&str, usize)) -> Table {
     let mut rest = theirs.columns[keys..].to_vec();
     rest.extend(ours.columns[keys..].iter().filter(|column| !theirs.columns.contains(column)).cloned());

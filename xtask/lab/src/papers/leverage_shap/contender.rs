@@ -1,4 +1,4 @@
-//! The compared estimators.
+//! The estimators compared in this paper.
 
 use apportion::estimators::{
     Draws, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
@@ -13,8 +13,8 @@ const FULL_BUDGET: FullBudget = FullBudget::Sample;
 contenders! {
     /// One of the paper's estimators or, with an asterisk, a variant added by this project.
     ///
-    /// Those that draw with replacement keep sampling at budgets of 2^n and more, as in the paper: they never
-    /// become exact.
+    /// Estimators that draw with replacement keep sampling at budgets of 2^n and more, as in the paper, and
+    /// thus never become exact.
     subject LeverageShap;
     KernelShap: "Kernel SHAP", KERNEL_SHAP, KernelShap::default().with_full_budget(FULL_BUDGET);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;

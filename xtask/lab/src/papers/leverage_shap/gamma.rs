@@ -21,7 +21,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Numbers of players of the synthetic games, as in the authors' runs.
 const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 
-/// Shares α of b orthogonal to the span of A, with axis labels at γ = (α / (1 − α))².
+/// Shares α of the part of b that is orthogonal to the span of A, with axis labels at γ = (α / (1 − α))².
 const ALPHAS: [(f64, &str); 7] =
     [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
@@ -95,7 +95,8 @@ fn their_curves(
     }))
 }
 
-/// Returns one case for each panel and contender of the paper: the slope of log error on log γ, run by run.
+/// Returns one case for each panel and contender of the paper: `test` applied to the slopes of log error
+/// against log γ, one slope per run.
 fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     let mut cases = Vec::new();
     for (panel, title) in curves.panels.iter().enumerate() {
@@ -123,7 +124,7 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-/// Combines our curves with the authors': first curves of the same quantity, then other curves.
+/// Combines our curves with the authors' curves: first the curves of the same quantity, then other curves.
 fn output(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
@@ -150,8 +151,8 @@ fn output(
     ArtefactOutput { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
 }
 
-/// Returns the claim that the error grows with γ, for our runs and the authors', with the Shapley values and
-/// as they plotted it.
+/// Returns the claims that the error grows with γ: the error of the Shapley values in our runs and in the
+/// authors' runs, and the error that the authors plotted.
 fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str) -> Vec<Claim> {
     vec![
         error_grows(ours, claim, source),
@@ -183,7 +184,7 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
     )
 }
 
-/// Figure 5: median and quartiles of the error of the three main estimators.
+/// Generates figure 5: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (&Contender::MAIN, Centre::Median);
     let curves = curves(session, of, centre, |errors| errors.error)?;
@@ -201,7 +202,7 @@ pub(crate) fn fig5(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Figure 6: mean error of all estimators.
+/// Generates figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (Contender::ALL, Centre::Mean);
     let curves = curves(session, of, centre, |errors| errors.error)?;
@@ -219,7 +220,7 @@ pub(crate) fn fig6(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Figure 7: mean linear objective error of all estimators.
+/// Generates figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     let (of, centre) = (Contender::ALL, Centre::Mean);
     let curves = curves(session, of, centre, |errors| errors.excess)?;
@@ -243,7 +244,7 @@ pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Table 3: quartiles of γ on the small datasets, by both definitions.
+/// Generates table 3: quartiles of γ on the small datasets, by both definitions.
 pub(crate) fn table3(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &small_datasets())?;
     let mut data = Table::new("data", ["dataset", "run", "gamma", "gamma_appendix_f"]);
@@ -359,7 +360,8 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
         for (instance, estimate) in series.instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
-            // Smaller values are affected by rounding of the objective, about 1e-14 of it.
+            // Smaller excesses are affected by rounding errors of the objective, which are about 1e-14 times
+            // the objective.
             if small.is_additive() || excess < 1e-6 {
                 continue;
             }

@@ -1,4 +1,5 @@
-//! Settings in which Leverage SHAP improves most over its rivals; section 1.2 of the paper names two.
+//! Claims on the settings in which Leverage SHAP improves most over its rivals; section 1.2 of the paper
+//! names two such settings.
 
 use super::axes::Curves;
 use super::contender::Contender::{self, LeverageShap};
@@ -7,7 +8,7 @@ use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Measure of an improvement, which the paper does not specify.
+/// A measure of improvement. The paper does not specify which one it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
     /// Error of the rival divided by the error of Leverage SHAP.
@@ -16,8 +17,8 @@ enum Measure {
     Difference,
 }
 
-/// Returns the claims that the improvement over `rival` is especially substantial in a setting: larger, in
-/// the same run, than in another setting.
+/// Returns the claims that the improvement over `rival` is especially substantial in one setting: larger than
+/// in another setting of the same run.
 ///
 /// `places` returns the two settings of a panel, if it has both: first the one named in the claim, then the
 /// other.

@@ -2,9 +2,10 @@
 //!
 //! # Notation
 //!
-//! Rows are the coalitions z with 0 < |z| < n, weighted by `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z`
-//! has the rows `√w zᵀ`, `y_z = √w (v(z) − v(0))`, `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with
-//! `Δ = v(1) − v(0)` (Lemma 3.1). Masks range over all `2^n`.
+//! The rows of the regression are the coalitions z with 0 < |z| < n, weighted by
+//! `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z` has the rows `√w zᵀ`, `y_z = √w (v(z) − v(0))`,
+//! `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with `Δ = v(1) − v(0)` (Lemma 3.1). Masks range over all
+//! `2^n`.
 
 use crate::comparison::{Growing, squared_distance, squared_norm, subset_sums};
 

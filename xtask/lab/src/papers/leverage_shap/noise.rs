@@ -12,7 +12,7 @@ use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-/// Figure 4: median and quartiles of the error of the three main estimators.
+/// Generates figure 4: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 4: error against noise on v, m = 10n",
@@ -36,7 +36,7 @@ pub(crate) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// Figure 9: mean error of all estimators.
+/// Generates figure 9: mean error of all estimators.
 pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 9: error of all estimators against noise on v, m = 10n",
@@ -56,7 +56,7 @@ pub(crate) fn fig9(session: &Session) -> Result<ArtefactOutput> {
     sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// Figure 11: linear objective error of all estimators, n ≤ 12.
+/// Generates figure 11: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig11(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 11: linear objective error against noise on v, m = 10n",

@@ -12,7 +12,8 @@ use serde::Serialize;
 pub(super) struct PassesOfShap(pub(super) PermutationShap);
 
 impl PassesOfShap {
-    /// Returns the budget that is used up exactly by the passes of the shap package.
+    /// Returns the number of evaluations that our estimator needs for the same number of passes as the shap
+    /// package.
     fn budget(players: usize, budget: usize) -> usize {
         let passes = budget / (2 * players + 1);
         2 + passes * 2 * (players - 1)

@@ -7,7 +7,7 @@
 use super::contender::Contender;
 use crate::comparison::Compete;
 
-/// Our names of the paper's datasets. The paper's NHANES has 79 features, ours 18.
+/// Our names for the paper's datasets. The paper's NHANES has 79 features, our version 18.
 pub(crate) const DATASETS: [&str; 8] =
     ["iris", "california", "diabetes", "adult", "correlated60", "independent60", "nhanes18", "communities"];
 
@@ -113,13 +113,13 @@ pub(crate) fn means(contenders: &[Contender]) -> String {
     format!("means of {}", contenders.iter().map(of).collect::<Vec<_>>().join("; "))
 }
 
-/// Returns the range of table 2 for m < 2^n.
+/// Returns the range of the entries of table 2 with m < 2^n.
 pub(crate) fn ratios() -> String {
     let open = || RATIOS.iter().flatten().copied().filter(|&ratio| ratio != 1.0);
     format!("{} to {}", open().fold(f64::INFINITY, f64::min), open().fold(0.0, f64::max))
 }
 
-/// Lists the third quartiles of table 3.
+/// Lists the third quartiles in table 3.
 pub(crate) fn third_quartiles_of_gamma() -> String {
     let thirds = DATASETS.iter().zip(GAMMA).map(|(dataset, quartiles)| format!("{dataset} {}", quartiles[2]));
     thirds.collect::<Vec<_>>().join(", ")

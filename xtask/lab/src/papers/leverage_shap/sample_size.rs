@@ -20,7 +20,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-/// Figure 3: median and quartiles of the error of the three main estimators.
+/// Generates figure 3: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 3: error against sample size",
@@ -48,7 +48,8 @@ pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// Returns the claim that the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP.
+/// Returns the claim that the third quartile of Leverage SHAP's error is roughly the median of Optimized
+/// Kernel SHAP's error.
 ///
 /// In the paper's own table 1, the ratio is 0.15 to 1.30 for m < 2^n, so "roughly" is read as at most 1.5.
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
@@ -118,7 +119,7 @@ fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
     rivals.into_iter().flat_map(over).collect()
 }
 
-/// Figure 8: mean error of all estimators.
+/// Generates figure 8: mean error of all estimators.
 pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 8: error of all estimators against sample size",
@@ -154,8 +155,8 @@ pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
         ]
     };
     sweep.artefact_output(session, of_paper, |experiment, curves| {
-        // These two differ in pairing only, since both draw without replacement; the paper's ablation also
-        // draws with replacement.
+        // The two judged estimators differ in pairing only, since both draw without replacement; the paper's
+        // ablation also draws with replacement.
         let judged = curves.only(|panel| is_of_paper(experiment.datasets[panel].known), Contender::ALL);
         Ok(vec![
             judged.below(
@@ -173,7 +174,7 @@ pub(crate) fn fig8(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Figure 10: linear objective error of all estimators, n ≤ 12.
+/// Generates figure 10: linear objective error of all estimators, n ≤ 12.
 pub(crate) fn fig10(session: &Session) -> Result<ArtefactOutput> {
     let sweep = Sweep {
         title: "Figure 10: linear objective error against sample size",

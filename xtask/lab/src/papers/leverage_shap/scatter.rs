@@ -15,10 +15,10 @@ use crate::reproduce::verdict::{By, Case, Test};
 /// Sample size as a multiple of n.
 const MULTIPLE: usize = 5;
 
-/// Approximate number of points drawn per estimator and panel; more would hide each other.
+/// Approximate number of points drawn per estimator and panel; more points would hide each other.
 const POINTS: usize = 200;
 
-/// Figure 1.
+/// Generates figure 1.
 pub(crate) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &all_datasets())?;
     let mut data = Table::new("data", ["dataset", "estimator", "run", "player", "true", "predicted"]);

@@ -1,4 +1,4 @@
-//! Figure 2: the distribution of the sizes of sampled sets.
+//! Figure 2: the size distribution of sampled coalitions.
 
 use anyhow::{Context, Result};
 use apportion::estimators::Pairing;
@@ -20,7 +20,7 @@ const PLAYERS: [usize; 3] = [10, 100, 1000];
 /// Number of sets drawn per possible size.
 const DRAWS_PER_SIZE: usize = 100;
 
-/// Figure 2.
+/// Generates figure 2.
 pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let mut data = Table::new("data", ["players", "law", "size", "probability", "drawn", "draws"]);
     let mut table = Table::new(
@@ -148,7 +148,7 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
     ]
 }
 
-/// Goodness of fit of draws to a distribution.
+/// Result of a χ² goodness-of-fit test of drawn sizes against a distribution.
 struct Fit {
     statistic: f64,
     freedom: f64,

@@ -33,7 +33,8 @@ pub(crate) struct Sweep {
     pub(crate) centre: Centre,
 }
 
-/// Curves on which claims are judged: the paper's datasets and estimators, in our runs or in the authors'.
+/// Curves on which claims are judged: the paper's datasets and estimators, in our runs or in the authors'
+/// runs.
 pub(crate) struct JudgedCurves {
     pub(crate) curves: Curves,
     /// Number of players by panel.

@@ -1,5 +1,5 @@
-//! Synthetic games with a given γ (appendix F), constructed as by the authors: b is a combination of a vector
-//! in the column span of A and one orthogonal to it, and v is computed from b.
+//! Synthetic games with a given γ (appendix F), constructed as in the authors' code: b combines a vector in
+//! the column span of A with a vector orthogonal to it, and v is computed from b.
 
 use anyhow::{Context, Result};
 use apportion::games::{Purpose, TabulatedGame, parallel, stream};
@@ -14,7 +14,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Increased when the games change.
+/// Increased when the games change, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 2;
 
 /// A game with its Shapley values.
@@ -31,9 +31,9 @@ impl Synthetic {
     /// r a normal vector minus its projection on the span of A; then `v(z) = b_z / √w(|z|) + |z|/n`, v(0) = 0
     /// and v(1) = 1. `γ = ‖Aφ − b‖² / ‖Aφ‖² = (α / (1 − α))²`.
     ///
-    /// The authors use for r the last column of Q in the QR decomposition of A, whose rank is n − 1: a unit
-    /// vector orthogonal to the span, the same in all runs, whose direction depends on rounding errors. Here
-    /// it is drawn.
+    /// The authors use for r the last column of Q in the QR decomposition of A, whose rank is n − 1. This is
+    /// a unit vector orthogonal to the span. It is the same in all runs, and its direction depends on
+    /// rounding errors. Here, r is drawn at random.
     pub(crate) fn new(players: usize, alpha: f64, seed: u64) -> Result<Self> {
         let mut rng = stream(seed, Purpose::Experiment, 0);
         let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
@@ -62,7 +62,7 @@ impl Synthetic {
     }
 }
 
-/// Identifies an estimate on one synthetic game.
+/// Checkpoint key of an estimate on one synthetic game.
 #[derive(Serialize)]
 struct SyntheticKey {
     players: usize,
@@ -101,7 +101,7 @@ pub(crate) struct Errors {
 }
 
 /// Returns the errors of `contenders` on games with `players` players at the levels `alphas` from `budget`
-/// evaluations, by contender, level and run.
+/// evaluations, indexed by contender, then by level, then by run.
 pub(crate) fn errors(
     session: &Session,
     contenders: &[Contender],
@@ -145,7 +145,7 @@ fn measure(cell: &Cell<SyntheticKey, (Contender, &Synthetic)>) -> Result<Errors>
     let seed = ("synthetic estimate", estimator, players, alpha, budget, run, cell.made_of.seed);
     let explanation = contender.estimator().estimate(&synthetic.game, budget, derive_seed(&seed)?)?;
     let distance = squared_distance(&explanation.values, &synthetic.truth);
-    // Σφ̃ = Σφ = 1, so the difference equals its own projection.
+    // Σφ̃ = Σφ = 1, so φ̃ − φ equals its projection P(φ̃ − φ).
     Ok(Errors {
         error: distance / squared_norm(&synthetic.truth),
         excess: distance / (players as f64 * synthetic.residual),

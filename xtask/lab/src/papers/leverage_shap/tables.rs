@@ -25,7 +25,7 @@ struct Errors {
     table: Table,
 }
 
-/// Errors of one series of runs.
+/// Errors of one source of runs: ours or the authors'.
 struct Compared {
     datasets: Vec<DatasetErrors>,
 }
@@ -33,7 +33,8 @@ struct Compared {
 /// Errors on one dataset, by contender.
 struct DatasetErrors {
     title: String,
-    /// Whether claims are judged on it: the paper uses it, and 10n does not cover all coalitions.
+    /// Whether claims are judged on the dataset: the paper uses it, and 10n evaluations do not cover all
+    /// coalitions.
     is_judged: bool,
     /// The errors of each contender, by run.
     errors: Vec<(Contender, Vec<f64>)>,
@@ -106,7 +107,8 @@ impl DatasetErrors {
         self.errors.iter().find(|errors| errors.0 == contender).map(|errors| errors.1.as_slice())
     }
 
-    /// Tests that a statistic of `one` is below that of `other`, by resampling the runs.
+    /// Tests that a statistic of the errors of `one` is below the same statistic for `other`, by resampling
+    /// the runs.
     fn is_below(&self, which: usize, one: Contender, other: Contender) -> Option<Test> {
         let (one, other) = (self.errors(one)?, self.errors(other)?);
         let ratio = |runs: &[usize]| {
@@ -115,7 +117,7 @@ impl DatasetErrors {
         Some(Resamples::draw(one.len(), ratio).below(1.0))
     }
 
-    /// Returns the contender with the smallest value of a statistic.
+    /// Returns the title of the contender with the smallest value of a statistic.
     fn least(&self, which: usize) -> &'static str {
         let value = |errors: &(Contender, Vec<f64>)| statistic(&errors.1, which).1;
         let best = self.errors.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
@@ -172,7 +174,8 @@ impl Compared {
         .prints(printed::means(&[LeverageShap]))
     }
 
-    /// Returns the claim that each statistic ascends in the given order of contenders.
+    /// Returns the claim that each statistic of the error increases from one contender to the next, in the
+    /// given order.
     fn ordered(&self, claim: &str, source: &str, order: &[Contender]) -> Claim {
         let pairs: Vec<_> = order.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let names: Vec<&str> = order.iter().map(|contender| contender.title()).collect();
@@ -199,7 +202,7 @@ impl Compared {
     }
 }
 
-/// Table 1: the three main estimators.
+/// Generates table 1: the three main estimators.
 pub(crate) fn table1(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
@@ -222,7 +225,7 @@ pub(crate) fn table1(session: &Session) -> Result<ArtefactOutput> {
     Ok(output(errors, claims))
 }
 
-/// Table 4: all estimators.
+/// Generates table 4: all estimators.
 pub(crate) fn table4(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
@@ -264,7 +267,7 @@ fn output(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> ArtefactO
     }
 }
 
-/// Table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
+/// Generates table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
 pub(crate) fn table2(session: &Session) -> Result<ArtefactOutput> {
     let experiment = experiment(session, &all_datasets())?;
     let contenders = [OptimizedKernelShap, LeverageShap, LeverageShapDeterministic];
@@ -298,18 +301,20 @@ pub(crate) fn table2(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// The pair of table 2: the error of the first is divided by the error of the second.
+/// The pair of contenders in table 2: the error of the first is divided by the error of the second.
 const RATIO: (Contender, Contender) = (LeverageShap, OptimizedKernelShap);
 
-/// The pair of this project's target, with the default of the library.
+/// The pair of contenders for this project's target: the first is the default of the library.
 const TARGET: (Contender, Contender) = (LeverageShapDeterministic, OptimizedKernelShap);
 
-/// Returns the ratio of the authors' runs on a dataset, whose panel is its column in the paper's tables.
+/// Returns the error ratio in the authors' runs on a dataset. The panel of a dataset is its column in the
+/// paper's tables.
 fn ratio_of_authors(theirs: &Curves, name: &str, level: usize, centre: Centre) -> Option<f64> {
     theirs.ratio_of((printed::column(name)?, level), RATIO, centre)
 }
 
-/// Creates a table with one row per dataset (`names` by panel) and one column per sample size.
+/// Creates a table with one row per dataset and one column per sample size; `names` contains the name of each
+/// panel's dataset.
 fn ratio_table((curves, theirs): (&Curves, &Curves), names: &[&str], caption: &str, centre: Centre) -> Table {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
     let levels = curves.levels.iter().map(|level| level.label.clone());
@@ -383,7 +388,7 @@ impl Average {
         Some(Self { what, ratio })
     }
 
-    /// Returns the case that it is below `limit`.
+    /// Returns the case that the average is below `limit`.
     fn below(&self, limit: f64) -> Case {
         let name = format!("{} at most {limit} ({})", self.what, significant(self.ratio.value));
         Case::new(name, self.ratio.below(limit))
@@ -449,8 +454,8 @@ mod tests {
     use crate::comparison::{Level, Point};
     use crate::reproduce::verdict::Verdict;
 
-    /// Creates two panels with sample sizes 5n … 160n. The runs are equal except for an alternating factor of
-    /// 1 and 3; the second panel covers all coalitions from 20n.
+    /// Creates two panels with sample sizes 5n … 160n. The errors of the runs alternate between one and three
+    /// times the given error; the second panel covers all coalitions from 20n.
     fn curves(leverage: f64, optimized: f64, runs: usize) -> Curves {
         let errors =
             |scale: f64| (0..runs).map(|run| if run % 2 == 0 { scale } else { 3.0 * scale }).collect();
@@ -488,7 +493,7 @@ mod tests {
     fn entries_of_table_2_are_leverage_shap_over_optimized_kernel_shap() {
         let theirs =
             authors().unwrap().curves(Along::SampleSize, Metric::Error, Contender::ALL, Centre::Mean);
-        // Errors 1, 3 and 2, 6 with means 2 and 4.
+        // The errors are 1, 3 and 2, 6, with means 2 and 4.
         let ours = curves(1.0, 2.0, 2);
         let table = ratio_table((&ours, &theirs), &["diabetes", "iris"], "", Centre::Mean);
         assert_eq!(text(&table.rows[0][1]), "\"0.500 (0.314)\"");

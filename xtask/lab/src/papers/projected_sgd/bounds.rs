@@ -45,24 +45,24 @@ const PLAYERS: [usize; 3] = [4, 8, 12];
 /// The numbers of steps T.
 const STEPS: [usize; 5] = [256, 1024, 4096, 16384, 65536];
 
-/// Constant steps in units of 1/μ, with the corrected μ.
+/// Sizes of constant steps in units of 1/μ, with the corrected μ.
 const CONSTANTS: [f64; 3] = [0.02, 0.005, 0.00125];
 
-/// Maximum excess of a slope in T over the slope of the bound.
+/// Maximum amount by which a slope in T may exceed the slope of the bound.
 const SLACK: f64 = 0.2;
 
-/// Maximum deviation from 1 of the slope of the remaining error in a constant step.
+/// Maximum deviation from 1 of the slope of the log remaining error against the log size of a constant step.
 const PROPORTION: f64 = 0.2;
 
 /// The estimator used in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
-    /// With the printed μ, so that steps are twice as long as with [`Self::Inverse`].
+    /// Inverse steps with the printed μ, which are twice as long as with [`Self::Inverse`].
     PrintedInverse,
     Inverse,
     SquareRoot,
-    /// Index of the step in [`CONSTANTS`].
+    /// A constant step, given by its index in [`CONSTANTS`].
     Constant(usize),
     /// Optimized Monte Carlo with the same number of evaluations.
     Orders,
@@ -118,7 +118,7 @@ impl Kind {
         ))
     }
 
-    /// Returns the squared errors in units of D², by T.
+    /// Returns the squared error after each number of steps T in `lengths`, in units of D².
     fn errors(self, known: &KnownGame, lengths: &[usize], seed: u64) -> Result<Vec<f64>> {
         let Some(estimator) = self.estimator(known) else {
             return Ok(Descent::new(known).errors(PrintedRule::Inverse, lengths, seed));
@@ -133,7 +133,7 @@ impl Kind {
     /// Returns a digest of the method, computed from its results.
     fn digest(self, known: &KnownGame) -> Result<Digest> {
         match self.estimator(known) {
-            // Probe on the game itself, since the ball depends on the game.
+            // Probe the estimator on the game itself, since its ball K depends on the game.
             Some(estimator) => {
                 let answer = estimator.estimate(&known.game, STEPS[0] + 2, 1)?;
                 Digest::of_data(&(estimator.name(), estimator.settings(), answer))
@@ -142,7 +142,7 @@ impl Kind {
         }
     }
 
-    /// Returns the bound of the mean squared error in units of D², or `None` if the theory gives none for
+    /// Returns the bound on the mean squared error in units of D², or `None` if the theory gives no bound for
     /// these constants.
     fn bound(self, known: &KnownGame, steps: usize, constants: Constants) -> Option<f64> {
         let rule = match (self, constants) {
@@ -159,12 +159,12 @@ impl Kind {
     }
 }
 
-/// Returns a constant step γ.
+/// Returns the constant step γ with this index in [`CONSTANTS`].
 fn constant_step(which: usize, known: &KnownGame) -> f64 {
     CONSTANTS[which] / known.bounds.strong_convexity(Constants::Corrected)
 }
 
-/// Identifies the runs of all lengths on one game.
+/// Checkpoint key of the errors in one game, for all numbers of steps.
 #[derive(Serialize)]
 struct RunKey {
     players: usize,
@@ -183,15 +183,15 @@ fn errors(cell: &Cell<RunKey, &KnownGame>) -> Result<Errors> {
     Ok(Errors(kind.errors(cell.with, &STEPS, seed)?))
 }
 
-/// All runs of one kind in games of one size.
+/// All runs of one estimator in the games of one size.
 struct Series {
     players: usize,
     kind: Kind,
-    /// Errors by game and T.
+    /// Errors, indexed by game, then by T.
     errors: Vec<Vec<f64>>,
-    /// Bounds as printed; empty if there are none.
+    /// Bounds as printed, indexed by game, then by T; empty if there are none.
     printed: Vec<Vec<f64>>,
-    /// Bounds with corrected constants, by game and T.
+    /// Bounds with corrected constants, indexed by game, then by T.
     corrected: Vec<Vec<f64>>,
 }
 
@@ -219,7 +219,7 @@ impl Series {
         }
     }
 
-    /// Returns the ratio of error to bound, averaged over the games, at the T where it is largest.
+    /// Returns the ratio of error to bound, averaged over the games, for the T with the largest ratio.
     fn largest_share(&self, constants: Constants) -> f64 {
         (0..STEPS.len()).map(|level| mean(&self.shares(level, constants))).fold(0.0, f64::max)
     }
@@ -252,7 +252,7 @@ pub(super) fn bounds(session: &Session) -> Result<ArtefactOutput> {
         for kind in Kind::ALL {
             for ((pair, known), played) in of_size.iter().enumerate().zip(played) {
                 let method = kind.digest(known)?;
-                // The truth is enumerated from the game and thus needs no separate digest.
+                // The exact values are enumerated from the game and thus need no separate digest.
                 cells.push(Cell {
                     key: RunKey { players, pair, kind, steps: STEPS },
                     made_of: Ingredients::new("bounds", 1, session.seed, played, &method),
@@ -422,7 +422,7 @@ fn sum_for_condition(games: &[Vec<KnownGame>]) -> Claim {
     )
 }
 
-/// Returns the source of a bound.
+/// Returns where a bound is stated: in the paper, or in this project.
 fn source(constants: Constants) -> &'static str {
     match constants {
         Constants::Printed => "section 4.2",
@@ -431,7 +431,7 @@ fn source(constants: Constants) -> &'static str {
 }
 
 /// Judges the bound of a rule whose error decreases like a power of 1/T. Methods without this bound are
-/// reported for comparison; if they all decrease as fast, there is no verdict.
+/// reported for comparison; if the errors of all these methods decrease as fast, there is no verdict.
 fn rate(all: &[Series], claim: &str, kind: Kind, power: f64, constants: Constants) -> Claim {
     let of = |kind: Kind| all.iter().filter(move |series| series.kind == kind);
     let words =

@@ -14,19 +14,20 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Half-width of a 95% interval in standard errors.
+/// Half-width of a 95% interval, as a multiple of the standard error.
 const HALF_WIDTH: f64 = 1.96;
 
-/// Minimum error, as a multiple of the error of the truth itself, that counts as evidence.
+/// Minimum error that counts as evidence, as a multiple of the error of the reference values themselves.
 const ABOVE_NOISE: f64 = 4.0;
 
 /// The smallest T in the authors' plots of d = 16 (`idx = np.arange(100, n_iter, 100)` in their notebooks).
 const FIRST_PLOTTED: usize = 100;
 
-/// Iterations of optimized Monte Carlo that the paper uses as the truth at d = 300.
+/// Number of iterations of optimized Monte Carlo from which the paper computes its reference values at d =
+/// 300.
 const TRUTH_OF_PAPER: usize = 5000;
 
-/// Figure 2: d = 16.
+/// Generates figure 2: d = 16.
 pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let measured = [Task::Classification, Task::Regression]
         .into_iter()
@@ -66,7 +67,7 @@ pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Figure 3: d = 300.
+/// Generates figure 3: d = 300.
 pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     let measured = vec![measured(session, Task::Classification, HIGH)?];
     let of_paper = variance_of_paper(session, measured[0].setting, TRUTH_OF_PAPER)?;
@@ -130,13 +131,13 @@ pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Runs the methods of a figure on all its pairs.
+/// Runs the methods of a figure on all pairs of individual and reference.
 fn measured(session: &Session, task: Task, players: usize) -> Result<Measured> {
     let setting = Setting { task, players, pairs: Pairs::Shown, count: session.runs };
     measure(session, setting, &Method::of_figure(players), &passes(session, players))
 }
 
-/// Returns the methods of the paper.
+/// Returns the measured methods that the paper proposes.
 fn own_methods(measured: &Measured) -> Vec<Method> {
     all_methods(measured).into_iter().filter(|method| method.is_of_paper()).collect()
 }
@@ -161,7 +162,7 @@ fn x_axis() -> Axis {
     Axis::log("evaluations", f64::MIN_POSITIVE)
 }
 
-/// Creates a panel of the errors of some methods against the cost of their draws.
+/// Creates a panel that shows the errors of some methods against the number of evaluations.
 fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Panel {
     let mut marks = Vec::new();
     let curves = || methods.iter().filter_map(|&method| measured.curve(method));
@@ -194,7 +195,7 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     }
 }
 
-/// Returns the cases of `method` being below `with` at each budget.
+/// Returns, for each budget, the case that the error of `method` is below the error of `with`.
 pub(super) fn cases(measured: &Measured, method: Method, with: Method) -> Vec<Case> {
     let noise = ABOVE_NOISE * measured.noise();
     let Some((curve, other)) = measured.curve(method).zip(measured.curve(with)) else { return Vec::new() };
@@ -232,12 +233,12 @@ fn outperforms(
     judge(claim, source, "a proposed method on a task", all)
 }
 
-/// Errors used for classical Monte Carlo.
+/// The errors that are used for classical Monte Carlo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Classical {
     /// Errors of classical Monte Carlo itself.
     Drawn,
-    /// The errors that the authors plot under its name: optimized Monte Carlo at half of T.
+    /// The errors that the authors plot as classical Monte Carlo: optimized Monte Carlo with T/2.
     AsPlotted,
 }
 
@@ -316,7 +317,7 @@ fn halves(measured: &[Measured]) -> Claim {
     )
 }
 
-/// Judges whether the truth used in the paper is accurate enough for its figure.
+/// Judges whether the reference values used in the paper are accurate enough for its figure.
 fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
     let of_pairs = |method: Method| {
         let curve = measured.curve(method).filter(|_| method.is_of_paper())?;
@@ -383,7 +384,7 @@ fn by_budget(
     table
 }
 
-/// Returns all numbers of the figure.
+/// Creates the table of all numbers in the figure.
 pub(super) fn data(measured: &[Measured]) -> Table {
     table!("data", [
         for one in measured;

@@ -8,10 +8,11 @@ use apportion::samplers::permutation;
 use super::task::{Setting, budget};
 use crate::reproduce::verdict::Claim;
 
-/// Number of permutations T; every player gets this many contributions from both algorithms.
+/// Number of permutations T. Both algorithms average this number of marginal contributions for every player.
 const ORDERS: usize = 50;
 
-/// Algorithm 1 with T permutations. v(r) = 0 by definition (section 2.1), so it is not evaluated.
+/// Computes Algorithm 1 with T permutations. v(r) = 0 by definition (section 2.1), so the reference is not
+/// evaluated.
 fn optimized(game: &dyn Game, orders: usize, seed: u64) -> Result<Vec<f64>> {
     let players = game.players();
     let mut values = vec![0.0; players];
@@ -27,8 +28,8 @@ fn optimized(game: &dyn Game, orders: usize, seed: u64) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// The algorithm of Štrumbelj and Kononenko with T permutations per player: evaluates the predecessors of the
-/// player with and without it.
+/// Computes the algorithm of Štrumbelj and Kononenko with T permutations per player: evaluates the
+/// predecessors of the player, with and without the player.
 fn classical(game: &dyn Game, orders: usize, seed: u64) -> Result<Vec<f64>> {
     let players = game.players();
     let mut values = vec![0.0; players];

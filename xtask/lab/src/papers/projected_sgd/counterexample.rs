@@ -26,7 +26,7 @@ impl DiscreteDistribution {
 
     /// Returns `P(Z ≥ A(2 + 4a))` with `A = E[Z]`.
     pub(super) fn beyond(&self, a: f64) -> f64 {
-        // Include values that equal the limit up to rounding.
+        // The factor includes values that equal the limit up to rounding.
         let limit = self.mean() * (2.0 + 4.0 * a) * (1.0 - 1e-12);
         self.points.iter().filter(|(value, _)| *value >= limit).map(|(_, probability)| probability).sum()
     }
@@ -55,7 +55,7 @@ impl DiscreteDistribution {
         let of_mask = |mask: usize| {
             let mut point = vec![0.0; players];
             descent.step(&mut point, mask, rule.length(&known, 1));
-            // φ_0 is 0.
+            // The average includes φ_0, which is 0.
             let average: Vec<f64> = point.iter().map(|value| weight * value).collect();
             (squared_distance(&average, &known.truth), probabilities[mask.count_ones() as usize])
         };
@@ -78,7 +78,8 @@ pub(super) struct AlikeDraws {
     pub(super) steps: usize,
     /// `‖φ̄ − φ*‖²`, which is used as ε.
     pub(super) error: f64,
-    /// A, the printed bound on its mean, for the printed sum for κ, which is the largest of its readings.
+    /// A, the printed bound on the mean of the error. It uses the printed sum for κ, which is the largest of
+    /// the possible readings of κ.
     pub(super) bound: f64,
 }
 
@@ -119,7 +120,7 @@ impl AlikeDraws {
 
     /// Returns whether the probability is within the bound, as it must be.
     pub(super) fn is_bounded(&self) -> bool {
-        // Below 2 A, there is no bound.
+        // The inequality bounds only errors of at least 2A.
         self.error < 2.0 * self.bound || self.log_of_probability() <= self.log_of_bound()
     }
 }
@@ -137,7 +138,7 @@ mod tests {
             assert!((distribution.mean() - 1.0).abs() < 1e-12);
             assert!((distribution.beyond(a) - 1.0 / (2.0 + 4.0 * a)).abs() < 1e-12);
         }
-        // Beyond a = 1.6 this violates the inequality, and before it does not.
+        // For a above 1.6 the distribution violates the inequality, for smaller a it does not.
         assert!(DiscreteDistribution::of_two_points(1.5).beyond(1.5) < 2.0 * (-1.5f64 * 1.5).exp());
         assert!(DiscreteDistribution::of_two_points(1.7).beyond(1.7) > 2.0 * (-1.7f64 * 1.7).exp());
     }
@@ -147,7 +148,7 @@ mod tests {
         let distribution = DiscreteDistribution::of_one_step().unwrap();
         let total: f64 = distribution.points.iter().map(|(_, probability)| probability).sum();
         assert!((total - 1.0).abs() < 1e-9);
-        // Compare with a sample mean of the errors of single steps.
+        // Compare the exact mean with the sample mean of the errors after single steps.
         let mut rng = stream(1, Purpose::Experiment, 0);
         let draws = 200_000;
         let mut sum = 0.0;

@@ -25,7 +25,7 @@ pub(super) enum PrintedRule {
 }
 
 impl PrintedRule {
-    /// Returns the corresponding rule of the bounds.
+    /// Returns the step rule whose bound applies to this rule.
     pub(super) fn of_bound(self, known: &KnownGame) -> StepRule {
         match self {
             Self::Inverse => StepRule::Inverse,
@@ -34,7 +34,7 @@ impl PrintedRule {
         }
     }
 
-    /// Returns γ_t, for t from 1.
+    /// Returns the step size γ_t, for t from 1.
     pub(super) fn length(self, known: &KnownGame, step: usize) -> f64 {
         let (t, convexity) = (step as f64, known.bounds.strong_convexity(Constants::Printed));
         match self {
@@ -55,12 +55,13 @@ impl PrintedRule {
     }
 }
 
-/// The algorithm in a game, with the distribution of its draws.
+/// The printed algorithm for one game, with the distribution from which coalitions are drawn.
 pub(super) struct Descent<'a> {
     known: &'a KnownGame,
     /// Cumulative probabilities of the coalitions by mask, with index mask − 1.
     cumulative: Vec<f64>,
-    /// `2 w_S / p_S` by size: the factor of residual and row of a drawn coalition.
+    /// `2 w_S / p_S` for each coalition size: the factor by which a drawn coalition's residual and row are
+    /// multiplied in the gradient.
     factors: Vec<f64>,
 }
 
@@ -98,7 +99,7 @@ impl<'a> Descent<'a> {
         self.project(point);
     }
 
-    /// Proj_K: projects onto the plane and then, within the plane, onto the ball.
+    /// Computes Proj_K: projects onto the plane and then, within the plane, onto the ball.
     fn project(&self, point: &mut [f64]) {
         let count = point.len() as f64;
         let mean = point.iter().sum::<f64>() / count;
@@ -109,7 +110,7 @@ impl<'a> Descent<'a> {
         point.iter_mut().for_each(|value| *value = centre + scale * (*value - mean));
     }
 
-    /// Returns `‖φ̄_T − φ*‖²/D²` for each T in `lengths`, which must be ascending, along one run.
+    /// Returns `‖φ̄_T − φ*‖²/D²` in one run, for each T in `lengths`, which must be ascending.
     pub(super) fn errors(&self, rule: PrintedRule, lengths: &[usize], seed: u64) -> Vec<f64> {
         let players = self.known.players();
         let mut rng = stream(seed, Purpose::Experiment, 0);
@@ -152,7 +153,7 @@ mod tests {
             descent.project(&mut nearest);
             assert!((nearest.iter().sum::<f64>() - known.total()).abs() < 1e-12);
             assert!(squared_norm(&nearest).sqrt() < known.norm + 1e-12);
-            // (z − Pz)·(y − Pz) ≤ 0 for every y in the set.
+            // P projects onto a convex set if (z − Pz)·(y − Pz) ≤ 0 for every y in the set.
             for scale in [0.01, 0.3, 3.0] {
                 let mut other = drawn(scale);
                 descent.project(&mut other);
@@ -183,7 +184,7 @@ mod tests {
                     if mask >> player & 1 == 1 { 2.0 * weights[size] * residual } else { 0.0 };
             }
         }
-        // Only the component along the plane remains.
+        // The projection keeps only the gradient's component along the plane.
         let mean = gradient.iter().sum::<f64>() / 4.0;
         for (moved, gradient) in moved.iter().zip(&gradient) {
             assert!((moved + gradient - mean).abs() < 1e-8, "{moved} {gradient}");

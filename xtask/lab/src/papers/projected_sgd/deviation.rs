@@ -1,5 +1,5 @@
 //! The high-probability bounds of appendix 8.2, derived from the deviation inequality of section 4.2, and
-//! bounds that do hold.
+//! corrected bounds that do hold.
 //!
 //! # As printed
 //!
@@ -32,9 +32,9 @@
 //! ```
 //!
 //! for any μ for which F is μ-strongly convex, with κ = B/μ. (The averages of the paper are over φ_0 to φ_T
-//! and φ_1 to φ_T: one more term, which increases neither bound.) The first is below the printed bound for
-//! the same rule, which is therefore true. The second decreases like exp(−ε²T), and the printed one like
-//! exp(−ε²T²), which is impossible.
+//! and φ_1 to φ_T: one more term, which increases neither bound.) The first bound is below the printed bound
+//! for the same rule, which is therefore true. The second bound decreases like exp(−ε²T), but the printed
+//! bound for that rule like exp(−ε²T²), which is impossible.
 
 use anyhow::Result;
 
@@ -61,10 +61,10 @@ const INVERSE_STEPS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, 1 << 23];
 /// Numbers of steps T in the event that all draws agree, for a rule whose printed bound holds.
 const SQUARE_ROOT_STEPS: [usize; 2] = [1 << 14, 1 << 20];
 
-/// Constant steps in units of 1/μ, each for 1/γ steps.
+/// Sizes of constant steps γ, in units of 1/μ. Each run takes 1/γ steps.
 const CONSTANTS: [f64; 4] = [5e-3, 5e-4, 5e-5, 5e-6];
 
-/// Values of ε/A at which bounds are compared, starting where the printed one is below 1.
+/// Values of ε/A at which bounds are compared, starting where the printed bound is below 1.
 const RATIOS: [f64; 6] = [6.0, 8.0, 12.0, 20.0, 100.0, 10_000.0];
 
 pub(super) fn deviation(session: &Session) -> Result<ArtefactOutput> {
@@ -152,7 +152,7 @@ fn of_any_number(one_step: &DiscreteDistribution) -> Claim {
     )
 }
 
-/// Events in which all draws agree, by rule.
+/// The events in which all draws agree, for each step rule.
 struct Alike(Vec<AlikeDraws>);
 
 impl Alike {
@@ -215,7 +215,7 @@ impl Alike {
     }
 }
 
-/// A share of runs next to its bound.
+/// The share of runs with an error of at least ε, and the bound on this share.
 struct Share {
     title: String,
     players: usize,
@@ -435,7 +435,7 @@ mod tests {
 
     use super::super::descent::Descent;
 
-    /// Returns F.
+    /// Returns the objective F at a point.
     fn objective(known: &KnownGame, point: &[f64]) -> f64 {
         let (values, weights) = (known.game.values_in_order(), weights(point.len()));
         let of_mask = |mask: usize| {
@@ -445,7 +445,7 @@ mod tests {
         (1..values.len() - 1).map(of_mask).sum()
     }
 
-    /// Returns the gradient for a drawn coalition.
+    /// Returns the stochastic gradient for a drawn coalition.
     fn draw_gradient(known: &KnownGame, point: &[f64], mask: usize) -> Vec<f64> {
         let size = mask.count_ones() as usize;
         let values = known.game.values_in_order();
@@ -488,7 +488,7 @@ mod tests {
                         .sum();
                     left += weight * (objective(&known, &point) - least);
                     martingale += weight * (mean - along(&own));
-                    // The step for the smallest eigenvalue is half the printed one.
+                    // The step for the smallest eigenvalue is half the printed step.
                     let length =
                         rule.length(&known, step) * if rule == PrintedRule::Inverse { 0.5 } else { 1.0 };
                     descent.step(&mut point, mask, length);
@@ -506,7 +506,7 @@ mod tests {
         }
     }
 
-    /// Checks all sequences of draws in a game with two players.
+    /// The test enumerates all sequences of draws in a game with two players.
     #[test]
     fn no_bound_that_holds_is_exceeded_by_the_law_of_all_draws() {
         let known = KnownGame::draw(2, 0, 4).unwrap();

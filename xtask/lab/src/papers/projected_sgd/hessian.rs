@@ -5,9 +5,9 @@ use super::theory::weights;
 /// Eigenvalues of the Hessian of `F(φ) = Σ_S w_S (y_S − x·φ)²`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spectrum {
-    /// Eigenvalue of all n − 1 directions along the plane Σφ = c.
+    /// Eigenvalue for all n − 1 directions along the plane Σφ = c.
     pub(super) along: f64,
-    /// Eigenvalue of the direction orthogonal to this plane.
+    /// Eigenvalue for the direction orthogonal to this plane.
     pub(super) across: f64,
 }
 

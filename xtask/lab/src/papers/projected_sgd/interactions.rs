@@ -20,7 +20,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// Numbers of permutations T whose evaluations each method may use.
+/// Numbers of permutations T. The budget of each method is the number of evaluations for T permutations.
 const PASSES: [usize; 3] = [16, 64, 256];
 
 /// The tasks, from nearly additive games to a threshold.
@@ -32,7 +32,7 @@ const TASKS: [Task; 5] = [
     Task::Classification,
 ];
 
-/// The methods on one task, and its distance from additivity.
+/// The results of the methods on one task, and the share of its games' variation that is due to interactions.
 struct Point {
     measured: Measured,
     /// Share of the game's variation not explained by additive games, averaged over the pairs.
@@ -50,7 +50,7 @@ pub(super) fn interactions(session: &Session) -> Result<ArtefactOutput> {
             Ok(Point { share: share_of_interactions(&measured, session.seed)?, measured })
         })
         .collect::<Result<Vec<Point>>>()?;
-    // Reuses the cells of figure 3.
+    // These settings reuse the cells of figure 3.
     let setting =
         Setting { task: Task::Classification, players: HIGH, pairs: Pairs::Shown, count: session.runs };
     let high = measure(session, setting, &Method::proposed(HIGH), &passes(session, HIGH))?;
@@ -110,7 +110,7 @@ fn means(measured: &Measured, level: usize) -> Vec<(Method, Measurement, f64)> {
         .collect()
 }
 
-/// Returns the cases of optimized Monte Carlo being below each gradient method at every budget.
+/// Returns, for each gradient method and budget, the case that the error of optimized Monte Carlo is smaller.
 fn turned_cases(measured: &Measured) -> Vec<Case> {
     let Some(own) = measured.curve(Method::Optimized) else { return Vec::new() };
     let gradients = Method::gradients(LOW).into_iter().filter_map(|method| measured.curve(method));
@@ -124,7 +124,8 @@ fn turned_cases(measured: &Measured) -> Vec<Case> {
         .collect()
 }
 
-/// Returns the cases of each gradient method being below optimized Monte Carlo at every budget.
+/// Returns, for each gradient method and budget, the case that its error is below the error of optimized
+/// Monte Carlo.
 fn cases(measured: &Measured) -> Vec<Case> {
     let players = measured.setting.players;
     let gradients = Method::gradients(players).into_iter();

@@ -13,7 +13,7 @@ use crate::comparison::squared_norm;
 use crate::reproduce::ingredients::Digest;
 use crate::reproduce::store::derive_seed;
 
-/// Ratio of D to the norm that it bounds.
+/// Ratio of D to ‖φ*‖, which D bounds.
 const ROOM: f64 = 1.1;
 
 /// Number of points of K at which gradients are computed, in addition to φ* and φ_0.
@@ -134,7 +134,7 @@ mod tests {
             members.iter().for_each(|&player| gradient[player] += factor);
         }
         assert!(known.gradient_square(&point) > squared_norm(&gradient));
-        // Doubling the residuals multiplies their squares by four.
+        // Doubling the residuals multiplies the squared norm by four.
         let zero = [0.0; 4];
         let doubled = KnownGame {
             game: TabulatedGame::new(values.iter().map(|v| 2.0 * v).collect(), 1).unwrap(),

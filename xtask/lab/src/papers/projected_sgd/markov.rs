@@ -22,7 +22,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::quantile;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Values of ε/A; the bound is the reciprocal.
+/// Values of ε/A; the bound is the reciprocal of ε/A.
 const TIMES: [f64; 4] = [1.5, 2.0, 5.0, 10.0];
 
 pub(super) fn markov(session: &Session) -> Result<ArtefactOutput> {
@@ -63,17 +63,17 @@ pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
     ]
 }
 
-/// Returns whether two rules are equal, up to the size of a constant step.
+/// Returns whether two rules are of the same kind; constant steps of different sizes are alike.
 pub(super) fn is_alike(one: PrintedRule, other: PrintedRule) -> bool {
     std::mem::discriminant(&one) == std::mem::discriminant(&other)
 }
 
-/// Returns the tails of one kind of rule.
+/// Returns the tails whose rule is of the same kind as `rule`.
 fn tails_of(tails: &[Tail], rule: PrintedRule) -> Vec<&Tail> {
     tails.iter().filter(|tail| is_alike(tail.rule, rule)).collect()
 }
 
-/// Returns the values of ε for a game and a T: the multiples of A that an error can reach.
+/// Returns the values of ε for a game and a number of steps: the multiples of A that an error can reach.
 fn limits(tail: &Tail, level: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
     let bound = tail.bound(level);
     TIMES.into_iter().map(move |times| (times, times * bound)).filter(|(_, limit)| *limit <= MAX_ERROR)

@@ -85,8 +85,8 @@ pub(super) enum Method {
     Classical,
     /// Optimized Monte Carlo: algorithm 1.
     Optimized,
-    /// Section 4 with the conventions of the authors' code: half the paper's gradient, projection on Σφ =
-    /// v(M) only.
+    /// Projected stochastic gradient descent (section 4) with the conventions of the authors' code: half the
+    /// paper's gradient, and a projection on Σφ = v(M) only.
     Gradient(Step, Answer),
     /// Not in the paper: Algorithm 1 on permutations and their reverses.
     Antithetic,

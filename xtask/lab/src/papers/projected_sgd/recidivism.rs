@@ -1,4 +1,4 @@
-//! A model of the COMPAS data, trained here because the paper's is not published.
+//! A model of the COMPAS data, trained here because the paper's model is not published.
 //!
 //! Ridge-penalized logistic regression of "score Medium or High" on the seven attributes: an indicator for
 //! each level of the categories, and age and log(1 + priors), standardized, with their squares. Every fifth
@@ -67,7 +67,7 @@ pub(super) struct Quality {
     /// Accuracy of always predicting the more frequent class of the training rows.
     pub(super) accuracy_of_majority: f64,
     pub(super) log_loss: f64,
-    /// Log loss of always predicting the share in the training rows.
+    /// Log loss of always predicting the share of Medium or High scores in the training rows.
     pub(super) log_loss_of_share: f64,
 }
 
@@ -148,7 +148,7 @@ impl Model for Recidivism {
     }
 }
 
-/// Returns the number, or its logarithm for priors, which are widely spread.
+/// Returns the age unchanged, or log(1 + priors) for the number of priors, which is widely spread.
 fn number(attribute: usize, value: f64) -> f64 {
     if attribute == PRIORS { value.ln_1p() } else { value }
 }

@@ -1,4 +1,4 @@
-//! The cells: the errors of one method on one pair at all budgets, computed once and stored.
+//! Cells of the experiments: the errors of one method on one pair at all budgets, computed once and stored.
 
 use anyhow::{Context, Result};
 use apportion::estimators::{EstimatorError, GradientError};
@@ -30,7 +30,7 @@ pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     (2..=last).map(|exponent| 1 << exponent).collect()
 }
 
-/// Identifies the errors of one method on one pair.
+/// Checkpoint key of the errors of one method on one pair.
 #[derive(Serialize)]
 struct ErrorsKey<'a> {
     task: Task,
@@ -81,12 +81,13 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Returns the expected error ‖φ̃ − φ‖² of the truth itself, averaged over the pairs; 0 for enumeration.
+    /// Returns the expected squared error of the reference values themselves, averaged over the pairs; 0 if
+    /// they are enumerated.
     pub(super) fn noise(&self) -> f64 {
         self.truths.iter().map(|truth| truth.variance).sum::<f64>() / self.truths.len() as f64
     }
 
-    /// Returns the mean of ‖φ‖².
+    /// Returns the mean of ‖φ‖² over the pairs.
     pub(super) fn square(&self) -> f64 {
         let square = |truth: &Truth| truth.values.iter().map(|value| value * value).sum::<f64>();
         self.truths.iter().map(square).sum::<f64>() / self.truths.len() as f64
@@ -143,7 +144,7 @@ pub(super) fn measure(
     Ok(Measured { setting, curves: curves.collect(), truths })
 }
 
-/// Computes the errors at all budgets with the same draws, as along one run.
+/// Computes the errors of one method on one pair at all budgets, with the same draws, as in a single run.
 fn errors(
     setting: Setting,
     pair: usize,
@@ -173,13 +174,14 @@ fn errors(
     Ok(found)
 }
 
-/// Tests that one method's mean error over the pairs is below another's, using the differences for each pair.
+/// Tests that the mean of `errors` over the pairs is below the mean of `others`, using the differences for
+/// each pair.
 pub(super) fn is_below(errors: &[f64], others: &[f64]) -> Test {
     let differences: Vec<f64> = errors.iter().zip(others).map(|(error, other)| error - other).collect();
     Test::mean_below(&differences, 0.0)
 }
 
-/// Judges a claim that errors are below others in all cases, at every budget.
+/// Judges the claim that one error is below another in all cases, at every budget.
 pub(super) fn judge(claim: &str, source: &str, case: &str, cases: Vec<Case>) -> Claim {
     let case = format!("{case} at a budget; it agrees if the squared error is lower on the same pair");
     By::StandardError.in_all(claim, source, &case, cases)

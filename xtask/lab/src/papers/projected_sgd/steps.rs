@@ -14,17 +14,17 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 
-/// Sizes γ of constant steps, and of the first step of decreasing ones.
+/// Sizes γ: of constant steps, or of the first of decreasing steps.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
-/// Maximum ratio of a step's error to the best one at which it still counts as among the best.
+/// Maximum ratio of a step's error to the smallest error, up to which the step counts as among the best.
 const AMONG_THE_BEST: f64 = 1.5;
 
 /// Tasks on which steps are chosen.
 const TASKS: [(Task, usize); 3] =
     [(Task::Classification, LOW), (Task::Regression, LOW), (Task::Classification, HIGH)];
 
-/// Returns the numbers of permutations T whose evaluations a step may use: two budgets per task.
+/// Returns the two budgets for each task, as numbers of permutations T.
 fn passes(session: &Session, players: usize) -> [usize; 2] {
     match (players > LOW, session.preset) {
         (false, _) => [64, 1024],
@@ -81,7 +81,7 @@ fn curve(measured: &Measured, rule: Rule, size: f64, answer: Answer) -> Option<&
     measured.curve(Method::Gradient(step(rule, size), answer))
 }
 
-/// Returns the size with the smallest mean error.
+/// Returns the step size with the smallest mean error, with its curve and this error.
 fn best(measured: &Measured, rule: Rule, answer: Answer, level: usize) -> Option<(f64, &Curve, Measurement)> {
     SIZES
         .into_iter()
@@ -229,7 +229,8 @@ fn kinds() -> impl Iterator<Item = (Rule, Answer)> {
     Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)])
 }
 
-/// Returns the style of a rule, the same as for its method in the figures.
+/// Returns the style of a rule, which is the same as for the corresponding method in the figures of the
+/// paper.
 fn style(rule: Rule, answer: Answer) -> Style {
     Method::Gradient(step(rule, 1.0), answer).style()
 }
@@ -243,8 +244,8 @@ fn figure(measured: &[Measured]) -> Figure {
         let mut marks: Vec<Mark> = kinds()
             .map(|(rule, answer)| Mark::Line { style: style(rule, answer), points: errors(rule, answer) })
             .collect();
-        // Far too long steps would compress the other curves, so errors far above the error of the zero
-        // estimate are drawn at the top.
+        // Steps that are far too long would compress the other curves, so errors far above the error of the
+        // zero estimate are drawn at the top edge.
         let top = 10.0 * one.square();
         for mark in &mut marks {
             if let Mark::Line { points, .. } = mark {
@@ -289,7 +290,7 @@ fn figure(measured: &[Measured]) -> Figure {
     }
 }
 
-/// Returns all numbers of the figure.
+/// Creates the table of all numbers in the figure.
 fn data(measured: &[Measured]) -> Table {
     let of_gradient = |curve: &Curve| match curve.method {
         Method::Gradient(step, answer) => Some((step, answer)),

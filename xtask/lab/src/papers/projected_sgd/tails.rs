@@ -11,7 +11,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Few players, so that bounds are below the diameter of K within thousands of steps.
+/// Numbers of players. They are small, so that bounds fall below the diameter of K within thousands of steps.
 const PLAYERS: [usize; 2] = [3, 4];
 
 /// The numbers of steps T.
@@ -20,7 +20,7 @@ pub(super) const STEPS: [usize; 3] = [1024, 4096, 16384];
 /// A constant step in units of 1/μ.
 const CONSTANT: f64 = 0.00125;
 
-/// Number of runs in each game, per run of the session.
+/// Number of runs in each game, as a multiple of the session's number of runs.
 const RUNS: usize = 10;
 
 const RULES: [PrintedRule; 3] =
@@ -36,11 +36,11 @@ impl PrintedRule {
     }
 }
 
-/// Errors of many runs in one game.
+/// Errors of many runs of one rule in one game.
 pub(super) struct Tail {
     pub(super) known: KnownGame,
     pub(super) rule: PrintedRule,
-    /// Errors `‖φ̄ − φ*‖²/D²`, by run and T.
+    /// Errors `‖φ̄ − φ*‖²/D²`, indexed by run, then by T.
     errors: Vec<Vec<f64>>,
 }
 

@@ -1,8 +1,8 @@
 //! The simulated tasks of section 5.1 and their games.
 //!
 //! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. So a coalition's
-//! value only needs the sum of the changes when its members replace the features of the reference. This sum
-//! is looked up in tables, eight players at a time.
+//! value only depends on the sum of the changes that its members make by replacing features of the reference.
+//! This sum is looked up in tables, eight players at a time.
 
 use std::f64::consts::PI;
 
@@ -19,7 +19,7 @@ use crate::reproduce::store::derive_seed;
 /// are not reused.
 pub(super) const PROTOCOL: u32 = 1;
 
-/// Task and pairs on which the methods are compared.
+/// A task, and the pairs of individual x* and reference r* on which the methods are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Setting {
     pub(super) task: Task,
@@ -64,7 +64,7 @@ impl Task {
         }
     }
 
-    /// Returns the contribution of a feature value to the sum that the model is a function of.
+    /// Returns the contribution of a feature value to the sum from which the model computes its output.
     fn term(self, x: f64) -> f64 {
         match self {
             Self::Classification | Self::Softened { .. } => x * x,
@@ -105,17 +105,17 @@ impl Reward {
 /// The game of an individual x* with a reference r*.
 #[derive(Debug, Clone)]
 pub(super) struct PairGame {
-    /// Change of the sum when a feature value of x* replaces the one of r*, by feature.
+    /// For each feature, the change of the sum when the value in x* replaces the value in r*.
     differences: Vec<f64>,
     /// The sum for the reference r*.
     start: f64,
-    /// For each block of eight players, the sum of the differences of the players in each mask.
+    /// For each block of eight players, the sum of the players' differences for each mask.
     tables: Vec<[f64; 256]>,
     reward: Reward,
 }
 
 impl PairGame {
-    /// Draws pair number `index` with `players` features, as a function of the seed.
+    /// Draws the pair with this index, with `players` features; the draw is determined by the seed.
     pub(super) fn draw(task: Task, players: usize, pairs: Pairs, index: usize, seed: u64) -> Result<Self> {
         let drawn_as = match task {
             Task::Softened { .. } => Task::Classification,
@@ -200,7 +200,7 @@ mod tests {
 
     const TASKS: [Task; 3] = [Task::Classification, Task::Regression, Task::Softened { width: 4 }];
 
-    /// Returns v(S) as defined in section 5.1, from the features themselves.
+    /// Returns v(S) by its definition in section 5.1, computed from the features themselves.
     fn by_definition(
         task: Task,
         median: f64,

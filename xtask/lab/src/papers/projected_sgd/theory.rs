@@ -1,9 +1,9 @@
 //! The constants of the paper's theory (section 4.2), as printed and corrected, and the resulting bounds on
 //! the expected error.
 //!
-//! They hold for games with `|v(S) − v(∅)| ≤ C` whose Shapley values have a norm of at most D, and iterates
-//! projected on K = {Σφ = c, ‖φ‖ ≤ D}. Errors are `‖φ̄ − φ*‖²`, in squared units of the output. The bounds
-//! are far from tight.
+//! The bounds hold for games with `|v(S) − v(∅)| ≤ C` whose Shapley values have a norm of at most D, and for
+//! iterates projected on K = {Σφ = c, ‖φ‖ ≤ D}. Errors are `‖φ̄ − φ*‖²`, in squared units of the output. The
+//! bounds are far from tight.
 //!
 //! # As printed, and corrected
 //!
@@ -32,7 +32,7 @@ pub(super) enum Constants {
     Corrected,
 }
 
-/// Step rule of a bound, with its average.
+/// The step rule that a bound is about, and which average of the iterates is the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepRule {
     /// `γ_t = 2/(μ(t+1))`, with the weighted average of the iterates as the result.
@@ -48,8 +48,8 @@ pub(super) enum StepRule {
     },
 }
 
-/// The constants for `players` (two or more), `‖φ‖ ≤ norm` (D) and `|v(S) − v(∅)| ≤ value` (C), with
-/// coalitions drawn from `distribution`.
+/// The constants of the bounds for `players` (two or more), `‖φ‖ ≤ norm` (D) and `|v(S) − v(∅)| ≤ value` (C),
+/// with coalitions drawn from `distribution`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GradientBounds {
     pub(super) players: usize,
@@ -68,8 +68,8 @@ impl GradientBounds {
     /// ```
     ///
     /// with `W_l = (n−1)/(l (n−l))`. `|x·φ − y| ≤ ‖Px‖ ‖φ‖ + |y − (l/n) c|`, where the last term is at most
-    /// 2C. Pairs and mini-batches do not increase it. Infinite for the uniform distribution with 1024 or more
-    /// players.
+    /// 2C. Paired draws and mini-batches do not increase B. B is infinite for the uniform distribution with
+    /// 1024 or more players.
     pub(super) fn gradient_norm(&self) -> f64 {
         let (n, norm, value) = (self.players as f64, self.norm, self.value);
         let of_size = |size: usize| {
@@ -125,8 +125,8 @@ impl GradientBounds {
     /// constant     (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ       for γ < 1/μ
     /// ```
     ///
-    /// Infinite if there is no guarantee: without steps, and for constant steps that are not between 0 and
-    /// 1/μ.
+    /// The bound is infinite if there is no guarantee: without steps, and for constant steps that are not
+    /// between 0 and 1/μ.
     pub(super) fn expected_error(&self, rule: StepRule, steps: f64, constants: Constants) -> f64 {
         if steps.is_nan() || steps < 1.0 {
             return f64::INFINITY;
@@ -223,7 +223,7 @@ mod tests {
                     let values: Vec<f64> =
                         (0..1 << players).map(|_| rng.random_range(-value..value)).collect();
                     let total = values[(1 << players) - 1];
-                    // Any point of the plane on the boundary of the ball.
+                    // Draw any point of the plane on the boundary of the ball.
                     let raw: Vec<f64> = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
                     let mean = raw.iter().sum::<f64>() / players as f64;
                     let away = raw.iter().map(|x| (x - mean).powi(2)).sum::<f64>().sqrt();

@@ -1,4 +1,5 @@
-//! Reference Shapley values for errors: by enumeration, or from a large number of random permutations.
+//! Reference Shapley values from which errors are measured: by enumeration, or from a large number of random
+//! permutations.
 
 use anyhow::{Context, Result, ensure};
 use apportion::Semivalue;
@@ -21,14 +22,15 @@ const MAX_ENUMERATED_PLAYERS: usize = 20;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Truth {
     pub(super) values: Vec<f64>,
-    /// Sum of the squared standard errors: the expected ‖φ̂ − φ‖² of the truth itself; 0 for enumeration.
+    /// Sum of the squared standard errors, which is the expected squared error of the reference values
+    /// themselves; 0 for enumeration.
     pub(super) variance: f64,
-    /// Number of random permutations, each with its reverse, that it is averaged over; `None` for
+    /// Number of random permutations, each with its reverse, over which the values are averaged; `None` for
     /// enumeration.
     pub(super) orders: Option<usize>,
 }
 
-/// Identifies the truth of one pair.
+/// Checkpoint key of the reference values for one pair.
 #[derive(Serialize)]
 struct TruthKey {
     task: Task,
@@ -44,8 +46,8 @@ pub(super) fn played(setting: Setting, seed: u64) -> Result<Vec<Digest>> {
     parallel::try_map(0..setting.count, of_pair)
 }
 
-/// Returns the number of random permutations, each with its reverse, that the truth of more than 20 players
-/// is averaged over.
+/// Returns the number of random permutations, each with its reverse, over which the reference values are
+/// averaged for more than 20 players.
 pub(super) fn orders(preset: Preset) -> usize {
     match preset {
         Preset::Quick => 1 << 14,
@@ -53,7 +55,7 @@ pub(super) fn orders(preset: Preset) -> usize {
     }
 }
 
-/// Computes the truths of the pairs.
+/// Computes the reference values for each pair.
 pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> {
     let Setting { task, players, pairs, .. } = setting;
     let orders = (players > MAX_ENUMERATED_PLAYERS).then(|| orders(session.preset));
@@ -72,10 +74,10 @@ pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> 
     })
 }
 
-/// Number of players, and of permutations, with which the computation of the truth is probed.
+/// Number of players, and number of permutations, with which the computation of reference values is probed.
 const PROBE: usize = 9;
 
-/// Computes the truth by enumeration, or from the given number of permutations.
+/// Computes the reference values by enumeration, or from the given number of permutations.
 fn truth(game: &PairGame, players: usize, orders: Option<usize>, seed: u64) -> Result<Truth> {
     match orders {
         Some(orders) => by_walks(game, players, orders, seed),
@@ -86,7 +88,7 @@ fn truth(game: &PairGame, players: usize, orders: Option<usize>, seed: u64) -> R
     }
 }
 
-/// Identifies the truth as used in the paper.
+/// Checkpoint key of the error of the reference values that the paper uses.
 #[derive(Serialize)]
 struct PaperKey {
     task: Task,
@@ -96,8 +98,8 @@ struct PaperKey {
     iterations: usize,
 }
 
-/// Returns the squared error of the paper's truth, from the standard errors of `iterations` of optimized
-/// Monte Carlo, averaged over the pairs.
+/// Returns the squared error of the paper's reference values, averaged over the pairs. It is computed from
+/// the standard errors of optimized Monte Carlo with `iterations` iterations.
 pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations: usize) -> Result<f64> {
     let Setting { task, players, pairs, count } = setting;
     let method = Method::Optimized.digest()?;
@@ -118,7 +120,7 @@ pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations:
     Ok(variances.iter().sum::<f64>() / count as f64)
 }
 
-/// Averages over random permutations and their reverses.
+/// Averages marginal contributions over random permutations and their reverses.
 fn by_walks(game: &PairGame, players: usize, orders: usize, seed: u64) -> Result<Truth> {
     ensure!(orders > 1, "a standard error takes two orders");
     let (mut sums, mut squares) = (vec![0.0; players], vec![0.0; players]);

@@ -17,7 +17,7 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Number of individuals in the reference group.
+/// Number of individuals drawn from the reference group.
 const REFERENCES: usize = 200;
 
 /// Iterations of Algorithm 1, each with one reference.
@@ -30,7 +30,7 @@ const PROBABILITY_OF_PAPER: f64 = 0.70;
 /// Maximum error of an estimate, relative to the largest value.
 const PRECISE: f64 = 0.2;
 
-/// Tolerance for rounding errors in efficiency, a sum of a few numbers.
+/// Tolerance for rounding errors in the efficiency property, which sums a few numbers.
 const ROUNDING: f64 = 1e-9;
 
 /// One explanation, ready to be drawn.
@@ -43,7 +43,7 @@ struct Waterfall {
     prediction: f64,
     /// The bars, one for each attribute.
     bars: Vec<Bar>,
-    /// Largest difference between these values and the means of the values for each single reference.
+    /// Largest difference between an exact value and the mean of the values for the single references.
     single_games: f64,
 }
 
@@ -56,7 +56,7 @@ struct Bar {
     error: f64,
 }
 
-/// Figure 1, for COMPAS and diabetes.
+/// Generates figure 1, for COMPAS and diabetes.
 pub(super) fn fig1(session: &Session) -> Result<ArtefactOutput> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
@@ -216,7 +216,7 @@ fn explained<M: Model>(
     })
 }
 
-/// Returns the claim that a gap is rounding error.
+/// Returns the claim that the difference between two numbers is only rounding error.
 fn to_rounding(
     [claim, source, case]: [&str; 3],
     waterfalls: &[Waterfall],
@@ -258,7 +258,7 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
     )
 }
 
-/// Judges the caption's statements about its individual; not tested without the data.
+/// Judges the statements of the caption about the explained individual; they are not tested without the data.
 fn of_the_caption(compas: &Waterfall) -> [Claim; 2] {
     let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
     let claim = |claim: &str,
@@ -324,7 +324,7 @@ fn table(caption: &str, waterfalls: &[Waterfall]) -> Table {
 }
 
 impl Waterfall {
-    /// Returns the bars in descending order of size.
+    /// Returns the bars, sorted by descending absolute value.
     fn sorted(&self) -> Vec<&Bar> {
         let mut bars: Vec<&Bar> = self.bars.iter().collect();
         bars.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
@@ -343,7 +343,7 @@ impl Waterfall {
         text.replace('-', "−")
     }
 
-    /// Creates the axis that covers all ends of bars, with room for labels on both sides.
+    /// Creates an axis that covers the ends of all bars, with room for labels on both sides.
     fn axis(&self, ends: &[f64]) -> Axis {
         let (low, high) = ends
             .iter()
@@ -374,7 +374,7 @@ impl Waterfall {
             let next = at + bar.value;
             let (colour, side): (Colour, Side) =
                 if bar.value < 0.0 { (palette::BLUE, Side::Left) } else { (palette::VERMILION, Side::Right) };
-            // Connects the row above with the row below.
+            // Connect the end of the bar above with the start of the bar below.
             marks.push(Mark::Curve { colour: palette::BLACK, points: vec![(at, y + 1.0), (at, y)] });
             marks.push(Mark::Bar { colour, from: (at, y - HALF), to: (next, y + HALF) });
             marks.push(Mark::Words { text: self.change_in_words(bar.value), at: (next, y), side });
@@ -389,7 +389,7 @@ impl Waterfall {
     }
 }
 
-/// Style of the mean of the references, and of the prediction.
+/// Style of the points for the mean over the references and for the prediction.
 const ENDS: Style = Style { colour: palette::BLACK, shape: Shape::Diamond };
 
 fn figure(waterfalls: &[Waterfall]) -> Figure {

@@ -1,14 +1,14 @@
 //! Axes: mapping from data to the unit interval, and tick placement.
 
-/// Position of the zero on an axis with a separate zero.
+/// Position of the zero on an axis with a separate zero, as a fraction of its length.
 const ZERO: f64 = 0.045;
-/// Position of the gap on an axis with a separate zero.
+/// Position of the gap after the zero on such an axis.
 const GAP: f64 = 0.085;
-/// Start of the remaining axis on an axis with a separate zero.
+/// Position at which the range of nonzero values starts on such an axis.
 const REST: f64 = 0.11;
 
-/// Maximum extension of the range for areas on either side, relative to the range of the lines, which thus
-/// keep half of the axis.
+/// Maximum extension of the range on each side to include areas, relative to the range of the lines. The
+/// lines thus keep at least half of the axis.
 const WIDENING: f64 = 0.5;
 
 /// Scale of an axis.
@@ -79,8 +79,8 @@ impl Axis {
         self.blank
     }
 
-    /// Places the axis over the range of `values` plus a margin. The edges of `areas` extend the range only
-    /// as far as they leave room for the values. A blank axis keeps its own range.
+    /// Determines the range of the axis: the range of `values` plus a margin. The edges of `areas` extend it
+    /// only as far as the lines are not flattened too much. A blank axis keeps its own range.
     pub(super) fn over(&self, values: &[f64], areas: &[f64]) -> Placed {
         if let (Some(_), &[low, high]) = (self.blank, self.covered.as_slice()) {
             return Placed { axis: self.clone(), low, high, ticks: Vec::new(), has_zero: false };
@@ -100,7 +100,7 @@ impl Axis {
         let (low, high) = range(&mut shown.iter().copied());
         let (low, high) = self.widened((low, high), range(&mut areas.iter().copied()));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-        // A single value also needs a range.
+        // The range must have a positive length even if all values are equal.
         let least = match self.scale {
             Scale::Linear => 1e-12 * low.abs().max(high.abs()).max(1e-300),
             Scale::Log => 0.1,
@@ -185,7 +185,7 @@ impl Axis {
     }
 }
 
-/// An axis with its range, which maps values to positions.
+/// An axis whose range has been determined, which maps values to positions.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     axis: Axis,
@@ -210,7 +210,7 @@ impl Placed {
         rest + (1.0 - rest) * share.clamp(0.0, 1.0)
     }
 
-    /// Returns whether a value lies beyond an end.
+    /// Returns whether a value lies beyond an end of the axis.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         if self.axis.is_zero(value) {
             return !self.has_zero || value < 0.0;
@@ -264,7 +264,7 @@ mod tests {
         let gap = placed.gap().unwrap();
         assert!(0.0 < placed.place(0.0) && placed.place(0.0) < gap && gap < placed.place(1e-13));
         assert_eq!(placed.ticks().next(), Some((placed.place(0.0), "0")));
-        // Zeros do not stretch the remaining axis: all decades have the same length.
+        // Zeros do not affect the rest of the axis: all decades have the same length.
         assert!(placed.place(1e-3) < 0.2 && placed.place(1e-2) > 0.35);
         let whole = Axis::log("error", 1e-14).over(&[1e-13, 1.0], &[]);
         assert!(whole.gap().is_none() && whole.ticks().all(|(_, label)| label != "0"));

@@ -32,9 +32,9 @@ const BEYOND: &str = " Bands that end at an edge or a break extend beyond it.";
 const RAISED: f64 = 4.0;
 /// Half the size of the strokes that mark a broken axis.
 const STROKE: f64 = 4.0;
-/// Half the width of a band at a single x.
+/// Half the width of a band that is drawn at a single x.
 const ALONE: f64 = 4.0;
-/// Width of the sample before a name in the legend.
+/// Width of the line or point sample before a name in the legend.
 const LEGEND_KEY: f64 = 36.0;
 /// Space after a name in the legend.
 const LEGEND_GAP: f64 = 30.0;
@@ -120,7 +120,7 @@ fn wrapped(text: &str, characters: f64) -> Vec<String> {
 }
 
 /// Returns the width of a cell of the grid. Cells with long tick labels on the left are wider, so that all
-/// panels have the same width. For blank axes, it follows from the longest axis.
+/// panels have the same width. For blank axes, the width follows from the longest axis.
 fn panel_width(figure: &Figure) -> f64 {
     let width = |panel: &Panel| match panel.x.blank_length() {
         Some(length) => length + 2.0 * RIGHT,
@@ -135,7 +135,7 @@ fn panel_height(figure: &Figure) -> f64 {
     figure.panels.iter().map(height).reduce(f64::max).unwrap_or(PANEL_HEIGHT)
 }
 
-/// Returns the additional width needed by long labels on the left.
+/// Returns the additional width that long tick labels on the left of a panel need.
 ///
 /// Uses the number of characters rather than widths in pixels, so that the layout is identical in all
 /// formats.
@@ -236,7 +236,7 @@ fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f6
     Ok(())
 }
 
-/// Sample before a name in the legend, which shows what the figure draws in that style.
+/// The sample before a name in the legend, which shows what the figure draws in that style.
 #[derive(Debug, PartialEq, Eq)]
 enum Key {
     Line,
@@ -342,7 +342,7 @@ impl Frame {
         }
     }
 
-    /// Returns whether an area of the panel extends beyond it.
+    /// Returns whether an area extends beyond the edges of the panel, and is thus truncated.
     fn cuts(&self, panel: &Panel) -> bool {
         panel.edges().into_iter().any(|edge| self.y.is_beyond(edge))
     }
@@ -411,7 +411,7 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
     }
 }
 
-/// Draws in points on a backend that uses pixels.
+/// A drawing context with coordinates in points, for a backend that uses pixels.
 struct Pen<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     scale: f64,
@@ -501,8 +501,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         }
     }
 
-    /// Draws a gap in a line of the frame between two strokes: `slant` is half a stroke, `apart` half the
-    /// distance between them.
+    /// Draws a gap between two strokes in a line of the frame: `slant` is half a stroke, `apart` half the
+    /// distance between the strokes.
     fn broken(&self, (x, y): (f64, f64), slant: (f64, f64), apart: (f64, f64)) -> Result<()> {
         let from = (x - apart.0, y - apart.1);
         let to = (x + apart.0, y + apart.1);
@@ -548,7 +548,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             HPos::Center => at.0 - (base_width + exponent_width) / 2.0,
             HPos::Right => at.0 - base_width - exponent_width,
         };
-        // Anchor both parts at their common end, so that they do not overlap in a viewer with a wider font.
+        // Anchor the base and the raised part at the point where they meet, so that they do not overlap in a
+        // viewer with a wider font.
         let meeting = start + base_width;
         self.text(base, (meeting, at.1), size, HPos::Right)?;
         self.text(exponent, (meeting + 0.5, at.1 - 0.4 * size), small, HPos::Left)

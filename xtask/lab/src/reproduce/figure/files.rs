@@ -64,7 +64,7 @@ fn png(figure: &Figure) -> Result<Vec<u8>> {
     picture::png(&averaged, width, height)
 }
 
-/// Averages blocks of 2 × 2 pixels, to `width` pixels per row.
+/// Averages blocks of 2 × 2 pixels; the result has `width` pixels per row.
 fn shrink(pixels: &[u8], width: usize) -> Vec<u8> {
     let row = width * OVERSAMPLING * 3;
     let mut out = Vec::with_capacity(pixels.len() / (OVERSAMPLING * OVERSAMPLING));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn each_pixel_is_the_mean_of_four_channel_by_channel() {
-        // The four pixels of a block, which differ by 0, 1, 2 and 4 steps.
+        // A block has four pixels, which differ by 0, 1, 2 and 4 steps.
         let block = |corner: [u8; 3], step: u8| {
             let of = |more: u8| corner.map(|channel| channel + more * step);
             [[of(0), of(1)], [of(2), of(4)]]

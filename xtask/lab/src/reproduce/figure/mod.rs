@@ -29,7 +29,7 @@ pub(crate) enum Shape {
     Wedge,
     Diamond,
     Cross,
-    /// No shape. In a legend: a colour used with any mark.
+    /// No shape. In a legend, an entry for a colour that is used with any mark.
     None,
 }
 
@@ -103,7 +103,8 @@ impl Panel {
         })
     }
 
-    /// Returns all x (first) and y (second) values of the marks except areas, for the ranges of the axes.
+    /// Returns all x values and all y values of the marks except areas, from which the ranges of the axes are
+    /// determined.
     fn extent(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         for mark in &self.marks {
@@ -142,8 +143,8 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// If two of them share colour and shape, a band belongs to two lines, or the legend lacks a colour or
-    /// shape.
+    /// If two series or two entries share colour and shape, a band could belong to two lines, or the legend
+    /// lacks a colour or shape.
     fn check(&self) -> Result<()> {
         for panel in &self.panels {
             let styles: Vec<Style> = panel.styles().collect();

@@ -9,12 +9,12 @@ use super::palette::Colour;
 pub(crate) struct Picture {
     width: usize,
     height: usize,
-    /// Red, green and blue of each pixel, row by row.
+    /// Red, green and blue values of the pixels, row by row.
     bytes: Vec<u8>,
 }
 
 impl Picture {
-    /// Creates a picture from red, green and blue of each pixel, row by row.
+    /// Creates a picture from the red, green and blue values of the pixels, row by row.
     ///
     /// # Errors
     ///
@@ -33,8 +33,8 @@ impl Picture {
         (self.bytes[at], self.bytes[at + 1], self.bytes[at + 2])
     }
 
-    /// Returns horizontal runs of one colour: the upper left and the lower right corner, relative to the
-    /// picture, and the colour.
+    /// Returns the horizontal runs of pixels with the same colour: for each run, the upper left and the lower
+    /// right corner, relative to the picture, and the colour.
     pub(super) fn runs(&self) -> impl Iterator<Item = ([(f64, f64); 2], Colour)> {
         let (wide, high) = (self.width as f64, self.height as f64);
         (0..self.height).flat_map(move |row| {

@@ -1,4 +1,4 @@
-//! Style of each method, the same in the figures of all papers.
+//! The style of each method, which is the same in the figures of all papers.
 
 use super::{Colour, Shape, Style, palette};
 
@@ -32,20 +32,21 @@ looks! {
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
     PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
-    /// Shapley regressions with background rows, shown next to regressions with one baseline.
+    /// Styles of Shapley regressions with background rows, which are shown next to regressions with one
+    /// baseline.
     LEVERAGE_SHAP_ON_ROWS: SKY, Cross;
     OPTIMIZED_KERNEL_SHAP_ON_ROWS: BLACK, Circle;
     KERNEL_BANZHAF: VERMILION, Circle;
     KERNEL_BANZHAF_UNPAIRED: SKY, Square;
     KERNEL_BANZHAF_WITHOUT_REPLACEMENT: PURPLE, Triangle;
     MAXIMUM_SAMPLE_REUSE: ORANGE, Triangle;
-    /// Contributions sampled separately for each player, for any value.
+    /// Monte Carlo estimates of marginal contributions, sampled separately for each player.
     MONTE_CARLO: BLACK, Square;
     /// Same as `MONTE_CARLO`, with twice the evaluations.
     MONTE_CARLO_TWICE: GREY, Diamond;
-    /// Independent permutations: optimized Monte Carlo, SampleShapley.
+    /// Estimators that use independent permutations: optimized Monte Carlo, SampleShapley.
     RANDOM_ORDERS: BLUE, Circle;
-    /// Permutations and their reverses.
+    /// Estimators that use permutations and their reverses.
     ANTITHETIC_ORDERS: SKY, Circle;
     GRADIENT_CONSTANT: VERMILION, Triangle;
     GRADIENT_CONSTANT_LAST: PURPLE, Cross;

@@ -13,10 +13,10 @@ use super::report::{Table, table};
 use super::source::Source;
 use super::store::sha256;
 
-/// The requirements that a network must meet.
+/// The requirements that a trained network must meet to be used.
 pub(crate) struct NetworkRequirements<'a> {
     pub(crate) name: &'static str,
-    /// Files that it must have been trained on.
+    /// Files that the network must have been trained on.
     pub(crate) data: &'a [&'a Source],
     pub(crate) input: Input,
     /// Shape of an input row.
@@ -48,7 +48,7 @@ pub(crate) fn how_to_train(name: &str) -> String {
 ///
 /// # Errors
 ///
-/// A line with the reason why it is not available, and how to get it.
+/// A line with the reason why the network is not available, and how to get it.
 pub(crate) fn find(folders: &[PathBuf], wanted: &NetworkRequirements<'_>) -> Result<Trained, String> {
     let how = how_to_train(wanted.name);
     for folder in folders.iter().filter(|folder| folder.join("index.json").is_file()) {
@@ -139,7 +139,8 @@ mod tests {
         outputs: 1,
     };
 
-    /// Creates a directory with a network of these bytes, and an index in which `change` is replaced.
+    /// Creates a directory with a network file of these bytes, and an index in which `old` is replaced with
+    /// `new`.
     fn folder(bytes: &[u8], (old, new): (&str, &str)) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let index = format!(

@@ -1,12 +1,12 @@
-//! Entries of `index.json`, which `cargo xtask train` writes next to the trained networks. This file is also
-//! compiled into the trainer.
+//! Format of `index.json`, which `cargo xtask train` writes next to the trained networks. This source file is
+//! also compiled into the trainer.
 
 use serde::{Deserialize, Serialize};
 
 /// Version of the index, increased when the meaning of an entry changes.
 pub(crate) const VERSION: u32 = 1;
 
-/// All networks of a directory.
+/// Contents of `index.json`: the networks in its directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Index {
     pub(crate) version: u32,
@@ -14,7 +14,7 @@ pub(crate) struct Index {
     pub(crate) networks: Vec<Entry>,
 }
 
-/// A trained network.
+/// The index entry of a trained network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) name: String,

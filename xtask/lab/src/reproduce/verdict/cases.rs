@@ -1,11 +1,11 @@
-//! The cases of a claim: each is tested, and the results are combined.
+//! The cases of a claim. Each case is tested, and the results are combined into a verdict.
 
 use serde::{Deserialize, Serialize};
 
 use super::test::Test;
 use super::{FALSE_ALARM, MIN_RUNS, Verdict};
 
-/// Number of cases for which a claim must be true.
+/// The number of cases in which a claim must be true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Needed {
@@ -13,7 +13,8 @@ pub(crate) enum Needed {
     All,
     /// Four out of five cases, for claims with "almost all" or "generally".
     Most,
-    /// At least one case, and none against, for claims such as "compares favourably".
+    /// At least one case, with no case significantly against the claim, for claims such as "compares
+    /// favourably".
     NotBehind,
 }
 
@@ -64,7 +65,7 @@ enum Finding {
     NoNumber,
 }
 
-/// Numbers of cases significantly in favour of a claim, and against it.
+/// Number of cases significantly in favour of a claim, and number of cases significantly against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     favour: usize,
@@ -88,13 +89,13 @@ pub(super) fn judge(needed: Needed, cases: &[Case]) -> (Verdict, String) {
     (verdict, evidence(cases, &findings))
 }
 
-/// Returns whether a case is significantly against the claim.
+/// Returns whether any of the cases is significantly against the claim.
 pub(crate) fn are_contradicted(cases: &[Case]) -> bool {
     findings(cases).contains(&Finding::Against)
 }
 
-/// Returns the minimum number of runs with which one of `cases` cases can be significant: the signs of n runs
-/// all agree by chance with probability 2^−n.
+/// Returns the minimum number of runs with which one of `cases` cases can be significant. By chance, all n
+/// runs have a given sign with probability 2^−n.
 fn runs_needed(cases: usize) -> usize {
     let by_signs = (cases.max(1) as f64 / FALSE_ALARM).log2().ceil() as usize;
     by_signs.max(MIN_RUNS)
@@ -112,15 +113,15 @@ fn findings(cases: &[Case]) -> Vec<Finding> {
     for at in beyond_chance(&usable, |at| cases[at].test.favour) {
         findings[at] = Some(Finding::For);
     }
-    // Significant evidence against a case takes precedence.
+    // Significant evidence against a case takes precedence over evidence in favour.
     for at in beyond_chance(&usable, |at| cases[at].test.against) {
         findings[at] = Some(Finding::Against);
     }
     findings.into_iter().map(|finding| finding.unwrap_or(Finding::Undecided)).collect()
 }
 
-/// Returns the cases whose p-values are so low that only a share [`FALSE_ALARM`] of claims would have any of
-/// them by chance: Holm's method.
+/// Returns the cases that are significant by Holm's method: with probability at most [`FALSE_ALARM`], any
+/// case of a claim is significant by chance.
 fn beyond_chance(which: &[usize], chance: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut sorted = which.to_vec();
     sorted.sort_by(|&a, &b| chance(a).total_cmp(&chance(b)));
@@ -132,7 +133,7 @@ fn beyond_chance(which: &[usize], chance: impl Fn(usize) -> f64) -> Vec<usize> {
     rejected.map(|(_, &case)| case).collect()
 }
 
-/// Maximum number of names shown.
+/// Maximum number of case names shown.
 const SHOWN: usize = 8;
 
 fn evidence(cases: &[Case], findings: &[Finding]) -> String {

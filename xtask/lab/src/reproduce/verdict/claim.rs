@@ -32,11 +32,11 @@ pub(crate) struct Claim {
     /// Data from which the verdict can be recomputed.
     #[serde(skip)]
     pub(crate) judged: Judged,
-    /// The numbers printed in the paper, or `None` if it makes the claim in words.
+    /// The numbers printed in the paper, or `None` if the paper makes the claim in words only.
     pub(crate) printed: Option<String>,
-    /// Why the claim does not hold, if investigated.
+    /// The reason why the claim does not hold, if it was investigated.
     pub(crate) reason: Option<Cow<'static, str>>,
-    /// Verdicts in each of its readings; empty if it has only one.
+    /// Verdict in each reading of the claim; empty if the claim has only one reading.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) readings: Vec<Reading>,
     /// Whether the claim is about measured times, which are not reproducible.
@@ -45,8 +45,8 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Creates a claim over named, tested cases. Tests are corrected for the number of cases with Holm's
-    /// method.
+    /// Creates a claim about several named cases, each with its test. The tests are corrected for the number
+    /// of cases with Holm's method.
     pub(crate) fn over_cases(
         claim: &str,
         source: &str,
@@ -107,7 +107,7 @@ impl Claim {
         }
     }
 
-    /// Prefixes the claim with the name of a reading or of other numbers.
+    /// Prefixes the claim with the name of the reading, or of the data, on which it is judged.
     pub(crate) fn read_as(mut self, reading: &str) -> Self {
         self.claim = format!("{reading}: {}", self.claim);
         self
@@ -119,7 +119,8 @@ impl Claim {
         self
     }
 
-    /// Turns the claim into one of this project, judged on datasets that replace those of the paper.
+    /// Turns the claim into a claim of this project, because it is judged on datasets that replace the
+    /// datasets of the paper.
     pub(crate) fn on_stand_ins(mut self) -> Self {
         self.claim = format!("on the datasets that stand in: {}", self.claim);
         self.source = format!("this project, beside {}", self.source);
@@ -138,7 +139,7 @@ impl Claim {
         is_of_project(&self.source)
     }
 
-    /// Returns the version of the paper: its numbers, "in words", or "–" for a claim of this project.
+    /// Returns what the paper states: its numbers, "in words", or "–" for a claim of this project.
     pub(crate) fn in_paper(&self) -> &str {
         match &self.printed {
             Some(numbers) => numbers,
@@ -180,7 +181,8 @@ fn is_of_project(source: &str) -> bool {
     source.starts_with("this project") || source.contains("of this project")
 }
 
-/// Constructors of claims over cases, by test and by the number of cases that must be true.
+/// Constructors of claims over several cases: `self` is the kind of test, and the name of the constructor
+/// states in how many cases the claim must be true.
 impl By {
     /// Creates a claim about all cases.
     pub(crate) fn in_all(
@@ -297,8 +299,8 @@ mod tests {
         }
     }
 
-    /// Kernel Banzhaf with and without pairing, when pairing is disabled: the median ratio is below 1 in 11
-    /// of 17 cases.
+    /// The test compares Kernel Banzhaf with and without pairing when pairing is disabled: the median ratio
+    /// is below 1 in 11 of 17 cases.
     #[test]
     fn more_than_half_of_the_cases_is_what_chance_gives() {
         let below = |at: usize| at < 11;
@@ -310,13 +312,13 @@ mod tests {
 
     #[test]
     fn cases_are_beyond_chance_only_where_so_many_would_not_be() {
-        // Below 0.05, as expected by chance in one of twenty cases.
+        // One p-value is below 0.05, as expected by chance in one of twenty cases.
         let mut chances = vec![(0.5, 0.5); 19];
         chances.push((0.04, 0.96));
         assert_eq!(verdict(Needed::All, &chances), Verdict::Undecided);
         chances[19] = (0.002, 1.0);
         assert_eq!(verdict(Needed::All, &chances), Verdict::HoldsPartly);
-        // Holm: once the first of two is significant, the second is tested alone.
+        // By Holm's method, once the first of two cases is significant, the second is tested alone.
         assert_eq!(verdict(Needed::All, &[(0.01, 1.0), (0.04, 1.0)]), Verdict::Holds);
         assert_eq!(verdict(Needed::All, &[(0.03, 1.0), (0.04, 1.0)]), Verdict::Undecided);
     }
@@ -326,7 +328,7 @@ mod tests {
         let few = judge(Needed::All, &[FOR, FOR], 9);
         assert_eq!(few.verdict, Verdict::NotTested);
         assert_eq!(few.evidence, "too few runs: 9; 10 are needed");
-        // For 100 cases, the corrected level is 0.0005: 11 equal signs.
+        // For 100 cases, the corrected level is 0.0005, which requires 11 equal signs.
         assert_eq!(judge(Needed::All, &[FOR; 100], 10).evidence, "too few runs: 10; 11 are needed");
         let nan = judge(Needed::All, &[(f64::NAN, f64::NAN)], 50);
         assert_eq!(nan.verdict, Verdict::NotTested);

@@ -1,5 +1,5 @@
-//! Data of tests (per-run numbers, counts, standard errors) and the p-values computed from them. The record
-//! of the papers' claims stores it, so that verdicts can be recomputed.
+//! The data of tests (per-run numbers, counts, standard errors) and the p-values computed from it. The record
+//! of the papers' claims stores the data, so that verdicts can be recomputed.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
@@ -7,15 +7,18 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, Student
 /// Maximum number of values for exact rank probabilities; above, the normal approximation is used.
 const EXACT_RANKS: usize = 100;
 
-/// Numbers below this underflow or lose digits in 32 bits.
+/// If all numbers are below this, they are scaled before conversion to 32 bits, where they would underflow or
+/// lose digits.
 const SMALL: f64 = 1e-30;
 
 /// One-sided p-values of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Chances {
-    /// Probability, at the limit, of evidence for the statement that is at least as strong.
+    /// Probability, if the truth is at the limit, of evidence for the statement at least as strong as
+    /// observed.
     pub(super) favour: f64,
-    /// Probability, at the limit, of evidence against the statement that is at least as strong.
+    /// Probability, if the truth is at the limit, of evidence against the statement at least as strong as
+    /// observed.
     pub(super) against: f64,
     /// Number of runs, or `None` if nothing is sampled.
     pub(super) runs: Option<usize>,
@@ -35,7 +38,7 @@ pub(super) enum Grounds {
         against: f64,
         runs: usize,
     },
-    /// Difference between the number of each run and the limit.
+    /// For each run, the difference between its number and the limit.
     SignedRanks(#[serde(with = "any_numbers")] Vec<f32>),
     /// Difference between a mean and its limit, its standard error, and the number of runs.
     Measured {
@@ -45,7 +48,7 @@ pub(super) enum Grounds {
         error: f64,
         runs: usize,
     },
-    /// `count` out of `of`, to be compared with the share `limit`.
+    /// `count` successes out of `of`; their share is compared with `limit`.
     Share { count: usize, of: usize, limit: f64 },
     /// The negation of a statement, with the data of its test.
     Opposite(Box<Self>),
@@ -54,8 +57,8 @@ pub(super) enum Grounds {
 }
 
 impl Grounds {
-    /// Stores distances in 32 bits, which preserves their ranks. If all are too small for that, they are
-    /// scaled, which does not change ranks.
+    /// Stores distances in 32 bits, which preserves their ranks. If all distances are too small for 32 bits,
+    /// they are scaled, which does not change ranks.
     pub(super) fn signed_ranks(distances: impl Iterator<Item = f64> + Clone) -> Self {
         let largest = distances.clone().map(f64::abs).filter(|size| size.is_finite()).fold(0.0, f64::max);
         let scale = if largest > 0.0 && largest < SMALL { 1.0 / largest } else { 1.0 };
@@ -93,8 +96,8 @@ impl Chances {
         Self { favour: self.against, against: self.favour, ..self }
     }
 
-    /// Returns the p-values of a conjunction: the weakest evidence in favour, and the strongest against,
-    /// corrected for the number of statements.
+    /// Returns the p-values of a conjunction: the weakest evidence in favour of any statement, and the
+    /// strongest evidence against any statement, corrected for the number of statements.
     pub(super) fn all(chances: &[Self]) -> Self {
         let nan = |of: fn(&Self) -> f64| chances.is_empty() || chances.iter().any(|one| of(one).is_nan());
         let weakest = chances.iter().fold(0.0, |most: f64, one| most.max(one.favour));
@@ -138,15 +141,15 @@ fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
     }
 }
 
-/// Returns the probabilities of values as low, and as high, as these under random signs. Returns NaN if a
-/// value is NaN.
+/// Returns the p-values of Wilcoxon's signed-rank test: the probabilities, under random signs, of distances
+/// as low, and of distances as high, as observed. Returns NaN if a distance is NaN.
 fn signed_ranks(distances: &[f32]) -> (f64, f64) {
     if distances.iter().any(|distance| distance.is_nan()) {
         return (f64::NAN, f64::NAN);
     }
     let mut sorted: Vec<f32> = distances.iter().copied().filter(|distance| *distance != 0.0).collect();
     sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice the ranks, so that the mean ranks of ties are integers.
+    // Ranks are doubled, so that the mean ranks of ties are integers.
     let mut ranks = Vec::with_capacity(sorted.len());
     for alike in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
         let first = ranks.len() + 1;
@@ -161,7 +164,7 @@ fn signed_ranks(distances: &[f32]) -> (f64, f64) {
         let distribution = Normal::standard();
         return (distribution.cdf(z), distribution.sf(z));
     }
-    // Distribution of the sum of the ranks with positive sign.
+    // The distribution of the sum of the ranks that have a positive sign.
     let mut distribution = vec![0.0; total + 1];
     distribution[0] = 1.0;
     for &rank in &ranks {
@@ -173,7 +176,7 @@ fn signed_ranks(distances: &[f32]) -> (f64, f64) {
     (distribution[..=high].iter().sum::<f64>().min(1.0), distribution[high..].iter().sum::<f64>().min(1.0))
 }
 
-/// A number in JSON; infinite numbers and NaN are written as strings.
+/// The representation of a number in JSON; infinite numbers and NaN are written as strings.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written<N> {

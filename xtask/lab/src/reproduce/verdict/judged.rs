@@ -1,11 +1,11 @@
-//! Data of a verdict, from which it can be recomputed.
+//! The data of verdicts, from which they can be recomputed.
 
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
 use super::cases::{Case, Needed, judge};
 
-/// Data of a verdict.
+/// The data of one verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Judged {
@@ -13,7 +13,7 @@ pub(crate) enum Judged {
     Cases { needed: Needed, cases: Vec<Case> },
     /// A fact that involves no sampling.
     Fact(Verdict),
-    /// Data of the verdict in each of several readings.
+    /// Several readings of a claim, with the data of the verdict in each.
     Readings(Vec<Self>),
 }
 
@@ -26,7 +26,7 @@ impl Judged {
         }
     }
 
-    /// Returns the description of the cases, which starts the evidence; `None` if there are no cases.
+    /// Returns the description of the cases with which the evidence starts, or `None` if there are no cases.
     pub(crate) fn evidence(&self) -> Option<String> {
         match self {
             Self::Cases { needed, cases } => Some(judge(*needed, cases).1),

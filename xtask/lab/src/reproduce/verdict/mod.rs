@@ -29,8 +29,8 @@ pub(crate) use test::{By, Resamples, Test};
 /// Version of the rules, increased with a line in the change log when a rule changes.
 pub(crate) const RULES: u32 = 4;
 
-/// Significance level per claim: the probability that a claim that is false in all cases has a case
-/// significantly in favour, and equally that a claim that is true in all cases has one against.
+/// Significance level per claim: the maximum probability that a claim that is false in all cases has a case
+/// significantly in favour, and that a claim that is true in all cases has a case significantly against it.
 pub(crate) const FALSE_ALARM: f64 = 0.05;
 
 /// Minimum number of runs for a verdict.
@@ -47,7 +47,7 @@ pub(crate) enum Verdict {
     Undecided,
     /// The required datasets or runs are not available.
     NotTested,
-    /// The check cannot fail, whatever the claim, so there is no verdict.
+    /// The check cannot fail, whether or not the claim is true, so there is no verdict.
     Vacuous,
 }
 
@@ -88,7 +88,8 @@ impl Verdict {
         }
     }
 
-    /// Counts verdicts: `2 holds, 1 undecided`; returns `None` without verdicts.
+    /// Formats the number of verdicts of each kind, e.g. `2 holds, 1 undecided`. Returns `None` if there are
+    /// no verdicts.
     pub(crate) fn count_of(verdicts: impl Iterator<Item = Self>) -> Option<String> {
         let verdicts: Vec<Self> = verdicts.collect();
         let counts: Vec<String> = Self::ALL

@@ -1,4 +1,4 @@
-//! Claims with several readings: judged in each, counted once.
+//! Claims with several readings, which are judged in each reading but counted once.
 
 use super::claim::Reading;
 use super::judged::Judged;
@@ -24,7 +24,7 @@ impl Claim {
     }
 }
 
-/// Combines one claim over its readings; `None` without readings.
+/// Combines the verdicts on one claim in its readings. Returns `None` if there are no readings.
 fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
     let first = judged.first()?.1.clone();
     assert!(judged.iter().all(|(_, claim)| claim.claim == first.claim), "not readings of {}", first.claim);

@@ -1,8 +1,8 @@
 //! Reasons why claims do not hold, found by investigation.
 //!
-//! The reasons are in `xtask/lab/reasons.json`, by artefact and claim. A claim is identified by how its text
-//! ends, so that one reason applies to all its readings. If several entries match, the longest one is used,
-//! so that a reading may have a separate reason.
+//! The reasons are in `xtask/lab/reasons.json`, by artefact and claim. An entry matches a claim whose text
+//! ends with the key of the entry, so that one reason applies to all readings of a claim. If several entries
+//! match, the entry with the longest key is used, so that a reading may have a separate reason.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use super::{Claim, Verdict};
 
-/// Reasons by artefact and end of the claim.
+/// Reasons, by artefact and by the end of the claim's text.
 type Reasons = BTreeMap<String, BTreeMap<String, String>>;
 
 static REASONS: LazyLock<Reasons> = LazyLock::new(|| {
@@ -70,7 +70,7 @@ mod tests {
         for (artefact, reasons) in REASONS.iter() {
             let claims = recorded.get(artefact).unwrap_or_else(|| panic!("no artefact {artefact}"));
             for (end, why) in reasons {
-                // Verdicts on measured times are not recorded.
+                // Claims about measured times have no recorded verdict.
                 assert!(
                     end.contains("time of the others")
                         || claims.keys().any(|claim| claim.ends_with(end.as_str())),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::super::statistics::Measurement;
 use super::grounds::{Chances, Grounds};
 
-/// How a statement is tested.
+/// The kind of test for a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum By {
     /// Not a statistical test, because nothing is sampled.
@@ -24,7 +24,7 @@ pub(crate) enum By {
 }
 
 impl By {
-    /// Returns the description printed with the rules.
+    /// Returns the description of the test that is printed with the rule of a claim.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Nothing => "nothing is drawn, so chance has no part",
@@ -53,9 +53,11 @@ const RESAMPLES: usize = 1999;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Grounds", into = "Grounds")]
 pub(crate) struct Test {
-    /// Probability, at the limit, of evidence for the statement that is at least as strong.
+    /// Probability, if the truth is at the limit, of evidence for the statement at least as strong as
+    /// observed.
     pub(crate) favour: f64,
-    /// Probability, at the limit, of evidence against the statement that is at least as strong.
+    /// Probability, if the truth is at the limit, of evidence against the statement at least as strong as
+    /// observed.
     pub(crate) against: f64,
     /// Number of runs, or `None` if nothing is sampled.
     pub(crate) runs: Option<usize>,
@@ -100,7 +102,7 @@ impl Test {
     }
 
     /// Tests that numbers, one per run, lie below `limit`, with Wilcoxon's signed-rank test. Numbers at the
-    /// limit are ignored; infinite ones have the highest rank.
+    /// limit are ignored; infinite numbers have the highest rank.
     pub(crate) fn below(sample: &[f64], limit: f64) -> Self {
         Self::on(Grounds::signed_ranks(sample.iter().map(|value| value - limit)))
     }
@@ -115,7 +117,7 @@ impl Test {
         Self::all([Self::above(sample, low), Self::below(sample, high)])
     }
 
-    /// Tests that one number is below `factor` times the other in each run.
+    /// Tests that the ratio of two numbers per run is below `factor`.
     pub(crate) fn ratio_below(one: &[f64], other: &[f64], factor: f64) -> Self {
         Self::below(&log_ratios(one, other), factor.ln())
     }
@@ -141,7 +143,7 @@ impl Test {
         Self::measured_within(Measurement::mean(sample), sample.len(), limits)
     }
 
-    /// Tests that a probability is above `limit`, given `count` successes out of `of`.
+    /// Tests that a probability is above `limit`, given `count` successes in `of` trials.
     pub(crate) fn share_above(count: usize, of: usize, limit: f64) -> Self {
         Self::on(Grounds::Share { count, of, limit })
     }
@@ -151,8 +153,8 @@ impl Test {
         Self::with(self.chances().opposite(), Grounds::Opposite(Box::new(self.grounds)))
     }
 
-    /// Tests that all of several statements are true, with the weakest evidence in favour, and the strongest
-    /// against, corrected for the number of statements.
+    /// Tests that all of several statements are true. The p-values are that of the weakest evidence in
+    /// favour, and that of the strongest evidence against, corrected for the number of statements.
     ///
     /// Without statements, the p-values are NaN.
     pub(crate) fn all(tests: impl IntoIterator<Item = Self>) -> Self {
@@ -168,14 +170,14 @@ impl Test {
     }
 }
 
-/// Returns the log ratio in each run; two zeros count as equal.
+/// Returns the log ratio of two numbers in each run; two zeros count as equal.
 fn log_ratios(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(one, other)| if one == other { 0.0 } else { (one / other).ln() }).collect()
 }
 
 /// A statistic of the runs, and its bootstrap distribution.
 pub(crate) struct Resamples {
-    /// Statistic of the original runs; NaN without runs.
+    /// The statistic of the original runs; NaN if there are no runs.
     pub(crate) value: f64,
     values: Vec<f64>,
     runs: usize,
@@ -223,13 +225,14 @@ mod tests {
 
     #[test]
     fn signed_ranks_have_the_chances_of_all_signs() {
-        // For ranks 1, 2, 3, the positive ranks sum to 0 for one of eight sign patterns, and to at most 1 for
-        // two.
+        // With ranks 1, 2, 3, the positive ranks sum to 0 for one of eight sign patterns, and to at most 1
+        // for two patterns.
         let all = Test::below(&[-1.0, -2.0, -3.0], 0.0);
         assert!(near(all.favour, 0.125) && near(all.against, 1.0) && all.runs == Some(3));
         let most = Test::below(&[1.0, -2.0, -3.0], 0.0);
         assert!(near(most.favour, 0.25) && near(most.against, 7.0 / 8.0));
-        // For ranks 1.5, 1.5, 3, a sum of at most 1.5 has no positive rank, or one of the first two.
+        // With ranks 1.5, 1.5, 3, the sum of positive ranks is at most 1.5 if no rank is positive, or only
+        // one of the first two.
         let ties = Test::below(&[1.0, -1.0, -3.0], 0.0);
         assert!(near(ties.favour, 3.0 / 8.0));
         assert_eq!(Test::above(&[4.0, 5.0, 6.0], 3.0).favour, 0.125);

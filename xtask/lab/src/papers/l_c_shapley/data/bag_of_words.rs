@@ -5,16 +5,16 @@ use apportion::{Model, Rows};
 
 use super::text_set::{PADDING, TextSet, UNKNOWN};
 
-/// Penalty λ on half the sum of squared weights, excluding the intercept.
+/// Penalty λ, the factor of half the sum of squared weights; the intercept is not penalized.
 const PENALTY: f64 = 1.0;
 
-/// Training stops when no partial derivative exceeds this.
+/// Training stops when the absolute value of no partial derivative exceeds this.
 const FLAT: f64 = 1e-9;
 
 /// Maximum number of steps. The embedded sentences take about 1,500.
 const MAX_STEPS: usize = 50_000;
 
-/// Log-odds of the positive class.
+/// A linear model of the log-odds of the positive class.
 ///
 /// ```text
 /// logit = b + Σ_tokens w[token]
@@ -24,7 +24,7 @@ const MAX_STEPS: usize = 50_000;
 /// the game of absent tokens is additive, and the Shapley value of a token is its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BagOfWords {
-    /// One weight per ID.
+    /// One weight per token ID.
     pub(crate) weights: Vec<f64>,
     pub(crate) intercept: f64,
 }
@@ -82,7 +82,7 @@ impl BagOfWords {
         self.intercept + ids.iter().map(|&id| self.weights[id]).sum::<f64>()
     }
 
-    /// Returns the share of texts whose class has the larger odds.
+    /// Returns the share of texts for which the model predicts the true class.
     pub(crate) fn accuracy<'a>(&self, texts: impl Iterator<Item = &'a super::text_set::Sentence>) -> f64 {
         let (mut right, mut all) = (0, 0);
         for text in texts {
@@ -115,7 +115,7 @@ impl BagOfWords {
     }
 }
 
-/// Returns the IDs with nonzero weight.
+/// Returns the IDs that may have a nonzero weight: those of tokens in the vocabulary.
 fn known_ids(ids: &[usize]) -> impl Iterator<Item = usize> {
     ids.iter().copied().filter(|id| ![PADDING, UNKNOWN].contains(id))
 }

@@ -1,4 +1,4 @@
-//! Byte matrices in NumPy's format: images with their classes.
+//! Byte matrices in NumPy's file format, which contain images with their classes.
 
 use anyhow::{Context, Result, ensure};
 

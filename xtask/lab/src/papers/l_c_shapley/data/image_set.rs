@@ -8,7 +8,7 @@ use super::byte_matrix::byte_matrix;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ImageSet {
     pub(crate) channels: usize,
-    /// Height and width in pixels; images are squares.
+    /// Height and width of the images in pixels, which are equal.
     pub(crate) side: usize,
     /// Names of the classes.
     pub(crate) classes: &'static [&'static str],

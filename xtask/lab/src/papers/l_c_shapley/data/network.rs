@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 const WEIGHTS: &[u8] = include_bytes!("../../../../data/digits38_cnn.json");
 
-/// Hash of the file of weights.
+/// SHA-256 of the file of weights.
 const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
 
 /// Height and width of an image, in pixels.
@@ -20,8 +20,8 @@ const MAPS: usize = 8;
 /// Number of entries of a feature map after 2 × 2 max pooling.
 const POOLED: usize = SIDE * SIDE / 4;
 
-/// Network with 209 parameters: 8 zero-padded convolutions of 3 × 3 pixels, max(0, ·), 2 × 2 max pooling, one
-/// dense output.
+/// A network with 209 parameters: 8 zero-padded convolutions of 3 × 3 pixels, max(0, ·), 2 × 2 max pooling,
+/// one dense output.
 ///
 /// The [`Model`] expects rows of 64 pixels between 0 and 1, and returns the log-odds of an 8.
 #[derive(Debug, Clone, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct SmallNetwork {
     kernels: Vec<Vec<f64>>,
     /// One bias per feature map.
     biases: Vec<f64>,
-    /// Weights of the pooled values: rows × columns × feature maps.
+    /// Weights of the pooled values, in the order rows × columns × feature maps.
     dense: Vec<f64>,
     bias: f64,
 }
@@ -59,7 +59,7 @@ impl SmallNetwork {
 
     /// Returns the log-odds of an 8 for 64 pixels.
     pub(crate) fn logit(&self, pixels: &[f64]) -> f64 {
-        // Padding with zeros.
+        // Pad the image with zeros.
         let mut padded = [[0.0; SIDE + 2]; SIDE + 2];
         for (row, pixels) in padded[1..].iter_mut().zip(pixels.chunks_exact(SIDE)) {
             row[1..=SIDE].copy_from_slice(pixels);
@@ -164,7 +164,7 @@ mod tests {
         };
         assert_eq!(logit(8 * 3 + 3), 0.25 + 4.0 * 0.5);
         assert_eq!(logit(0), 0.25 + 0.5);
-        // On the border, in the second row of its block, it affects two blocks.
+        // A pixel on the border, in the second row of its block, affects two blocks.
         assert_eq!(logit(8), 0.25 + 2.0 * 0.5);
     }
 

@@ -1,4 +1,4 @@
-//! Texts and images of the data directory, and the networks stored with them.
+//! Text and image datasets in the data directory, and the networks stored with them.
 
 use anyhow::{Context, Result, ensure};
 
@@ -42,7 +42,7 @@ impl Files {
 
 /// A known text dataset.
 pub(crate) struct KnownTexts {
-    /// Name in figures and tables.
+    /// Name of the dataset in figures and tables.
     pub(crate) title: &'static str,
     /// Number of texts in total, and in the training part.
     rows: (usize, usize),
@@ -62,8 +62,8 @@ enum Ids {
     /// The IDs are in the file, and another file contains the vocabulary. The function splits texts into
     /// tokens.
     Given(fn(&str) -> Vec<String>),
-    /// Tokens are [`words`]; long texts keep the last ones. The vocabulary consists of the most frequent
-    /// words of the training part.
+    /// Tokens are [`words`]; long texts are truncated to their last words. The vocabulary consists of the
+    /// most frequent words of the training part.
     Frequent,
 }
 
@@ -84,7 +84,8 @@ pub(crate) static IMDB: KnownTexts = KnownTexts {
     },
 };
 
-/// News in four classes (Zhang, Zhao and LeCun, 2015), and a network on the mean of the word embeddings.
+/// News in four classes (Zhang, Zhao and LeCun, 2015), and a network whose input is the mean of the word
+/// embeddings.
 pub(crate) static AG_NEWS: KnownTexts = KnownTexts {
     title: "AG news",
     rows: (7_600, 6_000),
@@ -112,7 +113,7 @@ pub(crate) static AG_NEWS: KnownTexts = KnownTexts {
 
 /// A known image dataset.
 pub(crate) struct KnownImages {
-    /// Name in figures and tables.
+    /// Name of the dataset in figures and tables.
     pub(crate) title: &'static str,
     /// Number of images in the training part and in the test part.
     pub(crate) rows: (usize, usize),
@@ -296,7 +297,7 @@ fn runs_of_letters_and_digits(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns the data directory of this machine, if it exists; missing data is not tested.
+    /// Returns the data directory of this machine. Tests skip data that does not exist.
     fn library() -> Library {
         let workspace = xtask::workspace();
         Library::new(None, &workspace).unwrap()

@@ -19,8 +19,8 @@ const SHA256: &str = "de88f6dfc41caf5ac56735c149fbe63bfc3f3fd87f26c810aeabd5be1d
 /// The sentence of Table 2. It is not in the dataset, but all its words occur in the training part.
 pub(crate) const TABLE_2: &str = "It is not heartwarming or entertaining. It just sucks.";
 
-/// Returns the embedded sentences. The vocabulary is that of the training part, sorted by descending
-/// frequency and then alphabetically.
+/// Returns the embedded sentences. The vocabulary contains the tokens of the training part, sorted by
+/// descending frequency and then alphabetically.
 ///
 /// # Errors
 ///

@@ -1,9 +1,10 @@
 //! Texts as characters, for character-level networks; the players are still words.
 
-/// Characters with IDs, starting from 1; 0 is padding.
+/// The characters in the order of their IDs, which start from 1; ID 0 is padding.
 const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Number of character IDs in the input of such networks; longer texts are truncated, shorter ones padded.
+/// Number of character IDs in the input of character-level networks; longer texts are truncated, shorter
+/// texts padded.
 pub(crate) const WIDTH: usize = 256;
 
 /// A text encoded as characters.
@@ -11,7 +12,8 @@ pub(crate) const WIDTH: usize = 256;
 pub(crate) struct Spelling {
     /// One ID per position, 0 after the last word.
     pub(crate) row: Vec<f64>,
-    /// Positions of each word that starts within the width: its characters and the following space.
+    /// For each word that starts within the width, the positions of its characters and of the following
+    /// space.
     pub(crate) words: Vec<Vec<usize>>,
 }
 

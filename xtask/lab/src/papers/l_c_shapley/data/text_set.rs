@@ -1,4 +1,4 @@
-//! Texts as token IDs, with their classes.
+//! Datasets of texts, stored as token IDs, with their classes.
 
 use anyhow::{Context, Result, ensure};
 
@@ -17,7 +17,7 @@ pub(crate) struct Sentence {
     pub(crate) ids: Vec<usize>,
     /// Index of the class.
     pub(crate) target: usize,
-    /// Whether it belongs to the test part.
+    /// Whether the text belongs to the test part.
     pub(crate) is_test: bool,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn is_test(split: &str) -> Result<bool> {
     }
 }
 
-/// Parses the index of a class.
+/// Parses the cell of a class, which contains its index.
 pub(super) fn class(cell: &str) -> Result<usize> {
     cell.parse().with_context(|| format!("the target {cell:?} is not the index of a class"))
 }

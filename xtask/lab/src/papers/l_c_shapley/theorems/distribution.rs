@@ -17,11 +17,11 @@ pub(super) const MASKS: usize = 1 << FEATURES;
 /// Strength of the couplings inside the block.
 const STRENGTH: f64 = 0.7;
 
-/// A distribution with all its marginals.
+/// A joint distribution of features and label, stored as all its marginal distributions.
 pub(super) struct JointDistribution {
     /// The feature in the middle of the block.
     pub(super) middle: usize,
-    /// `P(x_S, y)` for each S, each x (only x_S matters), and each label.
+    /// `P(x_S, y)` for each set S, each x (of which only x_S matters), and each label y.
     marginals: Vec<[f64; 2]>,
 }
 
@@ -85,8 +85,8 @@ impl JointDistribution {
         (0..MASKS).map(|set| (0..2).map(|label| whole[label] * shares(set)[label].ln()).sum()).collect()
     }
 
-    /// Returns the absolute mutual information of a feature and the features V given those of U, and given
-    /// the label if `with_label` (section 4.1):
+    /// Returns the absolute mutual information of a feature and the features V (`far`), given the features U
+    /// (`given`), and given the label if `with_label` (section 4.1):
     ///
     /// ```text
     /// I_a(X_i; X_V | X_U) = E | ln [ P(x_i, x_V | x_U) / (P(x_i | x_U) P(x_V | x_U)) ] |
@@ -112,8 +112,8 @@ impl JointDistribution {
         mean
     }
 
-    /// Returns the maximum dependence over all sets V of features of `far`, given those of `given`, with or
-    /// without the label.
+    /// Returns the maximum dependence between a feature and any subset of `far`, given the features `given`,
+    /// with or without the label.
     pub(super) fn most(&self, one: usize, far: usize, given: usize) -> f64 {
         let values = subsets(far).filter(|&far| far != 0);
         values
@@ -151,7 +151,7 @@ mod tests {
         let block = 0b111 << (distribution.middle - 1);
         assert!(distribution.most(distribution.middle, (MASKS - 1) & !block, 0) < 1e-13);
         assert!(distribution.dependence(distribution.middle, 1 << (distribution.middle + 1), 0, true) > 0.1);
-        // Features without information add nothing.
+        // The marginal contributions of features without information are zero.
         let game = distribution.game(5);
         assert!((0..MASKS).all(|set| (game[set] - game[set & block]).abs() < 1e-13));
     }
@@ -164,7 +164,7 @@ mod tests {
         };
         let mut expected = 0.0;
         for (a, b, c) in (0..8).map(|bits| (bits & 1, bits >> 1 & 1, bits >> 2)) {
-            // Features 0 and 4, given feature 2.
+            // The dependence of features 0 and 4, given feature 2.
             let x = a | b << 4 | c << 2;
             let ratio = of(0b10101, x) * of(0b100, x) / (of(0b101, x) * of(0b10100, x));
             expected += of(0b10101, x) * ratio.ln().abs();

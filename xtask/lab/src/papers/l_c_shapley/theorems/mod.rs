@@ -36,16 +36,16 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 use distribution::{FEATURES, JointDistribution, MASKS, subsets};
 use myerson::ROUNDING;
 
-/// Strengths of the coupling between the block and the other features.
+/// Strengths of the coupling between the block and the other features (the `memory` of a distribution).
 const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0];
 
 /// The orders k of the neighbourhoods.
 const ORDERS: [usize; 2] = [1, 2];
 
-/// A line in which neighbours on the true line are at least three steps apart.
+/// An order of the features on a line, in which neighbours on the true line are at least three steps apart.
 const ELSEWHERE: [usize; FEATURES] = [0, 3, 6, 2, 5, 1, 4];
 
-/// Maximum shortfall from 1 of the slope of ln error in ln ε.
+/// Maximum amount by which the slope of ln error in ln ε may fall below 1.
 const SLACK: f64 = 0.2;
 
 /// An approximation of the Shapley value.
@@ -80,8 +80,8 @@ impl Kind {
         }
     }
 
-    /// Returns the index (0 or 1) of the theorem on this approximation, regardless of whether its neighbours
-    /// are the true ones.
+    /// Returns the index (0 or 1) of the theorem about this approximation, regardless of whether it uses the
+    /// true neighbours.
     fn theorem(self) -> usize {
         usize::from(!matches!(self, Self::Local | Self::LocalElsewhere))
     }
@@ -136,7 +136,7 @@ impl Kind {
 /// Factor of ε in each theorem.
 const FACTORS: [f64; 2] = [4.0, 6.0];
 
-/// A value as a linear map: the coefficients of `v(S)` in the value of each feature.
+/// A value as a linear map of the game: the coefficient of each `v(S)` in the value of each feature.
 struct Map(Vec<f64>);
 
 impl Map {
@@ -153,7 +153,7 @@ impl Map {
     }
 }
 
-/// Maps of the Shapley value, and of each kind at each of its orders.
+/// Linear maps of the Shapley value, and of each approximation at each of its orders.
 struct Maps {
     shapley: Map,
     kinds: Vec<(Kind, usize, Map)>,
@@ -205,7 +205,7 @@ fn epsilons(distribution: &JointDistribution, order: usize) -> [f64; 2] {
     [first, second]
 }
 
-/// Identifies a distribution.
+/// Checkpoint key of the results for one distribution.
 #[derive(Serialize)]
 struct DistributionKey {
     run: usize,
@@ -233,7 +233,7 @@ fn find(distribution: &JointDistribution, maps: &Maps) -> DistributionResults {
     DistributionResults { epsilons: ORDERS.map(|order| epsilons(distribution, order)).to_vec(), errors }
 }
 
-/// One kind at one order: (ε, error) of each run, by memory.
+/// Results for one approximation at one order: (ε, error) of each run, by memory.
 struct Series {
     kind: Kind,
     order: usize,
@@ -245,7 +245,7 @@ impl Series {
         format!("{}, k = {}", self.kind.title(), self.order)
     }
 
-    /// Returns the points with some memory, where ε exceeds rounding error.
+    /// Returns the points (ε, error) of distributions with memory, for which ε exceeds rounding error.
     fn dependent(&self) -> impl Iterator<Item = &(f64, f64)> {
         self.by_memory[1..].iter().flatten()
     }
@@ -266,7 +266,7 @@ impl Series {
         self.by_memory.iter().flatten().all(|(epsilon, error)| *error <= factor * epsilon + ROUNDING)
     }
 
-    /// Returns the slope of ln error in ln ε of each run, for small ε.
+    /// Returns, for each run, the slope of ln error in ln ε for small ε.
     fn slopes(&self) -> Vec<f64> {
         let runs = self.by_memory[0].len();
         let small = || self.by_memory[1..].iter().take(4);
@@ -277,7 +277,7 @@ impl Series {
     }
 }
 
-/// Compares the errors with their bounds in terms of ε.
+/// Generates the comparison of the errors with their bounds in terms of ε.
 pub(crate) fn theorems(session: &Session) -> Result<ArtefactOutput> {
     let maps = Maps::new()?;
     let method = maps.digest();
@@ -420,7 +420,8 @@ fn claims(all: &[Series]) -> Vec<Claim> {
 fn figure(all: &[Series]) -> Figure {
     let panel = |theorem: usize| {
         let own = || all.iter().filter(move |series| series.kind.theorem() == theorem);
-        // Means over the distributions with the same memory; single ones would form a cloud.
+        // Show the means over the distributions with the same memory; the individual points would form a
+        // cloud.
         let mean = |points: &Vec<(f64, f64)>| {
             let count = points.len() as f64;
             let sum = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));

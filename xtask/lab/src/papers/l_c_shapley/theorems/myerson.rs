@@ -7,16 +7,16 @@
 //! # The coefficient
 //!
 //! The Myerson value is the Shapley value of `v^G(S) = Σ_{C ∈ components(S)} v(C)`. In a random permutation,
-//! i completes a component U if all of U \ i come before i and all of B(U) after it: among these u + b
-//! players, those of U \ i come first and i next.
+//! i completes a component U if all players of U \ i come before i, and all players of B(U) after it: among
+//! these u + b players, the members of U \ i come first and i next.
 //!
 //! ```text
 //! φ_i = Σ_{U ∋ i connected} (u − 1)! b! / (u + b)! [v(U) − Σ_{C ∈ components(U \ i)} v(C)]
 //! equation 6:                2 / ((u + 2) (u + 1) u), which is that of b = 2
 //! ```
 //!
-//! It decreases with b, so equation 6 has the correct coefficient for two neighbours outside, and for no
-//! other number. The set of all players has no neighbours outside.
+//! The coefficient decreases with b, so equation 6 is correct for sets with two neighbours outside, and for
+//! no other number of neighbours. The set of all players has no neighbours outside.
 
 use anyhow::Result;
 use apportion::Semivalue;
@@ -36,7 +36,7 @@ pub(super) struct Compared {
     /// Maximum difference between C-Shapley of order d, with the coefficients of equation 6, and the Myerson
     /// value, over the games v^G for v that is 1 for one coalition and 0 for all others.
     printed: f64,
-    /// Maximum difference with the actual number of neighbours of each connected set.
+    /// Maximum difference if the coefficients use the actual number of neighbours of each connected set.
     counted: f64,
     /// Number of connected sets, of connected sets with two neighbours outside, and of connected sets whose
     /// coefficient agrees with equation 6.
@@ -85,8 +85,8 @@ fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
             continue;
         }
         let has_two = graph.boundary(set.view()).view().size() == 2;
-        // If v is 1 for U only, v^G is 1 for sets with U as a component, so the value of a member is the
-        // coefficient of U.
+        // If v is 1 for U only, v^G is 1 for the sets that have U as a component, so the value of a member of
+        // U is the coefficient of U.
         let agrees = (myerson[members[0] * masks + mask] - equation_six(members.len())).abs() <= ROUNDING;
         connected += 1;
         with_two += usize::from(has_two);
@@ -111,7 +111,8 @@ fn equation_six(size: usize) -> f64 {
     2.0 / ((u + 2.0) * (u + 1.0) * u)
 }
 
-/// Returns the values of a member of a pair whose joint value is 1: by equation 6, and Myerson's.
+/// Returns the values of a player in a game of two players whose joint value is 1: the value by equation 6,
+/// and the Myerson value.
 fn counterexample() -> Result<[f64; 2]> {
     let (game, pair) = (SumOfUnanimity::unanimity(2, [0, 1])?, Graph::line(2));
     let printed = GraphValue::c_shapley(2).with_coefficients(Coefficients::Printed);
@@ -240,7 +241,8 @@ mod tests {
 
     #[test]
     fn a_pair_is_a_counterexample() {
-        // Equation 6: 1/3 of 0 alone, and 2/24 of 1 together. Myerson: one half.
+        // Equation 6 gives 1/3 times 0 for the player alone, plus 2/24 times 1 for the pair. The Myerson
+        // value is one half.
         let [printed, myerson] = counterexample().unwrap();
         assert!((printed - 1.0 / 12.0).abs() < 1e-15 && (myerson - 0.5).abs() < 1e-15);
     }
