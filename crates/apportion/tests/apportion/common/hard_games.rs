@@ -48,7 +48,7 @@ fn indicator(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// Returns the hard families with `n ≥ 8` players.
+/// Returns games that are designed to mislead samples, with `n ≥ 8` players.
 pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     let parts = n as f64;
     let mut rng = stream(n as u64, Purpose::Experiment, 1);
@@ -91,18 +91,18 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         let family = ["all but one", "all but two"][missing - 1];
         games.push(hard(family, n, vec![1.0 / parts; n], move |row| indicator(row.size() + missing >= n)));
     }
-    // All but at most one of the first half of the players.
+    // A coalition wins with all but at most one of the first half of the players.
     let half = n / 2;
     let shapley = (0..n).map(|player| indicator(player < half) / half as f64).collect();
     games.push(hard("all but one of a half", n, shapley, move |row| {
         indicator(row.members().filter(|&player| player < half).count() + 1 >= half)
     }));
-    // All players except the first, who is a null player.
+    // A coalition wins with all players except the first, who is a null player.
     let shapley = (0..n).map(|player| indicator(player > 0) / (parts - 1.0)).collect();
     games.push(hard("unanimity of all but one player", n, shapley, move |row| {
         indicator(row.size() - usize::from(row.contains(0)) == n - 1)
     }));
-    // At least three of the first five players.
+    // A coalition wins with at least three of the first five players.
     let shapley = (0..n).map(|player| indicator(player < 5) / 5.0).collect();
     games.push(hard("three of five", n, shapley, |row| {
         indicator((0..5).filter(|&p| row.contains(p)).count() >= 3)
@@ -164,7 +164,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         let bonus = row.contains(0) && row.contains(1) && !row.contains(2) && !row.contains(3);
         row.members().map(|player| of[player]).sum::<f64>() + 3.0 * indicator(bonus)
     }));
-    // Additive, except for the coalition of one player.
+    // Additive, except for the coalition that contains only the first player.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + if player == 0 { 5.0 / parts } else { -5.0 / (parts * (parts - 1.0)) }
@@ -175,7 +175,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() == 1 && row.contains(0))
     }));
-    // Additive, except for the coalition without the last player.
+    // Additive, except for the coalition of all players but the last.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + if player + 1 == n { -5.0 / parts } else { 5.0 / (parts * (parts - 1.0)) }
@@ -186,7 +186,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() + 1 == n && !row.contains(n - 1))
     }));
-    // Nearly additive, with interactions of three neighbours that are a thousandth in size.
+    // Nearly additive: interactions of three neighbours are a thousand times smaller.
     let shapley = (0..n).map(|player| amounts[player] + 0.003 / 3.0).collect();
     let of = amounts.clone();
     games.push(hard("nearly additive", n, shapley, move |row| {
@@ -218,7 +218,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     games
 }
 
-/// Returns the smooth families with n players.
+/// Returns smooth games with `n` players.
 pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     let mut rng = stream(n as u64, Purpose::Experiment, 2);
     let smooth = |known: SolvedGame| SolvedGame { is_smooth: true, ..known };
@@ -246,7 +246,7 @@ pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     games.push(smooth(hard("a cube", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>().powi(3)
     })));
-    // The product of 1 + b over S.
+    // The product of the members' factors.
     let factors: Vec<f64> = (0..n).map(|_| rng.random_range(-0.4..0.5f64).exp()).collect();
     let shapley = by_integral(n, |player, q| {
         (0..n)
