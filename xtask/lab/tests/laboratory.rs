@@ -39,7 +39,8 @@ impl Bench {
         path.to_str().unwrap().to_owned()
     }
 
-    /// Writes the rows, and returns `NAME=ROWS,MODEL` with a fixture model of two unnamed features.
+    /// Writes the rows, and returns the argument `NAME=ROWS,MODEL` with a fixture model of two unnamed
+    /// features.
     fn tiny(&self, rows: &str) -> String {
         let rows = self.file("rows.csv", rows);
         format!("tiny={rows},{}", workspace().join("crates/trees/tests/fixtures/tiny.json").display())
@@ -162,7 +163,7 @@ fn the_name_of_a_folder_tells_games_apart() {
     assert!(error.contains("rows, as they were read, of the dataset \"stumps\": A has SHA-256"), "{error}");
     let said = bench.refused(&["--dataset", IRIS, "--estimators", "leverage-shap", "--output", "7"], 2);
     assert!(said.contains("invalid value 7 for --output"), "{said}");
-    // One of several datasets has this output.
+    // Only one of the datasets has this output.
     run(&["--dataset", IRIS, "--output", "1"]);
 }
 
@@ -380,7 +381,7 @@ fn numbers_may_be_written_with_commas() {
     assert_eq!(estimates(&folder), points);
     assert_eq!(record(&folder)["reading"], serde_json::json!(["--decimal-comma"]));
     assert!(bench.refused(&[&arguments[..2], &more].concat(), 1).contains("pass --decimal-comma"));
-    // It is a key in a paper, and an option for a figure of a paper.
+    // Papers have a key for the decimal comma, and figures of papers have an option.
     let paper = |key: &str| {
         bench.paper(&format!(
             "name = \"mine\"\ncitation = \"\"\nbibtex = \"\"\n[[artefact]]\nname = \"fig1\"\nshows = \"\"\n\
@@ -482,7 +483,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     }
     let said = bench.refused(&["--dataset", &whole, "--estimators", "msr"], 1);
     assert!(said.contains("has 2 outputs") && said.contains("--output K"), "{said}");
-    // Figures support it as well.
+    // Figures also support `--output`.
     let out = bench.out();
     let figure = [
         "reproduce",

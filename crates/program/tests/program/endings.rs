@@ -6,8 +6,8 @@ use apportion_program::ProgramError;
 
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
-/// Returns a server that answers `$x`, and runs `what` before it answers batch `at`, but only once per
-/// `folder`.
+/// Returns a server that answers each row with `$x`, and runs `what` before it answers batch `at`, but only
+/// once per `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();
@@ -28,7 +28,7 @@ fn a_command_that_is_not_there_is_named_by_the_shell() {
 fn a_program_that_dies_at_the_start_is_quoted() {
     let error =
         refusal("echo loading; echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
-    // Its standard output may be seen first.
+    // Its standard output may be detected before its end.
     assert!(matches!(error, ProgramError::Ended { .. } | ProgramError::NotNumbers { .. }), "{error}");
     let error = refusal("echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
     let text = error.to_string();

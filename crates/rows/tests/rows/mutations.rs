@@ -31,7 +31,7 @@ fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
                 let part = bytes[at..end].to_vec();
                 bytes.splice(at..at, part);
             }
-            // Numbers that declare large sizes.
+            // Bytes that are large when read as sizes.
             3 => bytes[at..end].fill(0xff),
             4 => bytes[at..end].fill(0x7f),
             5 => bytes[at..end].fill(0),

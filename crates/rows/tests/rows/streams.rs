@@ -121,7 +121,7 @@ fn packed_content_that_is_cut_off_is_refused() {
     }
 }
 
-/// Reads some bytes and then fails instead of returning the end.
+/// A reader that returns some bytes, and then an error instead of the end.
 #[cfg(feature = "columnar")]
 struct NoMore<'a>(&'a [u8]);
 

@@ -77,7 +77,7 @@ fn semivalues(players: usize) -> Vec<ExactMoments> {
     ]
 }
 
-/// The tests of a path on one feature: whether the row passes them, and the factor if the feature is absent,
+/// The tests of one feature on a path: whether the row passes them, and the factor if the feature is absent,
 /// as numerator and denominator.
 #[derive(Clone)]
 struct FeatureTests {
@@ -86,8 +86,8 @@ struct FeatureTests {
     rest: (BigInt, BigInt),
 }
 
-/// Returns the value of every leaf with the tests of its path. `rest` returns the factor from a split to a
-/// child if its feature is absent.
+/// Returns the value of every leaf, with the tests on its path. `rest` returns the factor from a split to a
+/// child if the feature of the split is absent.
 fn leaves(
     tree: &TreeSpec,
     row: &[f64],
@@ -120,7 +120,8 @@ fn leaves(
 }
 
 impl FeatureTests {
-    /// Returns the difference due to presence, times the denominator of the rest.
+    /// Returns the difference between the factors with and without the feature, multiplied by the denominator
+    /// of `rest`.
     fn gain(&self) -> BigInt {
         let (absent, whole) = &self.rest;
         if self.passed { whole - absent } else { -absent.clone() }
@@ -176,8 +177,8 @@ fn values(
     values
 }
 
-/// Returns the values of features in groups: products of the factor of the other groups and that of the other
-/// members.
+/// Returns the values of features in groups: products of the factor of the other groups and the factor of the
+/// other members.
 fn values_in_groups(
     leaves: &[(f64, Vec<FeatureTests>)],
     groups: &Partition,

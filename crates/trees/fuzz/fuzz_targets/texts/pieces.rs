@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{scatter, with};
 
-/// Returns the text with one of its pieces removed, duplicated or replaced by another; `None` if there is no
-/// piece.
+/// Returns the text with one of its pieces removed, duplicated or replaced with another; `None` if there is
+/// no piece.
 pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     let is_json = matches!(text.first(), Some(b'[' | b'{'));
     let pieces = if is_json { elements(text) } else { words(text) };
