@@ -1,4 +1,4 @@
-//! Compares the errors of methods with those of Leverage SHAP at the same number of evaluations, on many
+//! Compares the errors of methods with the errors of Leverage SHAP at the same number of evaluations, on many
 //! kinds of games.
 //!
 //! ```console

@@ -1,7 +1,7 @@
 //! Writes reports of synthetic results into a directory, for the tests in a browser: `cargo run --example
 //! report -- FOLDER [NAME …]`.
 //!
-//! The values are those of a synthetic game instead of a model. They resemble real ones, and sum to their
+//! The values come from a synthetic game instead of a model. They resemble real values, and sum to their
 //! predictions.
 
 use std::path::Path;

@@ -26,7 +26,7 @@ fn output(arguments: &[&str]) -> Output {
     reproduce(arguments).output().unwrap()
 }
 
-/// Generates a paper with two runs per setting in `out`.
+/// Generates the artefacts of a paper in `out`, with two runs per setting.
 fn make(paper: &str, out: &Path, threads: &str) {
     let out = out.to_str().unwrap();
     let done = output(&[paper, "--runs", "2", "--threads", threads, "--out", out]);
@@ -185,7 +185,7 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_bytes_of_one_that_was_not() {
 }
 
 /// Keeps every other checkpoint of a paper generated with two threads, and truncates the last one as if the
-/// process had been killed. One thread must compute the others and produce the same bytes.
+/// process had been killed. One thread must compute the missing checkpoints and produce the same bytes.
 fn go_on_from_half(paper: &str) {
     let out = tempfile::tempdir().unwrap();
     let store = checkpoints(out.path(), paper);

@@ -347,8 +347,8 @@ fn too_few_evaluations_give_the_least_norm_and_say_so() {
 
 #[test]
 fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
-    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players its eigenvalues are those of a
-    // matrix with equal diagonal entries.
+    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players, its eigenvalues equal the
+    // eigenvalues of a matrix with equal diagonal entries.
     let game = SumOfUnanimity::random(2, 3, 2, 1);
     let estimator = KernelBanzhaf::default().with_full_budget(FullBudget::Sample);
     let sample =

@@ -365,8 +365,8 @@ fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_player
             }
         }
     }
-    // In a star, the neighbourhood of a leaf has two players, and its value is exact long before that of the
-    // centre.
+    // In a star, the neighbourhood of a leaf has two players, and the value of a leaf is exact long before
+    // the value of the centre.
     let graph = Graph::from_edges(21, (1..21).map(|leaf| (0, leaf))).unwrap();
     let game = SumOfUnanimity::random(21, 100, 3, 2);
     let expected = written_out(&game, &graph, 1, Outside::Absent, &Semivalue::Shapley);

@@ -32,7 +32,7 @@ fn others() -> [CoalitionalValue; 3] {
     ]
 }
 
-/// Returns all estimators that never become exact, with the values that they estimate.
+/// Returns all estimators, which sample for every budget, with the values that they estimate.
 fn sampling() -> Vec<(Box<dyn Estimator>, Value)> {
     let owen = || Value::owen_over(hierarchy());
     let nested = || NestedPermutation::over_hierarchy(hierarchy()).keep_sampling();

@@ -24,8 +24,8 @@ fn with_growing() -> Vec<Box<dyn Estimator>> {
 }
 
 /// Returns whether this estimator is exact for additive games. It is not if it compares means over different
-/// coalitions, if its regression about ½ has no intercept, if it uses gradient descent, or if its result is
-/// that of trees.
+/// coalitions, if its regression about ½ has no intercept, if it uses gradient descent, or if trees compute
+/// its result.
 fn meets_additive_games(name: &str) -> bool {
     !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
         && is_consistent(name)

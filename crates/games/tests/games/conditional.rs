@@ -845,9 +845,10 @@ fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
 }
 
 /// Compares the marginal game over N rows of independent features with distributions fitted to the same rows.
-/// The error of the difference has three parts, taken as independent: the reported standard error, that of a
-/// mean over N rows (their standard deviation over √N), and for fitted distributions that of correlations,
-/// estimated with errors of about 1/√N around 0 (|z_S| times the former).
+/// The error of the difference has three parts, which are assumed to be independent: the reported standard
+/// error; the error of a mean over N rows (their standard deviation divided by √N); and, for fitted
+/// distributions, the error of the correlations, which are estimated with errors of about 1/√N around 0
+/// (|z_S| times the second part).
 #[test]
 fn all_conditional_games_are_the_marginal_one_under_independence() {
     let (n, count) = (3, 4000);

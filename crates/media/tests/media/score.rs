@@ -55,7 +55,7 @@ proptest! {
                 let log = Score::LogProbability { class }.evaluate(kind, &outputs).unwrap();
                 prop_assert!(close(log, p.ln(), 1e-13));
                 let odds = Score::LogOdds { class }.evaluate(kind, &outputs).unwrap();
-                // 1 − p loses the digits of p below those of 1.
+                // 1 − p loses the digits of p that are below the precision of 1.
                 let lost = 1e-15 / (1.0 - p);
                 prop_assert!(close(odds, (p / (1.0 - p)).ln(), 1e-13 + lost));
                 prop_assert_eq!(odds, kind.log_odds(&outputs, class).unwrap());

@@ -30,7 +30,8 @@ fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
 }
 
-/// Includes strings, integers, booleans, missing values, and categories that did not occur in training.
+/// The rows include strings, integers, booleans, missing values, and categories that did not occur in
+/// training.
 #[test]
 fn margins_are_those_of_catboost_from_either_format() {
     let said = json_fixture("catboost/said.json.gz");

@@ -276,7 +276,7 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
         // Too small for f32.
         (covers("/0"), json!(1e-60), 0, "its cover is 0"),
         (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
-        // An empty leaf is valid, but the covers of siblings must sum to that of their parent.
+        // An empty leaf is valid, but the covers of siblings must sum to the cover of their parent.
         (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, sum to 3"),
         (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, sum to 4.5"),
         (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),

@@ -1,4 +1,4 @@
-//! Groups from data: those of experiment 2a are recovered, and independent features are not grouped.
+//! Groups from data: the groups of experiment 2a are recovered, and independent features are not grouped.
 
 use apportion_games::{Purpose, Rows, stream};
 use apportion_partitions::{Dependence, DependenceMatrix, FeatureClustering, Linkage, PartitionsError};

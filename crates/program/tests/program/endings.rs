@@ -80,7 +80,7 @@ fn restarts_are_counted_for_each_batch() {
     let server = shell("echo $x", "[ $batch = 4 ] && exit 1; echo");
     let program = start(&server, &options().batch_rows(1)).unwrap();
     assert_eq!(predictions(&program, &ROWS).unwrap(), VALUES);
-    // Each process answers three batches; the first one answered those of the trial.
+    // Each process answers three batches; the first process answered the batches of the trial.
     assert_eq!(program.restarts(), 2);
 }
 

@@ -245,7 +245,7 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Returns the names of a table that is small enough to write, if every format can store them.
+/// Returns the column names of a table, if it is small enough to write and every format can store the names.
 #[allow(dead_code, reason = "not every target writes")]
 pub fn writable(table: &Table) -> Option<Vec<String>> {
     let names = table.names.clone()?;

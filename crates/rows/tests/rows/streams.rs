@@ -16,7 +16,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Reads one byte at a time, like a slow pipe.
+/// A reader that returns one byte at a time, like a slow pipe.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {

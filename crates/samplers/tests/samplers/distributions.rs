@@ -290,8 +290,8 @@ fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_i
             (sum, squares, draws) = (sum + difference, squares + difference * difference, draws + 1.0);
         }
     }
-    // 19,200 counts of variance 6: the standard error of the mean is 0.0177, that of the variance sqrt((6 +
-    // 2·36)/19,200) = 0.064. The bounds are five of each.
+    // 19,200 counts of variance 6: the standard error of the mean is 0.0177, and the standard error of the
+    // variance is sqrt((6 + 2·36)/19,200) = 0.064. The bounds are five of each.
     assert!((sum / draws).abs() < 0.09, "{}", sum / draws);
     assert!((squares / draws - 6.0).abs() < 0.32, "{}", squares / draws);
 }

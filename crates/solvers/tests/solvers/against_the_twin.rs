@@ -185,7 +185,7 @@ fn the_certificate_has_of_each_unit_what_it_is_off_by() {
         }
         let (fit, dense) = (problem.solve(), twin::solve(&problem));
         let (rows, n, k) = (problem.units(), problem.coalitions.players(), problem.outputs);
-        // Most rows are enumerated; the size classes of the others have a random fraction between one half
+        // Most rows are enumerated; each size class of the other rows has a random fraction between one half
         // and one.
         let step = if n > 8 { 29 } else { 3 };
         let fraction = |row: usize| if row % step == 1 { 0.5 + 0.5 / (1 + row % 5) as f64 } else { 0.0 };

@@ -243,7 +243,7 @@ fn an_oracle_that_shares_its_model_lives_in_a_service() {
     assert!(explained.join().unwrap().iter().all(|prediction| prediction.is_finite()));
 }
 
-/// Returns the oracles of a model of three features.
+/// Returns the oracles of a model with three features.
 fn oracles(ensemble: &Ensemble) -> [Box<dyn Exact + '_>; 3] {
     let baseline = Rows::new(&[0.0; 3], 3);
     [

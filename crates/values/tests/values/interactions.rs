@@ -99,7 +99,8 @@ fn shapley_interaction(game: &TabulatedGame, of: u64) -> f64 {
     by_sizes(game, of, false, |s| factorial(n - s - k) * factorial(s) / factorial(n - k + 1))
 }
 
-/// Returns the weight of a coalition of s others for indices whose weights depend on k but not on the order.
+/// Returns the weight of a coalition of s other players, for indices whose weights depend on k but not on the
+/// order.
 fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Option<f64> {
     Some(match index {
         InteractionIndex::Semivalue(value) | InteractionIndex::Generalized(value) => match value {

@@ -63,7 +63,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     let majority = votes.iter().sum::<u64>() / 2 + 1;
     games.push(textbook("weighted majority", WeightedVoting::new(majority, votes).unwrap()));
 
-    // v(S) = 1[0 ∈ S] max over the others in S: the sum over the steps of the maximum of 1[0 ∈ S, S
+    // v(S) = 1[0 ∈ S] max over the other players in S: the sum over the steps of the maximum of 1[0 ∈ S, S
     // intersects the top a].
     let worth: Vec<f64> =
         (0..n).map(|player| if player == 0 { 0.0 } else { 1.0 - 0.02 * player as f64 / parts }).collect();
@@ -79,7 +79,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         if row.contains(0) { row.members().map(|player| of[player]).fold(0.0, f64::max) } else { 0.0 }
     }));
 
-    // A veto player, and at least 1, 2 or 3 of the others.
+    // A coalition wins with a veto player and at least 1, 2 or 3 of the other players.
     for helpers in [1, 2, 3] {
         let mut shapley = vec![helpers as f64 / (parts * (parts - 1.0)); n];
         shapley[0] = 1.0 - helpers as f64 / parts;
@@ -234,8 +234,8 @@ pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     // (Σ a)³: φ_i is the integral of the derivative of the multilinear extension.
     let amounts: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.5)).collect();
     let shapley = by_integral(n, |player, q| {
-        // E[(a + X)³ − X³] = 3 a E X² + 3 a² E X + a³, where X is the sum of the others, each present with
-        // probability q.
+        // E[(a + X)³ − X³] = 3 a E X² + 3 a² E X + a³, where X is the sum over the other players, each
+        // present with probability q.
         let others = || (0..n).filter(move |&other| other != player);
         let mean: f64 = others().map(|other| q * amounts[other]).sum();
         let variance: f64 = others().map(|other| q * (1.0 - q) * amounts[other].powi(2)).sum();

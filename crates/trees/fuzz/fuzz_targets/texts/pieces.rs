@@ -27,7 +27,8 @@ pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     })
 }
 
-/// Extends a piece by the separator that follows it, or by the one before it if it is the last.
+/// Extends a piece by the separator that follows it, or by the preceding separator if the piece is the last
+/// one.
 fn with_separator(text: &[u8], piece: Range<usize>) -> Range<usize> {
     let parts = |byte: Option<&u8>| matches!(byte, Some(b',' | b' ' | b'\n'));
     if parts(text.get(piece.end)) {

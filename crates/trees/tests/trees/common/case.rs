@@ -457,7 +457,8 @@ pub fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// Compares the indices of a model with those of a game of some of its players, in the order of `players`.
+/// Compares the interaction indices of a model with the indices of a game of some of its players, in the
+/// order of `players`.
 fn same_indices(what: &str, got: &Interactions, expected: &Interactions, players: &[usize]) {
     let largest = |numbers: &[f64]| numbers.iter().fold(1.0f64, |largest, number| number.abs().max(largest));
     let ends = [expected.base(), expected.predictions(), expected.values()].map(largest);
