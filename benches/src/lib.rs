@@ -44,7 +44,7 @@ pub fn peak_memory_mib() -> Option<f64> {
     Some(kib / 1024.0)
 }
 
-/// Removes an option and its value from the arguments, and returns the value.
+/// Removes an option and its value from the arguments, and returns the value if the option is present.
 ///
 /// # Errors
 ///

@@ -113,7 +113,7 @@ fn artefacts(paper: &str) -> Vec<String> {
     (1..=figures).map(|n| format!("fig{n}")).chain(others.iter().map(|&name| name.to_owned())).collect()
 }
 
-/// Artefacts without a figure. Figure 5 shows photographs, which are not embedded.
+/// The artefacts without a figure. Figure 5 shows photographs, which are not embedded.
 const WITHOUT_FIGURE: [&str; 8] = [
     "leverage-shap/table1",
     "leverage-shap/table2",

@@ -1,4 +1,5 @@
-//! Errors of draws in conditional games, and runs that increase the draws until a tolerance is reached.
+//! Tests of the errors of draws in conditional games, and of runs that increase the number of draws until a
+//! tolerance is reached.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
-//! Methods that are the same estimator under two names: `Method::same_as` returns exactly those pairs that
-//! agree on random games.
+//! Tests methods that are the same estimator under two names: `Method::same_as` returns exactly those pairs
+//! that agree on random games.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ fn methods_that_say_they_are_one_are_and_no_others() {
                     );
                     said += 1;
                 } else {
-                    // Samples of a few coalitions may coincide by chance.
+                    // The samples of two methods with few coalitions may coincide by chance.
                     assert!(
                         pairs.is_empty() || 2 * same < pairs.len(),
                         "{name}: {later}, {earlier}: {same} of {}",

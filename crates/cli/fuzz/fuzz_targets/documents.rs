@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Some(dendrogram) = again::<Dendrogram>(bytes) {
         let features = dendrogram.features();
-        // Skip large figures: each feature has a line.
+        // Draw only small figures, because a figure has a line for each feature.
         if features <= 200 {
             dendrogram.to_svg(Some(Cut::Height(0.5))).expect("a height");
             for groups in 1..=features {

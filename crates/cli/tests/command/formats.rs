@@ -1,4 +1,4 @@
-//! The four output formats of `apportion explain`.
+//! Tests the four output formats of `apportion explain`.
 
 use insta::assert_snapshot;
 

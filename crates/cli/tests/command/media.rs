@@ -83,7 +83,7 @@ impl Masked {
     }
 }
 
-/// Compares a run with the definition of `value` on `game`.
+/// Compares the results of a run with the definition of `value` on `game`.
 pub(crate) fn check(arguments: &[String], value: &str, game: &TabulatedGame, graph: &Graph) -> Value {
     let results = json(&[arguments, &["--value".to_owned(), value.to_owned()]].concat());
     let expected = match value.parse().unwrap() {

@@ -244,7 +244,7 @@ fn notes_say_what_a_value_comes_to() {
     }
 }
 
-/// Checks the values that the notes mention.
+/// Checks the values that the note mentions.
 #[test]
 fn values_beyond_the_diameter_are_those_that_the_note_names() {
     for (value, plainer) in [

@@ -1,4 +1,4 @@
-//! Models and rows.
+//! Models and rows that the tests share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

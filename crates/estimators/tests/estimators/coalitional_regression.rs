@@ -45,7 +45,7 @@ fn estimator(value: &SolutionConcept, partition: &Partition) -> CoalitionalRegre
     CoalitionalRegression::new(value.clone(), partition.clone()).expect("valid")
 }
 
-/// Sizes of 1 to 5 groups, with 1 to 5 members each.
+/// The group sizes of partitions into 1 to 5 groups, with 1 to 5 members each.
 const SIZES: [&[usize]; 16] = [
     &[1],
     &[2],
@@ -382,7 +382,7 @@ fn other_values_other_partitions_and_failing_games_are_errors() {
     }
 }
 
-// Stored results depend on their seed.
+// Stored results depend on their seed, so the first estimates must not change.
 #[test]
 fn first_estimates_are_fixed() {
     let game = SumOfUnanimity::random(9, 30, 4, 1);

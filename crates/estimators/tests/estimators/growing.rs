@@ -1,5 +1,5 @@
-//! Growing samples: the evaluations of an estimator's growing twin for a budget are among those for every
-//! larger budget.
+//! Tests of growing samples: the evaluations of an estimator's growing twin for a budget are among its
+//! evaluations for every larger budget.
 
 use apportion_estimators::{
     Allocation, CoalitionalRegression, Estimator, NestedPermutation, OptimizedKernelShap,

@@ -100,7 +100,7 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
         for orders in ORDERS {
             let draws = if orders == Orders::Balanced && players > 20 { 5 } else { 30 };
             let steps = sampling(orders).minimum_budget(players) - 2;
-            // Draws also evaluate v_b(∅) and v_b(N).
+            // Each draw also evaluates v_b(∅) and v_b(N).
             let budget = 2 + (draws * (steps + 2)).div_ceil(rows);
             let counted = Counted::new(&game);
             let got = in_scenarios(orders).estimate_seen(&counted, budget, 5).unwrap();

@@ -243,8 +243,8 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
     }
 }
 
-/// Backgrounds of 40 rows drawn from a distribution on a few rows, and the game under the distribution
-/// itself.
+/// A distribution on a few rows, from which backgrounds of 40 rows are drawn, and the game under the
+/// distribution itself.
 struct Population {
     distribution: Background,
 }

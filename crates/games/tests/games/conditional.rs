@@ -225,7 +225,7 @@ fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_erro
     }
 }
 
-/// 40 seeds × 31 coalitions: the coverage of 1240 intervals has a standard error of 0.6%.
+/// For 40 seeds × 31 coalitions, the coverage of the 1240 intervals has a standard error of 0.6%.
 #[test]
 fn stated_errors_cover_at_their_level() {
     let case = LinearCase::new(5, 20);

@@ -249,7 +249,7 @@ const AIR_QUALITY: &str = include_str!("../fixtures/airquality.csv");
 /// ozone, by `empirical.type`.
 const SNAPSHOTS: &str = include_str!("../fixtures/shapr_empirical.csv");
 
-/// Coefficients of the least-squares regression of Ozone on a constant and the other columns, for all 111
+/// The coefficients of the least-squares regression of Ozone on a constant and the other columns, for all 111
 /// rows.
 const COEFFICIENTS: [f64; 6] = [
     -64.116_321_103_344,
@@ -344,7 +344,8 @@ fn the_paper_and_shapr_differ_where_they_say() {
     let (data, _) = air_quality();
     let rows = Rows::new(&data, 5);
     assert!(off("fixed_sigma", &EmpiricalDistribution::fit(rows).unwrap(), 5) > 0.1);
-    // For one present feature, the divisors agree, and so do all rows without ties.
+    // With one present feature, the divisors of the paper and of shapr agree; with a share of 1, both use all
+    // rows, so ties do not matter.
     let (paper, shapr) =
         (EmpiricalDistribution::fit(rows).unwrap(), EmpiricalDistribution::as_in_shapr(rows).unwrap());
     let (paper, shapr) = (paper.with_share(1.0).unwrap(), shapr.with_share(1.0).unwrap());

@@ -228,7 +228,7 @@ fn players_whose_value_is_that_of_every_background_row_are_null() {
     let background =
         Background::rows([1.0, 5.0, f64::NAN, 0.0, f64::NAN, 1.0, 6.0, f64::NAN, 0.0, 2.0], 5).unwrap();
     let game = MarginalGame::new(&model, &[1.0, 5.0, f64::NAN, -0.0, f64::NAN], &background).unwrap();
-    // Player 3 is not a null player: zeros of opposite sign differ for a model that divides.
+    // Player 3 is not a null player: zeros of opposite sign have different effects in a model that divides.
     assert_eq!(game.null_players(), Coalition::from_members(5, [0, 2]));
 
     let sub = game.without_null_players();

@@ -77,7 +77,7 @@ fn both_formats_are_the_same_model() {
     }
 }
 
-/// Skipped if the shared data directory is missing.
+/// This test is skipped if the shared data directory is missing.
 #[test]
 fn the_shared_model_is_the_same_in_both_formats_bit_for_bit() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");

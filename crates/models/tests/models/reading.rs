@@ -315,7 +315,7 @@ fn covers_that_differ_by_rounding_are_sound() {
     read(&document).unwrap().check_covers().unwrap();
 }
 
-/// XGBoost numbers nodes in the order of their creation, this crate level by level.
+/// XGBoost numbers nodes in the order of their creation, but this crate numbers them level by level.
 #[test]
 fn a_bad_cover_is_named_by_the_number_of_its_node_in_the_file() {
     let mut tree = TreeSpec::leaf(0.0);
@@ -537,7 +537,7 @@ fn rules_take_infinite_values() {
     }
 }
 
-/// The product of a coefficient and an infinite value has no attribution.
+/// An infinite product of a coefficient and a value cannot be attributed.
 #[test]
 fn linear_models_refuse_infinite_values_of_their_features_alone() {
     for (width, large) in [("single", 1e39), ("double", f64::INFINITY)] {

@@ -12,7 +12,7 @@ use crate::common::{
     with_integers, with_text,
 };
 
-/// A sequence of nodes with random weights.
+/// A network that is a sequence of nodes with random weights.
 struct Sequence {
     row_shape: Vec<usize>,
     nodes: Vec<NodeProto>,

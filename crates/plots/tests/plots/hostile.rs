@@ -167,7 +167,7 @@ fn errors_that_are_unknown_are_never_zero() {
     }
 }
 
-/// A part of a number could be misread as a different number.
+/// Numbers must not be truncated, because a part of a number could be misread as a different number.
 #[test]
 fn no_number_is_cut() {
     let names = ["age", "income of the last year that is known", "city", "hours"];

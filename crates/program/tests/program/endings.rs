@@ -28,7 +28,7 @@ fn a_command_that_is_not_there_is_named_by_the_shell() {
 fn a_program_that_dies_at_the_start_is_quoted() {
     let error =
         refusal("echo loading; echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
-    // Its standard output may be detected before its end.
+    // The invalid output may be detected before the end of the program.
     assert!(matches!(error, ProgramError::Ended { .. } | ProgramError::NotNumbers { .. }), "{error}");
     let error = refusal("echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
     let text = error.to_string();

@@ -188,7 +188,7 @@ fn the_certificate_by_probes_is_near_the_computed_one() {
             let name = format!("{columns:?}, pairs {is_paired}, {per_player} a player, {what}");
             let is_few = covered.len() <= 16;
             let (size, least) = compared(&computed, &probed, covered.clone());
-            // Rows that all have much in common favour a direction, so that errors are overestimated.
+            // If all rows have much in common, they favour one direction, so that errors are overestimated.
             let most = if is_few {
                 1.01
             } else if columns == Columns::Centred(0.0) {

@@ -276,7 +276,7 @@ fn deep_row(random: &mut Random, tree: &TreeSpec, features: usize, failing: u64)
     row
 }
 
-/// Returns the largest error of one explained row, relative to the largest value.
+/// Returns the largest error of the values of one row, relative to the largest expected value.
 fn worst(got: &[f64], expected: &[Fraction]) -> f64 {
     let expected: Vec<f64> = expected.iter().map(to_f64).collect();
     let largest = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(f64::abs).fold(0.0, f64::max);

@@ -8,7 +8,7 @@ use apportion_values::{
 
 use crate::common::{assert_close, random_game};
 
-/// Values for single players, for players in groups, for groups, and for players on a graph.
+/// The names of values for single players, for players in groups, for groups, and for players on a graph.
 const NAMES: &str = "
     shapley banzhaf weighted-banzhaf=0.1 beta=4,1 beta=0.30000000000000004,16 size-law=0.25,0.5,0.25
     mixture=0.2:0.5,1:0.5

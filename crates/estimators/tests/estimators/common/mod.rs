@@ -170,7 +170,7 @@ pub(crate) fn assert_unbiased(runs: &[Vec<f64>], truth: &[f64], errors: f64, wha
     }
 }
 
-/// Counts the values within 1.96 standard errors of the truth.
+/// A count of the values within 1.96 standard errors of the truth.
 #[derive(Default)]
 pub(crate) struct Coverage {
     inside: usize,
@@ -362,7 +362,7 @@ pub(crate) fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -
     (explicand, background.with_weights(&weights).expect("positive weights"))
 }
 
-/// A model of products and sums.
+/// Computes a model of products and sums of the features.
 pub(crate) fn products(row: &[f64]) -> f64 {
     row.windows(2).map(|two| two[0] * two[1]).sum::<f64>() + row[0] + 5.0
 }

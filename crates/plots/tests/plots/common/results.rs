@@ -1,4 +1,4 @@
-//! Synthetic results.
+//! Synthetic results for figures.
 
 use apportion_plots::{
     Batch, Certified, Explained, Form, Gathering, Heading, InterimCheck, Kind, Medium, Member,
