@@ -1,4 +1,5 @@
-//! `explain_each` passes on the same explanations as `explain_rows`, in order, until it is stopped.
+//! Tests that `explain_each` passes on the same explanations as `explain_rows`, in order, until it is
+//! stopped.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};

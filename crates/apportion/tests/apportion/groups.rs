@@ -1,4 +1,4 @@
-//! Values of features in groups, and conditional games.
+//! Tests values of features in groups, and conditional games.
 
 use apportion::estimators::methods;
 use apportion::games::{EmpiricalDistribution, GaussianDistribution};

@@ -1,4 +1,4 @@
-//! Interaction indices for all kinds of models and games.
+//! Tests interaction indices for all kinds of models and games.
 
 use apportion::games::{DerivativeGame, GameError, MarginalGame, SumOfUnanimity};
 use apportion::values::{InteractionIndex, Interactions, enumerate, enumerate_interactions};

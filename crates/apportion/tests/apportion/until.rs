@@ -1,4 +1,4 @@
-//! Runs with a tolerance instead of a budget, and runs with an observer.
+//! Tests runs with a tolerance instead of a budget, and runs with an observer.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

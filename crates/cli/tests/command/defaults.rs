@@ -1,4 +1,4 @@
-//! The default game and the default background.
+//! Tests the default game and the default background.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Classes by their labels: `--class` and `--output log-loss=CLASS`.
+//! Tests the selection of classes by their labels: `--class` and `--output log-loss=CLASS`.
 
 use std::fs;
 use std::path::Path;

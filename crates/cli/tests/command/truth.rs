@@ -32,7 +32,7 @@ fn truths() -> Vec<Value> {
     paths.iter().map(|path| read(path)).collect()
 }
 
-/// Returns the cases of a document by row, with the outputs in order.
+/// Returns the cases of a document by row: for each row, the cases of its outputs in order.
 fn cases(truth: &Value) -> BTreeMap<u64, Vec<&Value>> {
     let mut rows: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
     for case in truth["cases"].as_array().unwrap() {

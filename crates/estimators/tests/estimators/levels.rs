@@ -1,4 +1,4 @@
-//! Estimates over hierarchies of groups, compared with the definition.
+//! Compares estimates over hierarchies of groups with the definition.
 
 use apportion_estimators::{Estimator, EstimatorError, NestedPermutation, ProductSpace, exact_of, methods};
 use apportion_games::{

@@ -825,7 +825,7 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
 
 // ---- Independence ----
 
-/// Returns all combinations of a few values: exactly independent features.
+/// Returns rows with all combinations of a few values, so that the features are exactly independent.
 fn factorial() -> Vec<f64> {
     let levels = [-1.3, -0.2, 0.4, 1.1, 2.0];
     (0..125).flat_map(|i| [levels[i / 25], levels[i / 5 % 5], levels[i % 5]]).collect()

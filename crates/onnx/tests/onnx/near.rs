@@ -315,7 +315,7 @@ fn games_of_one_baseline_take_small_coalitions_from_there() {
     assert_eq!(bits(&got[far..]), bits(&wanted[far..]), "all above the limit are the runtime's");
 }
 
-/// Returns whether the network supports rows near a row of zeros.
+/// Returns whether the network supports predictions near a reference row of zeros.
 fn follows(bytes: &[u8]) -> bool {
     let network = Network::from_bytes(bytes).unwrap();
     network.near(&vec![0.0; network.feature_count()]).is_some()

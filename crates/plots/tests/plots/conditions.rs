@@ -1,4 +1,4 @@
-//! Conditions that divide rows into cohorts.
+//! Tests conditions that divide rows into cohorts.
 
 use apportion_plots::{Batch, Condition, Explained, Gathering, Heading, Kind, Options, PlotError};
 

@@ -1,11 +1,11 @@
-//! Difficult results that every figure must be able to show.
+//! Tests difficult results that every figure must be able to show.
 
 use apportion_plots::{Cell, Dress, Kind, Options, Shape};
 
 use crate::common::results::{Results, number};
 use crate::common::scenes;
 
-/// Returns difficult names.
+/// Returns player names that are difficult to show.
 fn hostile_names() -> Vec<String> {
     let long = "x".repeat(10_000);
     [

@@ -1,4 +1,4 @@
-//! Rows in blocks, from pipes, and from highly compressed files.
+//! Tests reading rows in blocks, from pipes, and from highly compressed files.
 
 use std::io::Read;
 

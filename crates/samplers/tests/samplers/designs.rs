@@ -1,4 +1,4 @@
-//! Properties of all samples of all samplers, for any size of the game and any budget.
+//! Tests properties of all samples of all samplers, for any number of players and any budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -35,7 +35,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
                         ("about a half", three.clone().with_columns(0.5, false)),
                         ("with an intercept", three.clone().with_columns(0.3, true)),
                     ];
-                    // Skipped for many players, where it takes long and adds little.
+                    // Skip this check for many players, because it takes long and adds little.
                     if n < 63 {
                         columns.push(("about 0.3", three.with_columns(0.3, false)));
                     }

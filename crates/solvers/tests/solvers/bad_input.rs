@@ -1,4 +1,4 @@
-//! Errors for invalid input, and valid edge cases.
+//! Tests the errors for invalid input, and valid edge cases.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, LeastSquares, SolverError, least_squares};

@@ -1,4 +1,4 @@
-//! Properties of every regression.
+//! Tests the properties of every regression.
 
 use apportion_games::Coalitions;
 use proptest::prelude::*;

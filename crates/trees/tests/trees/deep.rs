@@ -1,4 +1,4 @@
-//! Trees that are too deep for recursive algorithms and for the recurrences in the literature.
+//! Tests trees that are too deep for recursive algorithms and for the recurrences in the literature.
 
 use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{

@@ -297,7 +297,8 @@ fn to_f64(fraction: &Fraction) -> f64 {
     quotient * (-shift as f64).exp2()
 }
 
-/// Explains rows that fail a given percentage of the tests towards the deepest leaf.
+/// Explains rows that fail a given percentage of the tests towards the deepest leaf, and compares their
+/// values with exact arithmetic.
 fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing: &[u64]) {
     let semivalues = semivalues(features);
     let tree = vine(random, features, depth, zeros);
