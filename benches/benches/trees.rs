@@ -1,6 +1,7 @@
 //! Benchmarks of the tree methods on the models in the repository, in rows per second. The interventional
 //! method is run with one baseline and with 100 background rows. The path-dependent method is run for values
-//! with many nodes and with one, for many rows and for a single one. Both are run for Owen values.
+//! whose quadrature rule has many nodes or a single one, and for many rows or a single one. Both methods are
+//! also run for Owen values.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use apportion::trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracl
 use apportion::{Partition, Semivalue, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// Returns rows spread over the model's thresholds.
+/// Returns rows whose values are spread over the model's thresholds.
 fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }
@@ -65,7 +66,7 @@ fn path_dependent(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Owen values for groups of about five features, with one baseline and with the training cover.
+/// Benchmarks Owen values for groups of about five features, with one baseline and with the training cover.
 fn groups(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("owen-values");
     group.sample_size(10).throughput(Throughput::Elements(1000));

@@ -6,14 +6,15 @@
 use apportion::games::{Coalitions, GameError};
 use apportion::{Estimator, Game, Method, Partition, Semivalue, Value};
 
-/// A game of negligible cost, so that only the estimator is timed: an additive part by size and a parity.
+/// A game of negligible cost, so that only the estimator is timed. A coalition's value is its size, plus the
+/// lowest three bits of its mask.
 pub struct FreeGame {
     /// Number of players.
     pub players: usize,
 }
 
-/// Returns the estimator of a method for the first value that it supports: Shapley, Banzhaf, or Owen for
-/// players in groups of ten.
+/// Returns the method's estimator for the first value that the method supports: the Shapley value, the
+/// Banzhaf value, or the Owen value for groups of about ten players.
 pub fn estimator(method: Method, players: usize) -> Option<Box<dyn Estimator>> {
     let groups = players.div_ceil(10);
     let members = (0..groups).map(|first| (first..players).step_by(groups).collect());
@@ -43,7 +44,7 @@ pub fn peak_memory_mib() -> Option<f64> {
     Some(kib / 1024.0)
 }
 
-/// Removes an option and its value from the arguments, and returns the value.
+/// Removes an option and its value from the arguments, and returns the value if the option is present.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ pub fn model(name: &str) -> Ensemble {
     Ensemble::from_path(folder.join(format!("{name}_xgb.json.gz"))).expect("a model in the repository")
 }
 
-/// Returns rows spread over the model's thresholds.
+/// Returns rows whose values are spread over the model's thresholds.
 pub fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }

@@ -4,7 +4,7 @@
 //! ‖φ̃ − φ‖² ≤ F_{ν,f}(0.95) Σ_i V_i
 //! ```
 //!
-//! Here ν are the directions and f the degrees of freedom of
+//! Here ν is the effective number of directions and f the degrees of freedom of the
 //! [`ErrorDistribution`](apportion::estimators::ErrorDistribution), and the coverage is taken over many seeds
 //! and games. Also measures the share of individual values within ±1.96 standard errors. Columns: method,
 //! game, players, evaluations; the coverage of the bounds and the share of individual values; medians of ν

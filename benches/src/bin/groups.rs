@@ -1,5 +1,5 @@
-//! Compares the errors of the regression estimators for grouped players with those of Monte Carlo with nested
-//! permutations, at the same number of evaluations.
+//! Compares the errors of the regression estimators for grouped players with the errors of Monte Carlo with
+//! nested permutations, at the same number of evaluations.
 //!
 //! `cargo run --release -p apportion-benches --bin groups -- [repetitions] [value]`
 //!

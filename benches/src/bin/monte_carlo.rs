@@ -1,7 +1,7 @@
 //! Compares Monte Carlo estimators: their errors at the same number of evaluations, and their CPU time.
 //!
 //! `monte_carlo errors [N…]` prints one JSON line for each game, number of players n and budget, with 40
-//! seeds: the mean squared error of each method, summed over the players, divided by that of antithetic
+//! seeds: the mean squared error of each method, summed over the players, divided by the error of antithetic
 //! permutations. `monte_carlo time [N M]…` prints the CPU time (the minimum of several runs) of optimized
 //! Monte Carlo on a game of negligible cost with one thread, and the peak memory of the process so far.
 

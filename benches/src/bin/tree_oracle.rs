@@ -1,9 +1,9 @@
 //! Measures the CPU time of the tree methods on a model file and rows.
 //!
-//! Prints one JSON line: CPU and wall time in microseconds per row (the minimum of the repetitions), also of
-//! plain prediction, the time to create the oracle, the latency of one row, the peak memory, and the largest
-//! difference between prediction and base value plus values. For values of features, the choice of kernels
-//! and the predicted time are printed as well.
+//! Prints one JSON line: CPU and wall time in microseconds per row (the minimum of the repetitions) for
+//! explaining and for plain prediction, the time to create the oracle, the latency of one row, the peak
+//! memory, and the largest difference between prediction and base value plus values. For values of features,
+//! the choice of kernels and the predicted time are printed as well.
 //!
 //! Usage: `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE]
 //! [--groups GROUPS] [--interactions value|remainder] [--kernel KERNEL] [--fresh] [--indices INDEX --order
@@ -93,7 +93,7 @@ struct Task<'a> {
     background: Option<&'a str>,
     groups: Option<&'a str>,
     interactions: Option<Diagonal>,
-    /// The interaction indices to compute instead of values, and their order.
+    /// The interaction index to compute instead of values, and its maximum order.
     indices: Option<(InteractionIndex, usize)>,
     settings: Settings,
     /// Whether each run creates a new oracle, so that the preparation of the background is included.

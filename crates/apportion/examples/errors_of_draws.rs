@@ -1,6 +1,6 @@
-//! Calibration of standard errors in conditional games: the mean squared standard error divided by the mean
-//! squared error, for every method at several budgets and numbers of draws (0 draws: the exact game, in which
-//! only the method has an error). 1 is calibrated; above 1, intervals are too wide.
+//! Measures the calibration of standard errors in conditional games: the mean squared standard error divided
+//! by the mean squared error, for every method at several budgets and numbers of draws (0 draws: the exact
+//! game, in which only the method has an error). 1 is calibrated; above 1, intervals are too wide.
 //!
 //! `cargo run --release -p apportion --example errors_of_draws -- [SEEDS] [METHOD]`
 

@@ -1,12 +1,13 @@
-//! Errors of methods relative to Leverage SHAP with the same number of evaluations, on many kinds of games.
+//! Compares the errors of methods with the errors of Leverage SHAP at the same number of evaluations, on many
+//! kinds of games.
 //!
 //! ```console
 //! $ cargo run --release -p apportion --example frontier -- auto,learned-spectrum 8 5,10,20 xgb
 //! ```
 //!
 //! `METHODS GAMES BUDGETS [PART]`: the names of the methods, the number of games of each kind, the
-//! evaluations per player, and a part of the names of the kinds to run. Prints the median of the ratios of
-//! squared errors, their 90% quantile, and the fraction of values within their 95% intervals.
+//! evaluations per player, and a substring of the names of the game kinds to run. Prints the median of the
+//! ratios of squared errors, their 90% quantile, and the fraction of values within their 95% intervals.
 
 #![allow(clippy::unwrap_used, reason = "an experiment with known files")]
 
@@ -74,7 +75,7 @@ fn mlp(n: usize, seed: u64) -> SolvedGame {
     })
 }
 
-/// A kernel machine with random points.
+/// Creates a kernel machine with random points.
 fn kernel_machine(n: usize, seed: u64) -> SolvedGame {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let points: Vec<f64> = (0..60 * n).map(|_| normal(&mut rng)).collect();
@@ -164,7 +165,7 @@ fn trees(name: &str, background: usize, count: u64) -> Vec<SolvedGame> {
         .collect()
 }
 
-/// The name of a kind of games, and a function that creates them.
+/// The name of a kind of game, and a function that creates games of this kind.
 type Kind = (String, Box<dyn Fn() -> Vec<SolvedGame>>);
 
 fn kinds(count: u64) -> Vec<Kind> {

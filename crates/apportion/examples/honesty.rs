@@ -1,4 +1,5 @@
-//! Coverage of intervals and correctness of certificates on games that are designed to mislead samples.
+//! Measures the coverage of confidence intervals and the correctness of certificates, on games that are
+//! designed to mislead samples.
 //!
 //! ```console
 //! $ cargo run --release -p apportion --example honesty -- intervals
@@ -12,7 +13,7 @@
 //! - `values [SEEDS] [METHODS] [SIZES] [FAMILY]`: the same for values other than the Shapley value, compared
 //!   with enumeration, with a tolerance of 0.1 and 0.03, for 8 and 12 players by default.
 //!
-//! FAMILY is a part of the names of the families of games to run.
+//! FAMILY is a substring of the names of the game families to run.
 
 #![allow(clippy::unwrap_used, reason = "games and budgets are known to be valid")]
 

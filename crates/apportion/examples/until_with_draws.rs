@@ -1,5 +1,5 @@
-//! Runs with a tolerance in conditional games of Gaussian features: the number of certified runs, how many of
-//! them are within the tolerance, and the number of draws they required.
+//! Measures runs with a tolerance in conditional games with Gaussian features: the number of certified runs,
+//! how many of them are within the tolerance, and the number of draws they required.
 //!
 //! `cargo run --release -p apportion --example until_with_draws -- [SEEDS]`
 

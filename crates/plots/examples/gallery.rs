@@ -149,7 +149,8 @@ fn heading() -> Heading {
     heading
 }
 
-/// Returns the certificate of a row, whose error decreases with the square root of the number of evaluations.
+/// Returns the certificate for a row; its error bound decreases with the square root of the number of
+/// evaluations.
 fn certified(row: u64) -> Certified {
     let interim_check = |k: u64| {
         let wobble = 0.8 + 0.4 * share(row, 200 + k);

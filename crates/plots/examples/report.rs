@@ -1,7 +1,7 @@
 //! Writes reports of synthetic results into a directory, for the tests in a browser: `cargo run --example
 //! report -- FOLDER [NAME …]`.
 //!
-//! The values are those of a synthetic game instead of a model. They resemble real ones, and sum to their
+//! The values come from a synthetic game instead of a model. They resemble real values, and sum to their
 //! predictions.
 
 use std::path::Path;
@@ -81,7 +81,7 @@ fn people(outputs: &[&str]) -> Heading {
     heading
 }
 
-/// Returns the inputs of a person.
+/// Returns the feature values of a person.
 fn person(row: u64) -> [f64; 6] {
     let age = (17.0 + 22.0 * noise(1, row) + 30.0 * noise(2, row)).floor();
     let gain = if noise(6, row) < 0.9 { 0.0 } else { (99_999.0 * noise(7, row).powi(3)).floor() };
@@ -156,7 +156,7 @@ fn classes() -> Result<String, PlotError> {
         .html()
 }
 
-/// Adds errors to values, some of which are unknown, and certificates.
+/// Adds standard errors, of which some are unknown, and certificates to a batch.
 fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
     batch.ids = Some((0..rows).map(|row| format!("person {:04}", 7 * row)).collect());
     batch.std_errors = (0..rows * players)
@@ -250,7 +250,8 @@ fn interactions() -> Result<String, PlotError> {
         .html()
 }
 
-/// Uses names and cells that would execute code, hide content or overflow if a page allowed it.
+/// Returns a report with names and cells that would execute code, hide content or overflow if a page allowed
+/// it.
 fn hostile() -> Result<String, PlotError> {
     let names = [
         "<script>window.__owned=1</script>",
@@ -303,7 +304,7 @@ fn hostile() -> Result<String, PlotError> {
         .html()
 }
 
-/// Returns rows and features with numeric inputs.
+/// Returns a batch of rows with this number of features, whose inputs are numeric.
 fn plain(rows: std::ops::Range<u64>, features: u64) -> Batch {
     let mut batch = Batch::default();
     for row in rows {
@@ -375,7 +376,7 @@ fn right_to_left() -> Result<String, PlotError> {
     Report::new(&explained).title("أسماء من اليمين إلى اليسار").html()
 }
 
-/// Returns one row with these values.
+/// Returns the explanation of one row with these values.
 fn alone(heading: Heading, values: Vec<f64>) -> Result<Explained, PlotError> {
     let prediction = 0.2 + values.iter().sum::<f64>();
     let batch =

@@ -1,11 +1,11 @@
-//! Measures how long files of rows take to read:
+//! Measures the time to read files of rows:
 //!
 //! ```text
 //! cargo run --release -p apportion-rows --features columnar --example reading -- FILE…
 //! ```
 //!
 //! `tests/fixtures/tables.py --big DIRECTORY` writes files of 100,000 rows × 30 features. Prints the median
-//! of seven times, and megabytes of f64 per second.
+//! time of seven runs, and megabytes of f64 per second.
 
 use std::error::Error;
 use std::path::Path;

@@ -102,7 +102,7 @@ fn compare(
     Ok(())
 }
 
-/// Returns pairs of uniform sizes, with the weights of their leverage scores.
+/// Returns pairs of coalitions with uniform sizes, and the weights of their leverage scores.
 fn paired_design(players: usize, pairs: usize, seed: u64) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);

@@ -65,8 +65,8 @@ fn main() {
     }
 }
 
-/// Returns pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size; or uniform pairs
-/// of equal weights.
+/// Returns pairs of coalitions whose sizes are spread evenly over 1..=n/2, with one weight per size; or
+/// uniformly drawn pairs with equal weights.
 fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(1, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);

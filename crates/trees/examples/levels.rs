@@ -10,7 +10,7 @@ use apportion_games::{Hierarchy, Member, Rows};
 use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
 use apportion_values::{Semivalue, Value};
 
-/// Returns rows that spread over the model's thresholds.
+/// Returns rows whose values are spread over the model's thresholds.
 fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }

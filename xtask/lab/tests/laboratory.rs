@@ -39,7 +39,8 @@ impl Bench {
         path.to_str().unwrap().to_owned()
     }
 
-    /// Writes the rows, and returns `NAME=ROWS,MODEL` with a fixture model of two unnamed features.
+    /// Writes the rows, and returns the argument `NAME=ROWS,MODEL` with a fixture model of two unnamed
+    /// features.
     fn tiny(&self, rows: &str) -> String {
         let rows = self.file("rows.csv", rows);
         format!("tiny={rows},{}", workspace().join("crates/trees/tests/fixtures/tiny.json").display())
@@ -162,7 +163,7 @@ fn the_name_of_a_folder_tells_games_apart() {
     assert!(error.contains("rows, as they were read, of the dataset \"stumps\": A has SHA-256"), "{error}");
     let said = bench.refused(&["--dataset", IRIS, "--estimators", "leverage-shap", "--output", "7"], 2);
     assert!(said.contains("invalid value 7 for --output"), "{said}");
-    // One of several datasets has this output.
+    // One of the datasets has this output.
     run(&["--dataset", IRIS, "--output", "1"]);
 }
 
@@ -250,8 +251,8 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
     let out = bench.out();
     let out = out.to_str().unwrap();
     let reproduce = |arguments: &[&str]| xtask(&[&["reproduce", "--out", out], arguments].concat());
-    // Every figure that compares estimators by budget is created with its own estimators; the others are
-    // reported.
+    // Every figure that compares estimators by budget is created with its own estimators; figures that were
+    // not created are reported.
     let output = reproduce(&["all", "--dataset", IRIS, "--budgets", "12", "--runs", "2", "--label", "mine"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
@@ -278,7 +279,7 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
         ("mine-projected-sgd-fig2", 3),
     ];
     assert_eq!(found, expected);
-    // The numbers equal those of the laboratory.
+    // The numbers equal the numbers of the laboratory.
     let folder = bench.done(&[
         "--dataset",
         IRIS,
@@ -380,7 +381,7 @@ fn numbers_may_be_written_with_commas() {
     assert_eq!(estimates(&folder), points);
     assert_eq!(record(&folder)["reading"], serde_json::json!(["--decimal-comma"]));
     assert!(bench.refused(&[&arguments[..2], &more].concat(), 1).contains("pass --decimal-comma"));
-    // It is a key in a paper, and an option for a figure of a paper.
+    // Papers have a key for the decimal comma, and figures of papers have an option.
     let paper = |key: &str| {
         bench.paper(&format!(
             "name = \"mine\"\ncitation = \"\"\nbibtex = \"\"\n[[artefact]]\nname = \"fig1\"\nshows = \"\"\n\
@@ -482,7 +483,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     }
     let said = bench.refused(&["--dataset", &whole, "--estimators", "msr"], 1);
     assert!(said.contains("has 2 outputs") && said.contains("--output K"), "{said}");
-    // Figures support it as well.
+    // Figures support these options as well.
     let out = bench.out();
     let figure = [
         "reproduce",
@@ -800,7 +801,7 @@ fn papers_and_the_library_are_cited() {
     assert_eq!(entries(&said(&["fig2"])).len(), 6);
     // The project's own checks have no paper.
     assert_eq!(entries(&said(&["estimators"])), ["@software{apportion,"]);
-    // The version is that of the program that created the run.
+    // The version is the version of the program that created the run.
     let bench = Bench::new();
     let folder =
         bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "1"]);
@@ -996,7 +997,7 @@ fn with_pairs_kernel_shap_is_poly_shap_of_degree_2() {
     let output = bench.make(folder.to_str().unwrap(), &["--only", "pairs", "--runs", "2"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("exactly the estimates of degree 2: holds (of "), "{said}");
-    // Budgets refused by the program are skipped and reported.
+    // Budgets that the program refuses are skipped and reported.
     let skipped = record(&bench.out().join("poly-shap/pairs"))["skipped"].clone();
     assert_eq!(skipped[1]["reason"], "55 products need as many coalitions, and there are 28", "{skipped}");
 }

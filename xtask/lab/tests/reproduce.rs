@@ -26,7 +26,7 @@ fn output(arguments: &[&str]) -> Output {
     reproduce(arguments).output().unwrap()
 }
 
-/// Generates a paper with two runs per setting in `out`.
+/// Generates the artefacts of a paper in `out`, with two runs per setting.
 fn make(paper: &str, out: &Path, threads: &str) {
     let out = out.to_str().unwrap();
     let done = output(&[paper, "--runs", "2", "--threads", threads, "--out", out]);
@@ -36,7 +36,7 @@ fn make(paper: &str, out: &Path, threads: &str) {
 const PAPERS: [&str; 6] =
     ["leverage-shap", "kernel-banzhaf", "group-explainers", "projected-sgd", "l-c-shapley", "estimators"];
 
-/// Generates a paper once, with two threads, and returns its directory.
+/// Generates the artefacts of a paper once, with two threads, and returns their directory.
 fn artefacts_of(paper: &str) -> &'static Path {
     static OUT: OnceLock<TempDir> = OnceLock::new();
     static MADE: [OnceLock<()>; PAPERS.len()] = [const { OnceLock::new() }; PAPERS.len()];
@@ -46,7 +46,7 @@ fn artefacts_of(paper: &str) -> &'static Path {
     out
 }
 
-/// Generates everything once, with two threads.
+/// Generates the artefacts of all papers once, with two threads.
 fn everything() -> &'static Path {
     PAPERS.map(artefacts_of)[0]
 }
@@ -81,7 +81,7 @@ fn results(out: &Path, paper: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Asserts that `out` contains the same results of a paper as [`made`].
+/// Asserts that `out` contains the same results of a paper as [`artefacts_of`].
 fn assert_as_made(out: &Path, paper: &str) {
     assert_same(&results(out, paper), &results(artefacts_of(paper), paper));
 }
@@ -113,7 +113,7 @@ fn artefacts(paper: &str) -> Vec<String> {
     (1..=figures).map(|n| format!("fig{n}")).chain(others.iter().map(|&name| name.to_owned())).collect()
 }
 
-/// Artefacts without a figure. Figure 5 shows photographs, which are not embedded.
+/// The artefacts without a figure. Figure 5 shows photographs, which are not embedded.
 const WITHOUT_FIGURE: [&str; 8] = [
     "leverage-shap/table1",
     "leverage-shap/table2",
@@ -185,7 +185,7 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_bytes_of_one_that_was_not() {
 }
 
 /// Keeps every other checkpoint of a paper generated with two threads, and truncates the last one as if the
-/// process had been killed. One thread must compute the others and produce the same bytes.
+/// process had been killed. One thread must compute the missing checkpoints and produce the same bytes.
 fn go_on_from_half(paper: &str) {
     let out = tempfile::tempdir().unwrap();
     let store = checkpoints(out.path(), paper);
@@ -382,8 +382,8 @@ fn numbers(paper: &str, artefact: &str) -> Value {
     json!({ "claims": claims, "tables": tables })
 }
 
-/// Returns the same, without the measured times in the first table: only the datasets and estimators of its
-/// rows, and the number of times.
+/// Returns the verdicts and rounded tables of a report, without the measured times in the first table: its
+/// rows only contain their dataset, their estimator and the number of times.
 fn numbers_but_times(paper: &str, artefact: &str) -> Value {
     let mut numbers = numbers(paper, artefact);
     for row in numbers["tables"][0]["rows"].as_array_mut().unwrap() {

@@ -1,4 +1,5 @@
-//! Errors of draws in conditional games, and runs that increase the draws until a tolerance is reached.
+//! Tests of the errors of draws in conditional games, and of runs that increase the number of draws until a
+//! tolerance is reached.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -43,7 +44,7 @@ fn norm(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.map(|number| number * number).sum::<f64>().sqrt()
 }
 
-/// Returns the error relative to the norm of the exact values.
+/// Returns the error of an explanation, relative to the norm of the exact values.
 fn error(setting: &Setting, explicand: &[f64], explanation: &Explanation) -> f64 {
     let truth = setting.truth(explicand, &Semivalue::Shapley.into());
     let off = explanation.values.iter().zip(&truth).map(|(got, truth)| got - truth);
@@ -55,7 +56,7 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
     let setting = Setting::new(8);
     let groups = vec![vec![0, 1, 2], vec![3, 4], vec![5, 6, 7]];
     let partition = Partition::new(8, groups).unwrap();
-    // Methods that fit trees take as long as all others together.
+    // Methods that fit trees take as long as all other methods together.
     let is_quick = |method: Method| !["learned-spectrum", "proxy-residual"].contains(&method.name());
     let quick = methods(&partition).into_iter().filter(|(method, _)| is_quick(*method));
     let cases = quick.flat_map(|(method, value)| {
@@ -120,8 +121,8 @@ fn draws_that_cannot_be_raised_end_without_a_certificate() {
         Explainer::conditional(&setting, distribution).until(until).explain(&explicand).unwrap()
     };
     let explain = |distribution: &dyn ConditionalDistribution, budget| explain_to(0.05, distribution, budget);
-    // Limited by the distribution, and by the budget: 64 evaluations cover all coalitions, and 100 do not
-    // suffice for twice the draws.
+    // The distribution or the budget limits the draws: 64 evaluations cover all coalitions, and 100 do not
+    // suffice for twice as many draws.
     for explanation in [explain(&fixed, None), explain(&distribution, Some(100))] {
         let certificate = explanation.certificate.unwrap();
         assert_eq!(certificate.stopped_by, StopRule::Draws);
@@ -151,7 +152,7 @@ fn the_budget_is_for_all_draws_together() {
         let until = Until::relative(0.01).with_budget(Some(budget));
         let explanation =
             Explainer::conditional(&setting, &distribution).until(until).explain(&explicand).unwrap();
-        // One prediction per row for the values, and another for their errors.
+        // Each row is predicted once for the values, and once more for their errors.
         assert!(explanation.model_rows <= 2 * 10 * budget, "{budget}: {} rows", explanation.model_rows);
         let times = explanation.diagnostics.draws.unwrap() / 10;
         assert!(explanation.evaluations * times <= budget);
@@ -175,7 +176,7 @@ fn rayon_of(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Stops after a number of reports and keeps the checkpoint.
+/// An observer that stops a run after a number of reports, and keeps the checkpoint.
 struct Keeper {
     reports: AtomicUsize,
     stop_after: usize,

@@ -1,4 +1,5 @@
-//! `explain_each` passes on the same explanations as `explain_rows`, in order, until it is stopped.
+//! Tests that `explain_each` passes on the same explanations as `explain_rows`, in order, until it is
+//! stopped.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +19,8 @@ fn rows(count: usize) -> Vec<f64> {
     (0..count * FEATURES).map(|k| ((k * 37 % 101) as f64 / 50.0) - 1.0).collect()
 }
 
-/// Returns the indices and explanations that are passed on, with a pool of this number of threads.
+/// Returns the row indices and explanations that `explain_each` passes on, using a pool with this number of
+/// threads.
 fn each(explainer: &Explainer<'_>, rows: Rows<'_>, threads: usize) -> Vec<(usize, Explanation)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {

@@ -1,4 +1,4 @@
-//! The explainer on closures and tree ensembles: methods, null players, errors and threads.
+//! Tests the explainer for closures and tree ensembles: methods, null players, errors and threads.
 
 use std::sync::Arc;
 
@@ -258,7 +258,7 @@ fn rows_that_do_not_fit_are_refused() {
         let explainer = Explainer::for_trees(&ensemble, background()).method(method);
         assert!(explainer.explain(&[1.0; 3]).is_err(), "{method}: too short");
         assert!(explainer.explain(&[]).is_err(), "{method}: empty");
-        // Splits only compare, so a row above all thresholds is equivalent to an infinite one.
+        // Splits only compare values, so a value above all thresholds is equivalent to an infinite one.
         let infinite = explainer.explain(&[1.0, f64::INFINITY, 1.0, 1.0]).unwrap();
         assert_eq!(infinite.values, explainer.explain(&[1.0, 1e30, 1.0, 1.0]).unwrap().values, "{method}");
     }

@@ -1,4 +1,4 @@
-//! Values of features and players on a graph.
+//! Tests values of features and players on a graph.
 
 use apportion::estimators::methods;
 use apportion::games::{Adjacency, Graph, SumOfUnanimity};

@@ -1,4 +1,4 @@
-//! Values of features in groups, and conditional games.
+//! Tests values of features in groups, and conditional games.
 
 use apportion::estimators::methods;
 use apportion::games::{EmpiricalDistribution, GaussianDistribution};
@@ -30,7 +30,7 @@ fn values_in(groups: &Partition) -> Vec<Value> {
     .to_vec()
 }
 
-/// Returns values of four features in nested groups: ((0, 1), 2), 3.
+/// Returns two values over the nested groups ((0, 1), 2), 3 of four features.
 fn within_each_other() -> [Value; 2] {
     let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
     let hierarchy = Hierarchy::from_parents(4, &parents).unwrap();
@@ -80,8 +80,8 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
     let model = |row: &[f64]| row[0] * row[2] + (row[1] + row[2]) * row[4] + row[5] * row[0] + row[3];
     let explicand = [1.0, 1.0, 2.0, 1.0, 0.5, 3.0];
     let partition = Partition::new(6, vec![vec![0, 1], vec![3], vec![2, 4, 5]]).unwrap();
-    // ((0, 1), 3), (2, 4), 5, of which 0, 2 and 5 remain, without groups; and (((2, 4), 5), 1), (0, 3), of
-    // which a group remains.
+    // Two hierarchies. Without the null players, the features 0, 2 and 5 of ((0, 1), 3), (2, 4), 5 are not
+    // grouped; of (((2, 4), 5), 1), (0, 3), the group of 2 and 5 remains.
     let mut over = Vec::new();
     for parents in [
         [6, 6, 8, 7, 8, 9, 7, 9, 9].map(Some).into_iter().chain([None]).collect::<Vec<_>>(),

@@ -45,7 +45,7 @@ fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
     for estimator in estimators() {
         // Counts for hard and for smooth games.
         let (mut intervals, mut held) = ([0; 2], [0; 2]);
-        // Methods that fit trees take as long as all others together.
+        // Methods that fit trees take as long as all other methods together.
         let most = if ["learned-spectrum", "proxy-residual"].contains(&estimator.name()) { 13 } else { 70 };
         for players in [8, 13, 40, 70].into_iter().filter(|&players| players <= most) {
             for known in games(players) {
@@ -169,8 +169,8 @@ fn certificates_of_other_values_hold_on_such_games() {
 
 #[test]
 fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
-    // Four players have a bonus if all of them are present, which has a probability of 0.8% under this
-    // weighted Banzhaf value: many samples look additive.
+    // Four players get a bonus if all of them are present. Under this weighted Banzhaf value, the probability
+    // of that event is 0.8%, so many samples look additive.
     let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
     let value: Value = Semivalue::weighted_banzhaf(0.3).unwrap().into();
     let truth = value.enumerate(&*known.game).unwrap().values;
@@ -343,7 +343,8 @@ fn a_share_of_nothing_is_never_reached() {
     }
 }
 
-/// A small contribution of each player, or of the first player only, with noise in every coalition.
+/// A game with noise in every coalition, in which each player, or only the first one, makes a small
+/// contribution.
 struct Weak {
     seed: u64,
     is_sparse: bool,

@@ -1,4 +1,4 @@
-//! Linear and generalized linear models: closed forms, and models without one.
+//! Tests linear and generalized linear models: closed forms, and models without a closed form.
 
 use apportion::estimators::exact_of;
 use apportion::games::{

@@ -1,5 +1,5 @@
-//! Methods that are the same estimator under two names: `Method::same_as` returns exactly those pairs that
-//! agree on random games.
+//! Tests methods that are the same estimator under two names: `Method::same_as` returns exactly those pairs
+//! that agree on random games.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ fn model(row: &[f64]) -> f64 {
     alone + row[0] * row[1] * row[2] + row[3] * row[4] - row[5] * row[6] * row[7] * row[8]
 }
 
-/// Returns the values by every method, for several budgets and seeds; `None` if the budget is too small, or
-/// if the method enumerates all coalitions or groups.
+/// Returns the values that every method computes, for several budgets and seeds; `None` if the budget is too
+/// small, or if the method enumerates all coalitions or groups.
 fn all_values(game: &dyn Game, value: &Value) -> HashMap<Method, Vec<Option<Vec<f64>>>> {
     let methods = Method::all().filter(|method| matches!(method, Method::By(_)) && method.computes(value));
     methods
@@ -63,7 +63,7 @@ fn methods_that_say_they_are_one_are_and_no_others() {
             let of_same = later.same_as(&value, game.scenarios());
             assert!(of_same.is_none_or(|same| places[..index].contains(&same)), "{later} {name}");
             for &earlier in &places[..index] {
-                // Both may be the same as a third one.
+                // Both methods may be the same as a third one.
                 let is_same = of_same == Some(earlier)
                     || of_same.is_some() && of_same == earlier.same_as(&value, game.scenarios());
                 let pairs: Vec<(&Vec<f64>, &Vec<f64>)> = all[&later]
@@ -82,7 +82,7 @@ fn methods_that_say_they_are_one_are_and_no_others() {
                     );
                     said += 1;
                 } else {
-                    // Samples of a few coalitions may coincide by chance.
+                    // The samples of two methods with few coalitions may coincide by chance.
                     assert!(
                         pairs.is_empty() || 2 * same < pairs.len(),
                         "{name}: {later}, {earlier}: {same} of {}",

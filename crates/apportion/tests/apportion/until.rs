@@ -1,4 +1,4 @@
-//! Runs with a tolerance instead of a budget, and runs with an observer.
+//! Tests runs with a tolerance instead of a budget, and runs with an observer.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ fn every_sampled_method_reaches_the_accuracy_for_its_value() {
         let explanation = explainer().method(method).until(until).seed(1).explain(explicand).unwrap();
         let certificate = explanation.certificate.as_ref().unwrap();
         assert_eq!(certificate.stopped_by, StopRule::Tolerance, "{method} {name}: {certificate:?}");
-        // Runs that are within the tolerance with 95% confidence rarely exceed it by more than half.
+        // With 95% confidence, the error rarely exceeds one and a half times the tolerance.
         let off = distance(&explanation.values, &truth) / norm(truth.iter().copied());
         assert!(off <= 0.15, "{method} {name}: {off}");
         let bound = certificate.error_bounds.as_ref().unwrap()[0];
@@ -77,7 +77,7 @@ fn the_budget_is_that_of_the_accuracy_or_of_the_explainer() {
     ] {
         let explanation = explainer.explain(explicand).unwrap();
         assert!(
-            // The evaluations of the border are reserved in the budget.
+            // The budget reserves evaluations for the border: the smallest and largest coalitions.
             explanation.evaluations <= 500 && explanation.evaluations > 380,
             "{}",
             explanation.evaluations
@@ -142,7 +142,7 @@ fn draws_of_the_game_count_and_no_evaluation_takes_them_away() {
     assert!(certificate.error_bounds.unwrap()[0] > certificate.tolerances[0]);
 }
 
-/// Stops after a number of reports and keeps finished rows and checkpoints.
+/// An observer that stops a run after a number of reports, and keeps finished rows and checkpoints.
 #[derive(Default)]
 struct Keeper {
     reports: AtomicUsize,

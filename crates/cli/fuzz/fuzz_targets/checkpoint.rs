@@ -1,5 +1,5 @@
-//! Checkpoints, as read by `explain --resume`: the raw bytes, and if they parse as a checkpoint, also its
-//! runs with a valid checksum.
+//! Fuzzes checkpoints, as read by `explain --resume`: the raw bytes and, if they parse as a checkpoint, its
+//! runs with corrected checksums.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The arguments. An accuracy is requested, so that runs are observed.
+/// The arguments of `explain`. They request an accuracy, so that an observer follows the run.
 const EXPLAIN: [&str; 18] = [
     "explain",
     "--model",
@@ -38,7 +38,7 @@ const EXPLAIN: [&str; 18] = [
     "--out",
 ];
 
-/// The format of the file.
+/// The content of a checkpoint file.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
     apportion_checkpoint: u32,
@@ -49,7 +49,7 @@ struct Stored {
     digest: String,
 }
 
-/// The file that the command writes for a complete run.
+/// The checkpoint that the command writes for a complete run.
 static WRITTEN: LazyLock<Stored> = LazyLock::new(|| {
     let checkpoint = [&EXPLAIN[..], &["@out.json", "--checkpoint", "@whole.json"]].concat();
     run(&checkpoint).expect("a run that is sound");
@@ -78,7 +78,7 @@ fn resume(bytes: &[u8]) {
     run(&[&EXPLAIN[..], &["@out.json", "--resume", "@run.json"]].concat());
 }
 
-/// Returns the run with the checksum of its content.
+/// Returns the checkpoint with the correct checksum of its content.
 fn sealed(checkpoint: &Checkpoint) -> Checkpoint {
     let mut value = serde_json::to_value(checkpoint).expect("a run is JSON");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -11,7 +11,7 @@ const MODEL: &str = include_str!("../../../trees/tests/fixtures/tiny.json");
 const ROWS: &str =
     "age,sex,bmi,bp,s1,s2\n0.5,1,20,80,1,0\n1.5,3,,90,2,1\n2,0,31.5,70,3,0\n-1,2.5,25,85,4,1\n";
 
-/// The directory, with a model and rows.
+/// The directory of the runs, which contains a model and rows.
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder for what passes");
     let model = MODEL.replace(r#""num_feature":"2""#, r#""num_feature":"6""#);
@@ -32,8 +32,8 @@ pub fn write(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// Runs the command. A word that starts with `@` is a file in the directory. Returns the content of `@out`,
-/// or of the same name with an extension, if the command succeeds.
+/// Runs the command. An argument that starts with `@` is the name of a file in the directory. If the command
+/// succeeds, returns the content of `@out`, or of the file with this name and an extension.
 pub fn run(arguments: &[&str]) -> Option<Vec<u8>> {
     let mut out = None;
     let words = arguments.iter().map(|argument| match argument.split_once('@') {

@@ -1,4 +1,4 @@
-//! Other data that the library reads with serde, apart from checkpoints: dendrograms, values by name or
+//! Fuzzes all data that the library reads with serde, except checkpoints: dendrograms, values by name or
 //! distribution, and interaction indices.
 
 #![no_main]
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Some(dendrogram) = again::<Dendrogram>(bytes) {
         let features = dendrogram.features();
-        // A figure has a line for each feature.
+        // Draw only small figures, because a figure has a line for each feature.
         if features <= 200 {
             dendrogram.to_svg(Some(Cut::Height(0.5))).expect("a height");
             for groups in 1..=features {

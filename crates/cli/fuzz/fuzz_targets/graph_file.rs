@@ -1,4 +1,4 @@
-//! Files with edges between features, as read by `explain`.
+//! Fuzzes files with edges between features, as read by `explain`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Files with groups of features, as read by `explain`.
+//! Fuzzes files with groups of features, as read by `explain`.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             let explained =
                 serde_json::from_slice::<serde_json::Value>(&explained).expect("results are JSON");
             assert!(explained["explanations"].as_array().is_some_and(|rows| rows.len() == 4), "{explained}");
-            // Draw the results, too.
+            // Also draw the results.
             write("results.json", explained.to_string().as_bytes());
             run(&["plot", "groups", "--in", "@results.json", "--out", "@out.svg"]);
         }

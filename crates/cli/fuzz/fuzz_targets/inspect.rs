@@ -1,5 +1,5 @@
-//! Files of any kind, as read by `inspect`, which also reads parts of results and checkpoints that other
-//! commands skip.
+//! Fuzzes files of any kind, as read by `inspect`, which also reads parts of results and checkpoints that
+//! other commands skip.
 
 #![no_main]
 

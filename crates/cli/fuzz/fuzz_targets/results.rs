@@ -1,4 +1,4 @@
-//! Results of `explain` in JSON and JSON lines, as read by `plot` and `report`.
+//! Fuzzes results of `explain` in JSON and JSON lines, as read by `plot` and `report`.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ mod texts;
 
 use command::{run, write};
 
-/// Figures of all kinds.
+/// The names of all kinds of figures.
 const KINDS: [&str; 14] = [
     "waterfall",
     "force",

@@ -45,7 +45,7 @@ fn the_error_is_what_the_certificate_says() {
             wrong += usize::from(norm(&off) > tolerance * norm(&truth));
             evaluations += row["evaluations"].as_u64().unwrap();
         }
-        // With 95% confidence, one in twenty may exceed the tolerance.
+        // With 95% confidence, one in twenty runs may exceed the tolerance.
         assert!(wrong <= 4, "{method}: {wrong} of 20");
         assert!(evaluations < 20 * 1024, "{method}: nothing was saved");
     }
@@ -102,7 +102,7 @@ fn accuracies_that_mean_nothing_are_refused() {
     }
 }
 
-/// Returns arguments for a run of half a second or more: it has many background rows.
+/// Returns the arguments of a run that takes at least half a second, because it has many background rows.
 fn long(more: &[&str]) -> Vec<String> {
     let options = "--select 0-9 --method leverage-shap --until 0.02 --seed 5 --background-select 0-149";
     diabetes(&options.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())

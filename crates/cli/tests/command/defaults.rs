@@ -1,4 +1,4 @@
-//! The default game and the default background.
+//! Tests the default game and the default background.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn refused(arguments: &[String]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// A model without cover: 3 if `flag` is 1, plus 5 if `number` is above 2.
+/// Returns a model without cover, which predicts 3 if `flag` is 1, plus 5 if `number` is above 2.
 fn without_covers() -> &'static str {
     r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2,
         "feature_names": ["flag", "number"],

@@ -22,8 +22,8 @@ fn refusal<S: AsRef<str>>(arguments: &[S]) -> (String, i32) {
     (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
 }
 
-/// Compares the values of models of other libraries with the reference values of the data pack, if it is
-/// available.
+/// Compares the values for models from other libraries with the reference values in the data pack, if the
+/// pack is available.
 #[test]
 fn models_of_every_library_have_the_values_of_the_truth() {
     let models = [
@@ -171,7 +171,7 @@ fn interactions_that_cannot_be_had_are_refused() {
     }
 }
 
-/// Returns the indices of a row by the names of their features.
+/// Returns the interaction indices of a row, by the names of their features.
 fn coalitions(results: &Value, row: usize) -> std::collections::BTreeMap<String, f64> {
     let told = results["explanations"][row]["coalitions"].as_array().unwrap();
     let names = |told: &Value| {

@@ -1,4 +1,4 @@
-//! The four formats of `apportion explain`.
+//! Tests the four output formats of `apportion explain`.
 
 use insta::assert_snapshot;
 
@@ -115,7 +115,8 @@ fn what_is_written_as_npy_reads_back_as_rows() {
     assert_eq!(predicted["predictions"].as_array().unwrap().len(), 2);
 }
 
-/// Linear models in ONNX: closed form for margins, model-agnostic methods for probabilities, and no cover.
+/// Linear models in ONNX files use a closed form for margins and model-agnostic methods for probabilities,
+/// and have no cover.
 #[test]
 fn linear_models_are_explained_predicted_and_inspected() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,8 @@ use crate::support::{fixture, json, numbers, on, run};
 const MODEL: &str = "iris_xgb_softprob.json.gz";
 const ROWS: &str = "iris.csv";
 
-/// Some rows of the fixture with weights in a separate column, and the same rows repeated.
+/// Files with two equivalent backgrounds: rows of the fixture with weights in a separate column, and the same
+/// rows repeated.
 struct Backgrounds {
     folder: tempfile::TempDir,
 }
@@ -167,7 +168,7 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
         let said = refusal(&explain(&options));
         assert!(said.contains(words), "{options:?}: {said}");
     }
-    // Errors of the distributions themselves.
+    // Errors that the distributions return.
     for (options, words) in [
         (
             &["--game", "empirical", "--bandwidth", "-1"][..],

@@ -1,4 +1,4 @@
-//! Values of features on a graph.
+//! Tests values of features on a graph.
 
 use std::fs;
 

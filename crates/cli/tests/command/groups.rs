@@ -110,7 +110,7 @@ fn groups_are_found_in_the_rows_or_in_the_background() {
     let found = json(&["groups", "--rows", &rows, "--groups", "auto=4", "--format", "json"]);
     assert_eq!(found["groups"], in_all);
     assert_eq!(found["dendrogram"]["merges"].as_array().unwrap().len(), 9);
-    // The option in the output can be passed to the command.
+    // The command accepts the option that the output suggests.
     let typed = found["option"].as_str().unwrap();
     let again = json(&diabetes(&["--select", "3", "--value", "owen", "--groups", typed]));
     assert_eq!(again["groups"], in_all);

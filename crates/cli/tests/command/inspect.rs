@@ -1,4 +1,4 @@
-//! `apportion inspect`: the contents of a model file.
+//! Tests `apportion inspect`, which shows the contents of a model file.
 
 use insta::assert_snapshot;
 

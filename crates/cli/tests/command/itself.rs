@@ -56,7 +56,7 @@ fn shells_and_manuals_know_every_command_and_option() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = text(&["completions", shell]);
         for word in ["compile-background", "background-select", "kernel-shap-paired"] {
-            // Methods are too numerous to complete, and are listed by a separate command.
+            // There are too many methods to complete their names; a separate command lists them.
             assert_eq!(script.contains(word), word != "kernel-shap-paired", "{shell}: {word}");
         }
     }
@@ -68,7 +68,7 @@ fn shells_and_manuals_know_every_command_and_option() {
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("expected one of: explain, "));
 }
 
-/// Checks that a value of an environment variable is a usage error with a message that starts with `error`.
+/// Checks that a value of an environment variable causes a usage error whose message starts with `error`.
 fn refuses_setting(variable: &str, value: &str, arguments: &[String], error: &str) {
     let output = with(variable, value, arguments);
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -1,4 +1,4 @@
-//! Classes by their labels: `--class` and `--output log-loss=CLASS`.
+//! Tests the selection of classes by their labels: `--class` and `--output log-loss=CLASS`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_close, json, numbers, run};
 
-/// A model with one feature and one split per output, whose margins differ between outputs.
+/// Returns a model with one feature and, for each output, a tree with one split. The margins of the outputs
+/// differ.
 fn model(outputs: usize, names: Option<(&str, &[&str])>) -> Value {
     let trees: Vec<Value> = (0..outputs)
         .map(|output| {

@@ -14,7 +14,7 @@ use crate::support::{assert_close, fixture, json, numbers};
 /// The maximum error relative to the largest value, because networks compute in single precision.
 pub(crate) const SINGLE: f64 = 1e-6;
 
-/// Values of all kinds: with neighbourhoods, with connected coalitions, and with all coalitions.
+/// The names of values of all kinds: over neighbourhoods, over connected coalitions, and over all coalitions.
 pub(crate) const VALUES: [&str; 14] = [
     "l-shapley=1",
     "l-shapley=2",
@@ -83,7 +83,7 @@ impl Masked {
     }
 }
 
-/// Compares a run with the definition of `value` on `game`.
+/// Compares the results of a run with the definition of `value` on `game`.
 pub(crate) fn check(arguments: &[String], value: &str, game: &TabulatedGame, graph: &Graph) -> Value {
     let results = json(&[arguments, &["--value".to_owned(), value.to_owned()]].concat());
     let expected = match value.parse().unwrap() {
@@ -106,11 +106,12 @@ pub(crate) fn network(name: &str) -> Network {
     Network::from_path(fixture(name)).unwrap()
 }
 
-/// The text with the token ids `IDS`.
+/// A text whose token ids are `IDS`.
 const SENTENCE: &str = "The film was not bad, it was very good.";
 const IDS: [f64; 11] = [6.0, 7.0, 9.0, 4.0, 11.0, 3.0, 8.0, 9.0, 15.0, 10.0, 2.0];
 
-/// A text of `ids` for a network with rows of `width`, with the tokens of each player.
+/// Returns the game for a text with these token ids, in a network with rows of `width` features. `players`
+/// are the token positions of each player.
 fn text(name: &str, ids: &[f64], width: usize, players: &[&[usize]]) -> Masked {
     let mut present = ids.to_vec();
     present.resize(width, 0.0);

@@ -7,7 +7,8 @@ use apportion::media::Image;
 use crate::media::{Masked, SINGLE, VALUES, check, explained, largest, network, on_image};
 use crate::support::{assert_close, fixture, json, numbers};
 
-/// Returns an image of the fixtures, and its pixels in the order of a network with the channels first.
+/// Returns an image of the fixtures, and its pixels in the order of a network whose input has the channels
+/// first.
 fn pixels(name: &str) -> (Image, Vec<f64>) {
     let image = Image::from_png_file(fixture(name)).unwrap();
     let (channels, size) = (image.channels(), image.height() * image.width());
@@ -28,7 +29,7 @@ fn patches(image: &Image, patch: usize) -> Vec<Vec<usize>> {
     players
 }
 
-/// The patches of a digit; absent patches get the mean of the image.
+/// Returns the game whose players are the patches of a digit; absent patches get the mean of the image.
 fn digit(patch: usize) -> Masked {
     let (image, present) = pixels("digit.png");
     let mean = present.iter().sum::<f64>() / present.len() as f64;
@@ -51,8 +52,8 @@ fn patches_get_what_the_definitions_say() {
     }
 }
 
-/// Definition 2 with order 1, for each of 64 pixels: the connected coalitions are the pixel with any subset
-/// of its neighbours.
+/// Checks Definition 2 with order 1 for each of 64 pixels: its connected coalitions are the pixel with any
+/// subset of its neighbours.
 #[test]
 fn single_pixels_get_what_the_definition_says() {
     let Masked { network, present, absent, .. } = digit(1);
@@ -119,7 +120,7 @@ fn a_grey_image_goes_into_a_network_of_flat_rows() {
     check(&arguments, "c-shapley=1", &masked.table(<[f64]>::to_vec), &graph);
 }
 
-/// One region consists of two parts.
+/// One of the regions consists of two separate parts.
 #[test]
 fn superpixels_are_players_and_their_borders_the_graph() {
     let labels = [
@@ -152,7 +153,8 @@ fn superpixels_are_players_and_their_borders_the_graph() {
     }
 }
 
-/// Logits of a network with a single output, for class 1 of two; probabilities of a network with three.
+/// Checks the logits of a network with a single output, which is for class 1 of two, and the probabilities of
+/// a network with three outputs.
 #[test]
 fn scores_are_those_of_the_classes() {
     let (image, present) = pixels("colours.png");

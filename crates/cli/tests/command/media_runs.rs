@@ -114,7 +114,7 @@ fn colours_speak_for_the_class_that_was_asked_for() {
             assert!((title - expected).abs() <= 1e-3 * expected.abs(), "{title}, {expected}");
         }
     };
-    // The single output is that of class 1.
+    // The single output is for class 1.
     let values = numbers(&explained(&json(&sentence(&[])))["values"]);
     check(&text(&sentence(&["--format", "html", "--class", "1"])), values.clone());
     let negated = values.into_iter().map(|value| -value).collect();
@@ -244,7 +244,7 @@ fn notes_say_what_a_value_comes_to() {
     }
 }
 
-/// Checks the values that the notes mention.
+/// Checks the values that the note mentions.
 #[test]
 fn values_beyond_the_diameter_are_those_that_the_note_names() {
     for (value, plainer) in [

@@ -22,7 +22,7 @@ fn shared(folder: &str, name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns the reference document of a model with its cases; empty without the data pack.
+/// Returns the reference document of a model, and its cases. Without the data pack, there are no cases.
 fn cases(model: &str) -> (Value, Vec<Value>) {
     let Ok(bytes) = fs::read(shared("truth", &format!("{model}.json"))) else { return Default::default() };
     let truth: Value = serde_json::from_slice(&bytes).unwrap();
@@ -40,7 +40,7 @@ fn check(arguments: &[&str], value: &str, expected: &Value, output: usize) {
     assert_close(&got, &expected, largest(&expected), SINGLE, &format!("{arguments:?}, {value}"));
 }
 
-/// Returns the keys of the reference document and the values that they denote, up to this order.
+/// Returns the keys of the reference document up to this order, each with the name of its value.
 fn values(orders: usize) -> Vec<(String, String)> {
     let of_order = |order: usize| {
         [

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::explain::stump_of_two_features;
 
-/// A command with its options, each on a line of the table.
+/// A section of the page: a command, and the options for each line of its table.
 struct Section {
     title: &'static str,
     command: &'static str,
@@ -278,7 +278,7 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-/// Returns a directory with all files that the lines use.
+/// Creates a directory with all files that the command lines use.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -339,7 +339,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Splits a line into words; single quotes group them.
+/// Splits a command line into words; single quotes group words.
 fn words(line: &str) -> Vec<String> {
     let outside_and_inside = line.split('\'').enumerate();
     let words = outside_and_inside.flat_map(|(index, part)| match index % 2 {
@@ -349,7 +349,8 @@ fn words(line: &str) -> Vec<String> {
     words.collect()
 }
 
-/// Returns the exit status of a line and its messages on standard error, without the usage that clap appends.
+/// Runs a command line. Returns its exit status and its messages on standard error, without the usage that
+/// clap appends.
 fn output(folder: &Path, line: &str) -> (Option<i32>, String) {
     let program = assert_cmd::cargo::cargo_bin("apportion");
     let output = Command::new(program).args(words(line)).current_dir(folder).output().unwrap();
@@ -358,7 +359,7 @@ fn output(folder: &Path, line: &str) -> (Option<i32>, String) {
     (output.status.code(), first.lines().map(str::trim).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the page.
+/// Returns the text of the page `docs/messages.md`.
 fn page() -> String {
     let folder = folder();
     let mut page = String::from(

@@ -1,4 +1,4 @@
-//! Names of features, ids and files that could control a terminal, run a formula in a spreadsheet, or a
+//! Names of features, ids and files that could control a terminal, run a formula in a spreadsheet, or run a
 //! script in a browser.
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::support::{json, run};
 const ESCAPE: &str = "\u{1b}]0;owned\u{7}";
 const FORMULA: &str = "=1+1";
 
-/// Returns the paths of a model and rows with such names and ids.
+/// Writes a model and rows with such names and ids, and returns their paths.
 fn files(bench: &Bench) -> [String; 2] {
     let mut model: Value = serde_json::from_str(&stump_of_two_features()).unwrap();
     model["learner"]["feature_names"] = json!([ESCAPE, FORMULA]);

@@ -88,8 +88,8 @@ fn words_classes_and_estimates_are_drawn() {
     let (_other, file) = results(DIABETES, "r.json", &estimated);
     let svg = text(&plot("waterfall", &file, &[]));
     assert!(svg.contains(" ± "), "estimates have their intervals");
-    // With few evaluations, Student's t distribution applies, with fewer degrees of freedom than for a normal
-    // distribution.
+    // With few evaluations, intervals use Student's t distribution, because the degrees of freedom are too
+    // few for a normal distribution.
     let degrees =
         json(&on("explain", DIABETES[0], DIABETES[1], &estimated))["explanations"][0]["degrees_of_freedom"]
             .as_f64();
@@ -174,7 +174,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         fs::write(&path, wrong).unwrap();
         refused(&plot("bar", &path, &[]), 1);
     }
-    // Rows must have the right count of numbers, and as many outputs as names.
+    // Each row must have the right number of values, and one output for each name.
     let row = |row: usize, base: &str, values: &str| {
         format!("{{\"row\":{row},\"base\":{base},\"prediction\":{base},\"values\":{values}}}")
     };
@@ -302,7 +302,8 @@ fn conditions_take_names_in_quotes_and_the_prediction() {
     assert!(numbers[0].ends_with(&format!(",{above}")), "{above}: {numbers:?}");
 }
 
-/// Results of one row for features with these names; all but the first have the value 0.
+/// Writes the results of one row for features with these names, of which all but the first have the value 0.
+/// Returns the path.
 fn of_features(folder: &Path, names: &[String], value: f64) -> PathBuf {
     let mut values = vec![0.0; names.len()];
     values[0] = value;

@@ -1,4 +1,4 @@
-//! Destinations of results: file descriptors, files that are also inputs, and system limits.
+//! Tests the destinations of results: file descriptors, files that are also inputs, and system limits.
 
 #![cfg(unix)]
 

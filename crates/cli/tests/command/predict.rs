@@ -1,4 +1,4 @@
-//! `apportion predict`.
+//! Tests `apportion predict`.
 
 use std::io::Read;
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::support::{bytes, json, numbers, run, text};
 
-/// A program for a·b + c + d²e, with a command to run before each batch; `$batch` is the number of the batch.
+/// Returns a program for a·b + c + d²e that runs the command `before` before each batch; `$batch` is the
+/// batch number.
 fn server(before: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); {before}; \
@@ -16,7 +17,7 @@ fn server(before: &str) -> String {
     )
 }
 
-/// A directory with rows of integers and a background.
+/// A directory with files of integer rows and background rows.
 struct Case {
     folder: tempfile::TempDir,
 }
@@ -56,8 +57,8 @@ impl Case {
     }
 }
 
-/// Returns Shapley values of a·b + c + d²e with a single background row. Those of d and e follow from the
-/// four coalitions of the two.
+/// Returns the Shapley values of a·b + c + d²e for the row `x` with the single background row `z`. The values
+/// of d and e follow from the four coalitions of these two features.
 fn shapley(x: [f64; 5], z: [f64; 5]) -> [f64; 5] {
     let term = |d: f64, e: f64| d * d * e;
     let half = |gain: f64, other: f64| (gain + other) / 2.0;
@@ -230,8 +231,8 @@ fn what_does_not_go_with_a_program_is_refused() {
     assert!(told.contains("--model <FILE>"), "{told}");
 }
 
-/// A program that sums a term for each of the string features city, code, day, price and flag, and a product
-/// of the first two.
+/// A program whose output is a sum of terms: one for each of the string features city, code, day, price and
+/// flag, and one for the product of the first two.
 const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do \
      IFS=, read city code day price flag; \
      v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; \
@@ -240,7 +241,7 @@ const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]
      [ \"$flag\" = True ] && v=$((v + 16)); \
      [ \"$city\" = NA ] && v=$((v + 64)); echo $v; count=$((count - 1)); done; echo; done";
 
-/// Returns the same for the strings of a row.
+/// Returns the output of `OF_TEXTS` for a row of strings.
 fn of_texts(row: [&str; 5]) -> f64 {
     let is = |at: usize, text: &str| f64::from(u8::from(row[at] == text));
     let (rome, seven) = (is(0, "Rome"), is(1, "007"));
@@ -256,7 +257,7 @@ fn shapley_of_texts(row: [&str; 5], background: &[[&str; 5]]) -> [f64; 5] {
         };
         background.iter().map(mixed).sum::<f64>() / background.len() as f64
     };
-    // 1 / (5 · C(4, s)) for s other features.
+    // The Shapley weights 1 / (5 · C(4, s)) of coalitions with s other features.
     let weight = [1.0 / 5.0, 1.0 / 20.0, 1.0 / 30.0, 1.0 / 20.0, 1.0 / 5.0];
     std::array::from_fn(|player| {
         let others = (0..32usize).filter(|mask| mask >> player & 1 == 0);
@@ -349,8 +350,8 @@ fn results_of_a_program_hold_no_number_that_is_not_there() {
     assert!(matches!(results["explanations"][0]["base"], Value::Number(_)));
 }
 
-/// Starts a run whose program hangs at its 20th batch, and waits until it does. Returns the run and the id of
-/// the program's process, which is in the file `id`.
+/// Starts a run whose program hangs at its 20th batch, and waits for that to happen. Returns the run and the
+/// id of the program's process, which is in the file `id`.
 #[cfg(unix)]
 fn hanging(case: &Case, more: &[&str]) -> (std::process::Child, String) {
     let id = case.path("id");
@@ -415,8 +416,8 @@ fn restarts_are_told() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("restarted once"));
 }
 
-/// A program that computes `more` from `$a`, after reading all rows of a batch. `$sum` is the sum of column
-/// a, and `$batch` is the number of the batch.
+/// Returns a program that computes `more` from `$a`, after reading all rows of a batch. `$sum` is the sum of
+/// column a, and `$batch` is the batch number.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); sum=0; all=''; i=0; \

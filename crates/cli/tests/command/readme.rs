@@ -2,8 +2,8 @@
 
 use apportion::Method;
 
-/// Returns whether a text contains the whole name, or its ending (`-balanced`) on the same line as its
-/// beginning.
+/// Returns whether a text contains the whole name, or its last part (`-balanced`) on the same line as its
+/// first part.
 fn names(readme: &str, name: &str) -> bool {
     readme.contains(&format!("`{name}`"))
         || name.match_indices('-').any(|(at, _)| {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::explain::stump_of_two_features;
 use crate::support::{files, fixture, run};
 
-/// A directory for the inputs of a test, and another one for output that must not appear.
+/// A directory for the inputs of a test, and another one for its output, which must stay empty.
 pub(crate) struct Bench {
     inputs: tempfile::TempDir,
     pub(crate) outputs: tempfile::TempDir,

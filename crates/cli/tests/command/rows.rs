@@ -22,7 +22,7 @@ fn stump(names: [&str; 2]) -> String {
 fn the_same_rows_give_the_same_bytes_from_every_format() {
     let bench = Bench::new();
     let model = bench.file("model.json", stump(["f32", "f64"]));
-    // In the matrix, f64 comes before f32.
+    // In the matrix file, the column f64 comes before the column f32.
     let swapped =
         stump(["f64", "f32"]).replace(r#""split_indices":[0,0,1,0,0]"#, r#""split_indices":[1,0,0,0,0]"#);
     let swapped = bench.file("swapped.json", swapped);
@@ -236,8 +236,8 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
     let arguments = ["predict", "--model", &format!("{models}/words_lgbm.txt.gz"), "--rows", &slip];
     let stderr = String::from_utf8(run(&arguments).stderr).unwrap();
     assert!(stderr.contains("column \"city\"") && stderr.contains("the first is \"Roma\""), "{stderr}");
-    // Names and categories are shown and typed as in the table. LightGBM's file has names with underscores,
-    // and codes.
+    // Names and categories are shown and entered as in the table, although LightGBM's file contains names
+    // with underscores, and codes instead of categories.
     let groups = "\"Annual Income (k$)\",city;rooms,size,garden,always,share,new";
     let shown = text(
         &[

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{bytes, fixture, json, numbers, on, run, text};
 
-/// More rows than fit into a batch for ten features and one output.
+/// A number of rows that does not fit into one batch, for ten features and one output.
 const MANY: usize = 215_000;
 
 fn explain(rows: &Path, more: &[&str]) -> Vec<String> {

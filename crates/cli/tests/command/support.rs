@@ -28,12 +28,12 @@ pub(crate) fn bytes<S: AsRef<str>>(arguments: &[S]) -> Vec<u8> {
     output.stdout
 }
 
-/// Same as [`bytes`], as text.
+/// Runs the command successfully like [`bytes`], and returns its standard output as text.
 pub(crate) fn text<S: AsRef<str>>(arguments: &[S]) -> String {
     String::from_utf8(bytes(arguments)).unwrap()
 }
 
-/// Same as [`bytes`], parsed as JSON.
+/// Runs the command successfully like [`bytes`], and returns its standard output parsed as JSON.
 pub(crate) fn json<S: AsRef<str>>(arguments: &[S]) -> Value {
     serde_json::from_slice(&bytes(arguments)).unwrap()
 }

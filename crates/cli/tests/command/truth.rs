@@ -21,7 +21,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Returns the reference documents for games on one XGBoost model.
+/// Returns the reference documents; each is for the games of one XGBoost model.
 fn truths() -> Vec<Value> {
     let Ok(folder) = fs::read_dir(shared().join("truth")) else { return Vec::new() };
     let paths = folder.map(|entry| entry.unwrap().path());
@@ -32,7 +32,7 @@ fn truths() -> Vec<Value> {
     paths.iter().map(|path| read(path)).collect()
 }
 
-/// Returns the cases of a document by row, with the outputs in order.
+/// Returns the cases of a document by row: for each row, the cases of its outputs in order.
 fn cases(truth: &Value) -> BTreeMap<u64, Vec<&Value>> {
     let mut rows: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
     for case in truth["cases"].as_array().unwrap() {

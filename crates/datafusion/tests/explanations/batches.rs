@@ -60,7 +60,8 @@ fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
     let trees = || BatchExplainer::for_trees(ensemble("diabetes_xgb.json.gz")).background(background.clone());
     for asked in [trees(), trees().keep_tables()] {
         let explainer = asked.keep(["id"]).build().unwrap();
-        // Cached tables have a different layout, so their last bits may differ from those without the cache.
+        // Cached tables have a different layout, so the last bits of the values may differ from the values
+        // without the cache.
         let expected = explainer.explain(&rows).unwrap();
         for size in [1, 7, 100, 300] {
             let batches = (0..300).step_by(size).map(|first| rows.slice(first, size.min(300 - first)));

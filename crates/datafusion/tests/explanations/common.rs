@@ -1,4 +1,4 @@
-//! Models and rows.
+//! Models and rows that the tests share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) fn bits(column: &dyn Array) -> Vec<u64> {
     column.as_primitive::<Float64Type>().values().iter().map(|number| number.to_bits()).collect()
 }
 
-/// Returns the values of the library for the path-dependent game: one list per feature, as bits.
+/// Returns the values that the library computes for the path-dependent game: one list per feature, as bits.
 pub(crate) fn of_library(ensemble: &Ensemble, numbers: &[f64]) -> Vec<Vec<u64>> {
     let settings = apportion::Settings::default().with_rows(4096);
     let explainer = apportion::Explainer::path_dependent(ensemble).settings(settings);

@@ -1,5 +1,6 @@
-//! Compares the results with those of the other interfaces: `crates/python/tests/doors/tables.json` contains
-//! tables with the common result of all interfaces, or with the different ones.
+//! Compares the results with the results of the other interfaces: `crates/python/tests/doors/tables.json`
+//! contains tables, each with the result of all interfaces, or with the result of each interface if they
+//! differ.
 
 use std::path::Path;
 use std::sync::Arc;

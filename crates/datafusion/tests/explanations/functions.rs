@@ -129,7 +129,7 @@ fn nulls_are_missing_values_and_constants_are_explained_once() {
         let constant = called(&explain, arguments.clone(), 5).unwrap();
         assert!(matches!(constant, ColumnarValue::Scalar(_)));
         assert_eq!(values(&array(constant, 1)), expected);
-        // Next to a column, too.
+        // Missing constants next to a column have the same effect.
         arguments[0] = ColumnarValue::Array(Arc::new(Float64Array::from(vec![0.01, 0.01])));
         let found = array(called(&explain, arguments, 2).unwrap(), 2);
         assert_eq!(values(&found.slice(1, 1)), expected);

@@ -75,7 +75,8 @@ fn stopping_after(most: usize, chunks: &AtomicUsize) -> impl Fn(&Progress<'_>) -
     }
 }
 
-/// A game that is additive except for one pair, so that nothing varies among pairs of coalitions.
+/// Returns a game that is additive except for one pair of players, so that nothing varies between pairs of
+/// coalitions.
 fn additive_but_for_a_pair(players: usize) -> SumOfUnanimity {
     let alone = (0..players).map(|player| ([player].into_iter().collect(), (player + 1) as f64));
     SumOfUnanimity::new(players, 0.0, alone.chain([([0, 1].into_iter().collect(), 2.0)])).unwrap()
@@ -92,7 +93,7 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
         let expected = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
         drop(straight);
         let most = chunks.into_inner();
-        // Including the border, the last chunk but one.
+        // The border is the last chunk but one.
         for stop_at in [0, 1, 2, 4, most - 2, most - 1].into_iter().filter(|&stop_at| stop_at < most) {
             let chunks = AtomicUsize::new(0);
             let watcher = stopping_after(stop_at, &chunks);
@@ -154,7 +155,7 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
             }
         }
         assert!(reached >= 110, "{}: {reached}", method.name());
-        // Five in a hundred may be wrong; 120 runs have more than 14 with probability 3e-4.
+        // Five in a hundred runs may be wrong; more than 14 of 120 are wrong with probability 3e-4.
         assert!(wrong <= 14, "{}: {wrong} of {reached}", method.name());
     }
 }
@@ -173,7 +174,7 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
     let bound = certificate.error_bounds.as_ref().unwrap()[0] / certificate.tolerances[0];
     assert!((0.2..=1.0).contains(&bound), "{bound}");
     assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);
-    // Do not certify what no sample can show.
+    // A tolerance that no sample can confirm is not certified.
     let (explanation, certificate) = run(1e-7);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
@@ -295,7 +296,7 @@ fn accuracies_that_mean_nothing_are_refused() {
 
 #[test]
 fn that_nothing_was_seen_is_no_proof() {
-    // Nonzero only if 18 of 20 players are present, which samples hardly contain.
+    // Nonzero only if 18 of 20 players are present; hardly any sampled coalition contains them.
     let game = SumOfUnanimity::new(20, 0.0, [((0..18).collect(), 1.0)]).unwrap();
     let until = Until::relative(0.1).with_budget(Some(3000));
     for method in [&KernelBanzhaf::default() as &dyn Estimator, &MaximumSampleReuse::new(Semivalue::Banzhaf)]

@@ -12,8 +12,8 @@ use rand::RngExt;
 use crate::common::graphs::{COEFFICIENTS, OUTSIDE, c_shapley, check, graphs, random_graph};
 use crate::common::{Once, assert_close, random_table, value_of};
 
-/// A sum over members of numbers that depend on the next member and on the number of members: nothing is
-/// symmetric, and all outputs differ.
+/// A game without symmetry: each member of a coalition adds a number that depends on the next member and on
+/// the number of members. All outputs differ.
 struct Ragged {
     weights: Vec<f64>,
     outputs: usize,
@@ -288,8 +288,8 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         let expected = (2 * order + 1) * players - order * (2 * order + 1) + 2;
         assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), expected);
     }
-    // With the printed coefficients also runs with a gap of one node, with both sides at most k long; inside
-    // lines k² per node.
+    // With the printed coefficients, the count includes pairs of runs that are separated by a gap of one
+    // node, and at most k long each: k² for each node inside the line.
     let gaps = |players: usize, order: usize| -> usize {
         (0..players).map(|gap| gap.min(order) * (players - 1 - gap).min(order)).sum()
     };
@@ -299,7 +299,7 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         assert_eq!(count(Graph::line(players), printed(order)), expected);
     }
     // On a grid of 28 × 28 with k = 1, an independent count in another language gives 10152 without v(∅) and
-    // v(N), and 16551 as printed, with v(∅).
+    // v(N). With the printed coefficients, it gives 16551 with v(∅).
     let grid = || Graph::grid(28, 28, Adjacency::Four);
     assert_eq!((count(grid(), GraphValue::c_shapley(1)), count(grid(), printed(1))), (10_154, 16_552));
     assert_eq!((count(grid(), GraphValue::c_shapley(2)), count(grid(), printed(2))), (712_181, 1_174_409));

@@ -15,8 +15,8 @@ use crate::common::{
     scattered, squared_error,
 };
 
-/// Returns coalitional values for each kind of plan: along orders of the groups, separate regressions with
-/// and without the groups' values, unpaired draws, and two-step.
+/// Returns coalitional values that cover each kind of plan: along orders of the groups, separate regressions
+/// with and without the groups' values, unpaired draws, and two-step.
 fn coalitional() -> Vec<SolutionConcept> {
     let weighted = Semivalue::weighted_banzhaf(0.3).expect("valid");
     let pair = |between: &Semivalue, within: &Semivalue| {
@@ -45,7 +45,7 @@ fn estimator(value: &SolutionConcept, partition: &Partition) -> CoalitionalRegre
     CoalitionalRegression::new(value.clone(), partition.clone()).expect("valid")
 }
 
-/// Sizes of 1 to 5 groups, with 1 to 5 members each.
+/// The group sizes of partitions into 1 to 5 groups, with 1 to 5 members each.
 const SIZES: [&[usize]; 16] = [
     &[1],
     &[2],
@@ -202,11 +202,11 @@ fn one_group_and_groups_of_one_are_the_regressions_among_the_players() {
     }
 }
 
-/// Errors of estimates, over seeds and players.
+/// Statistics of the errors of estimates, over seeds and players.
 struct Errors {
-    /// The mean squared error relative to the squared norm.
+    /// The mean squared error relative to the squared norm of the exact values.
     square: f64,
-    /// Squared standard errors divided by squared errors.
+    /// The sum of the squared standard errors, divided by the sum of the squared errors.
     told: f64,
     /// The fraction of the values within their 95% intervals.
     coverage: f64,
@@ -238,8 +238,8 @@ fn errors(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usi
 
 #[test]
 fn intervals_cover_nineteen_of_twenty() {
-    // Seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations: 93 to 97% for each value over all budgets
-    // and partitions.
+    // With seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations, the coverage for each value over all
+    // budgets and partitions is 93 to 97%.
     let mut of_values = vec![Vec::new(); 4];
     for sizes in [&[3, 3, 3, 3][..], &[4, 4, 4, 4], &[5, 4, 4, 4, 3], &[2, 7, 1, 6], &[7, 5, 5, 3]] {
         let partition = scattered(sizes, 1);
@@ -273,10 +273,11 @@ fn intervals_cover_nineteen_of_twenty() {
 
 #[test]
 fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
-    // Two groups wider than one word and two words, and many small ones, far from enumeration: with four
-    // times the evaluations the squared error falls to between a third and an eighth, in the mean of 16 and 8
-    // seeds. A union of few players, nearly enumerated, has wide intervals: coverage has no upper limit, but
-    // the reported squared errors have one.
+    // Games that are far from enumeration: with two groups, of which the larger one needs more than one or
+    // two 64-bit words, or with many small groups. With four times the evaluations, the squared error falls
+    // to between a third and an eighth, in the mean over 16 and 8 seeds. A union of few players is nearly
+    // enumerated and has wide intervals, so the coverage has no upper limit, but the reported squared errors
+    // do.
     for (sizes, budget) in
         [(vec![70, 12], 700), (vec![130, 6], 1700), (vec![3; 16], 1000), (vec![2; 66], 2600)]
     {
@@ -299,8 +300,8 @@ fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
 
 #[test]
 fn the_regression_has_less_error_than_nested_permutations_where_unions_can_be_tabulated() {
-    // Antithetic nested permutations at equal evaluations; the mean over 40 seeds. Ratios of squared errors
-    // near 2.5 and 8 were measured.
+    // Compares with antithetic nested permutations at the same number of evaluations; the errors are means
+    // over 40 seeds. The measured ratios of squared errors are near 2.5 and 8.
     for (sizes, budget, at_least) in [(vec![4; 5], 400, 1.7), (vec![5; 4], 600, 4.0)] {
         let partition = scattered(&sizes, 3);
         let players = partition.players();
@@ -332,7 +333,8 @@ fn of_few_groups_a_small_budget_is_spent_and_mostly_determines_the_values() {
         assert_eq!(got.evaluations, 24);
         determined += usize::from(got.diagnostics.rank == got.diagnostics.unknowns);
     }
-    // Four pairs for the three unknowns of the group of four: some of them are linearly dependent.
+    // There are four pairs for the three unknowns of the group of four; for some seeds, they do not determine
+    // the unknowns.
     assert!(determined >= 60, "{determined}");
 }
 
@@ -380,7 +382,7 @@ fn other_values_other_partitions_and_failing_games_are_errors() {
     }
 }
 
-// Stored results depend on their seed.
+// Stored results depend on their seed, so the first estimates must not change.
 #[test]
 fn first_estimates_are_fixed() {
     let game = SumOfUnanimity::random(9, 30, 4, 1);
@@ -410,7 +412,8 @@ fn first_estimates_are_fixed() {
     );
 }
 
-/// Returns ν = (tr Σ)² / tr Σ² of vectors, without the contribution of chance to the denominator.
+/// Returns ν = (tr Σ)² / tr Σ² for the covariance Σ of vectors, with a denominator that is corrected for
+/// sampling error.
 fn directions_of(errors: &[Vec<f64>]) -> f64 {
     let (count, n) = (errors.len() as f64, errors[0].len());
     let covariance = |i: usize, j: usize| errors.iter().map(|error| error[i] * error[j]).sum::<f64>() / count;
@@ -505,8 +508,8 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
 
 #[test]
 fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
-    // For each value over all budgets and partitions, 0.95 to 1.05 times the squared error, and the same
-    // coverage up to half a point.
+    // For each value over all budgets and partitions, the growing estimator has 0.95 to 1.05 times the
+    // squared error of the other one, and the same coverage up to half a percentage point.
     for value in coalitional() {
         let (mut ln_ratios, mut runs) = (0.0, 0.0);
         let (mut lacking, mut judged_runs) = (0.0, 0.0);

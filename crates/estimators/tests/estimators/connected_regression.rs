@@ -9,7 +9,8 @@ use apportion_games::{
 
 use crate::common::{ByBatch, choose, largest_difference, solve};
 
-/// Returns the sets of an order by definition: runs on a line, squares on a grid, otherwise connected sets.
+/// Returns the node sets of an order by definition: runs on a line, squares on a grid, otherwise connected
+/// sets.
 fn sets(graph: &Graph, order: usize, square: Option<(usize, usize)>) -> Vec<Vec<usize>> {
     let nodes = graph.nodes();
     let all =
@@ -31,7 +32,7 @@ fn sets(graph: &Graph, order: usize, square: Option<(usize, usize)>) -> Vec<Vec<
         .collect()
 }
 
-/// Computes (XᵀWX)⁻¹ XᵀW F, with a multiplier for the sum if it is constrained.
+/// Computes (XᵀWX)⁻¹ XᵀW F, with a Lagrange multiplier if the sum is constrained.
 fn dense(sets: &[Vec<usize>], gains: &[f64], players: usize, sum: Option<f64>) -> Vec<f64> {
     let d = players as f64;
     let weight = |size: usize| (d - 1.0) / (choose(players, size) * size as f64 * (d - size as f64));
@@ -154,7 +155,7 @@ fn budgets_and_orders_that_do_not_fit_are_refused() {
         matches!(refused, EstimatorError::Game(GameError::GraphOfOthers { nodes: 6, players: 5 })),
         "{refused}"
     );
-    // Orders larger than the number of nodes contain all runs.
+    // An order larger than the number of nodes includes all runs.
     let all = regression.order(1000).estimate(&game, 1000, 0).unwrap();
     assert_eq!(all.evaluations, 22);
 }

@@ -1,5 +1,5 @@
-//! Growing samples: the evaluations of an estimator's growing twin for a budget are among those for every
-//! larger budget.
+//! Tests of growing samples: the evaluations of an estimator's growing twin for a budget are among its
+//! evaluations for every larger budget.
 
 use apportion_estimators::{
     Allocation, CoalitionalRegression, Estimator, NestedPermutation, OptimizedKernelShap,
@@ -15,8 +15,8 @@ use crate::common::{
 
 const RATIOS: [f64; 3] = [1.2, 2.0, 3.7];
 
-/// Returns the share of evaluations at each budget that are not made at the larger ones: the largest, and the
-/// mean.
+/// Returns the share of the evaluations at a budget that are not made at the larger budgets: its maximum and
+/// its mean over budgets.
 fn left_behind(estimator: &dyn Estimator, game: impl Game, budgets: &[usize]) -> (f64, f64) {
     let game = RecordingGame::new(game);
     let (mut largest, mut sum, mut count) = (0.0f64, 0.0, 0.0);
@@ -53,7 +53,7 @@ fn everything_asked_at_a_budget_is_asked_at_every_larger_one() {
             if fits_trees && players > 13 {
                 continue;
             }
-            // Sizes that are only enumerated at some budgets have a separate test.
+            // Coalition sizes that are enumerated only at some budgets have a separate test.
             if estimator.name() == "optimized-kernel-shap" || least > 10_000 {
                 continue;
             }
@@ -155,7 +155,8 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
         let game = MarginalGame::new(&model, &[2.0, 1.0, 3.0, 0.5], &background).expect("a legal game");
         let truth = exact(&game, Semivalue::Shapley).expect("few players").values;
         let estimator = NestedPermutation::new(Semivalue::Shapley).expect("orders").keep_sampling().growing();
-        // 8 evaluations in a scenario per draw: 7, 12, 18, 30 and 90 draws in 12 scenarios.
+        // A draw takes 8 evaluations in one scenario: the budgets suffice for 7, 12, 18, 30 and 90 draws in
+        // 12 scenarios.
         for budget in [7, 10, 14, 22, 62] {
             let runs = runs(&estimator, &game, budget, 1500);
             let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
@@ -170,10 +171,11 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
                 claimed += run.std_errors.iter().flatten().map(|error| error * error).sum::<f64>();
             }
             let coverage = inside as f64 / 6000.0;
-            // Uses Student's t, as a player may vary in few scenarios, which are drawn two or three times.
+            // Intervals use Student's t distribution, because a player may vary in few scenarios, which are
+            // drawn two or three times.
             assert!(coverage >= 0.88, "{budget} evaluations: {coverage}");
             // With fewer than two draws per scenario, standard errors include the variance between scenarios,
-            // which is almost absent.
+            // which hardly affects the estimates.
             if budget >= 2 * 8 {
                 let ratio = claimed / made;
                 assert!(

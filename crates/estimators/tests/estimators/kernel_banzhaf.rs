@@ -22,8 +22,8 @@ fn probability(n: usize, s: usize, p: f64) -> f64 {
     p.powi(s as i32) * (1.0 - p).powi((n - s) as i32)
 }
 
-/// Returns the size distribution proportional to leverage scores, by definition: the squares of a row divided
-/// by those of its columns.
+/// Returns the size distribution proportional to leverage scores, by definition: the score of a row is the
+/// sum over the columns of the squared entry, divided by the sum of squares of the column.
 fn leverage_distribution(n: usize, p: f64, ends: bool) -> SizeDistribution {
     let score = |s: usize| {
         let columns = s as f64 * (1.0 - p).powi(2) + (n - s) as f64 * p.powi(2);
@@ -59,7 +59,8 @@ fn kernel_banzhaf_is_algorithm_1_on_its_sample() {
     for (players, budget) in [(5, 30), (8, 61), (9, 100), (16, 200), (65, 500), (130, 900)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         let distribution = SizeDistribution::binomial(players).unwrap();
-        // With repetitions: every draw is a row of weight 1. No intercept, as printed.
+        // Draws are not merged: every draw is a row of weight 1. There is no intercept, as printed in the
+        // paper.
         let sample = sample(Draws::WithReplacement, distribution, Pairing::Paired, budget - 2, 3);
         let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
         let want = regression(&game, &rows, 0.5, false);
@@ -178,7 +179,7 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
                             pairing == Pairing::Paired && players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
                         let usable = if in_pairs { budget - budget % 2 } else { budget };
                         match draws {
-                            // Exactly the budget, or all coalitions.
+                            // The estimator uses exactly the budget, or enumerates all coalitions.
                             Draws::FixedCounts | Draws::Growing => {
                                 assert_eq!(asked.len(), usable.min(1 << players), "{name}")
                             }
@@ -205,8 +206,8 @@ fn without_replacement_at_six_tenths_of_all_coalitions_has_less_than_half_the_sq
 
 #[test]
 fn leverage_scores_beat_draws_from_the_law_itself() {
-    // The estimator compared with least squares on plain draws, p = 0.1: the median over 60 games is about
-    // half.
+    // Compares the estimator with least squares on plain draws for p = 0.1: its median error over 60 games is
+    // about half as large.
     let (players, budget, p) = (12, 240, 0.1);
     let distribution: Vec<f64> =
         (0..=players).map(|s| choose(players, s) * probability(players, s, p)).collect();
@@ -258,9 +259,9 @@ fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
 
 #[test]
 fn many_draws_of_few_coalitions_are_judged_as_draws() {
-    // Each of 16 coalitions is drawn about six times: one of six draws is left out, not all six. The errors
-    // are about normal, so on average their squares match the standard errors; 400 runs determine that mean
-    // to some six percent.
+    // Each of 16 coalitions is drawn about six times. Standard errors leave out one of six draws, not all
+    // six. The errors are nearly normal, so on average their squares match the squared standard errors; 400
+    // runs determine that mean up to about six percent.
     let game = random_table(4, 1, 0.0, 9);
     let want = exact(&game, Semivalue::Banzhaf).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
@@ -289,8 +290,8 @@ fn the_limit_of_p_at_a_half_is_kernel_banzhaf() {
 
 #[test]
 fn presence_and_absence_mirror_each_other() {
-    // The dual game v*(S) = v(N) − v(N∖S) with 1 − p has the same value as the game with p. So do estimates,
-    // on average.
+    // The dual game v*(S) = v(N) − v(N∖S) has the same value for 1 − p as the game for p. On average, the
+    // estimates agree as well.
     for p in [0.3, 0.45] {
         let game = random_table(7, 1, 0.0, 3);
         let table = game.values_in_order();
@@ -346,8 +347,8 @@ fn too_few_evaluations_give_the_least_norm_and_say_so() {
 
 #[test]
 fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
-    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players its eigenvalues are those of a
-    // matrix with equal diagonal entries.
+    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players, its eigenvalues equal the
+    // eigenvalues of a matrix with equal diagonal entries.
     let game = SumOfUnanimity::random(2, 3, 2, 1);
     let estimator = KernelBanzhaf::default().with_full_budget(FullBudget::Sample);
     let sample =

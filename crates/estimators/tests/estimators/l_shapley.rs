@@ -82,7 +82,7 @@ fn each_coalition_is_asked_for_once_and_they_are_as_many_as_was_said() {
     }
 }
 
-/// Counts pieces on a line: those with smallest member a may contain any of the next 2k players.
+/// Counts the coalitions on a line: those with smallest member a may contain any of the next 2k players.
 fn on_a_line(players: usize, order: usize) -> usize {
     let pieces: usize = (0..players).map(|least| 1 << (2 * order).min(players - 1 - least)).sum();
     pieces + if players > 2 * order + 1 { 2 } else { 1 }
@@ -112,9 +112,9 @@ fn counts_on_lines() {
     }
 }
 
-/// Counts pieces on a grid by inclusion and exclusion: the nodes whose neighbourhoods contain a set form a
-/// box of rows, columns or diagonals. In such a box the number of nodes, minus pairs of neighbours (including
-/// corners) and squares, plus triples of a square, is one.
+/// Counts the coalitions on a grid by inclusion and exclusion: the nodes whose neighbourhoods contain a set
+/// form a box of rows, columns or diagonals. In such a box, the number of nodes, minus pairs of neighbours
+/// (including corners) and squares, plus triples of a square, is one.
 fn on_a_grid(rows: usize, columns: usize, adjacency: Adjacency, order: usize) -> usize {
     let graph = Graph::grid(rows, columns, adjacency);
     let sets = |centres: &[(usize, usize)]| -> i64 {
@@ -160,8 +160,8 @@ fn counts_on_grids() {
             assert_eq!(count, on_a_grid(rows, columns, adjacency, order), "{rows} {columns} {order}");
         }
     }
-    // The contribution of one more interior pixel: the second difference for one more row and column of a
-    // large image.
+    // The number of coalitions that one more interior pixel adds: half the second difference of the counts
+    // for the side lengths of a large image.
     let inside = |order: usize, adjacency| {
         let count = |side: usize| counted(Graph::grid(side, side, adjacency), order);
         (count(16) + count(14) - 2 * count(15)) / 2
@@ -172,13 +172,14 @@ fn counts_on_grids() {
         let expected = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
         assert_eq!(inside(order, Adjacency::Four), expected);
         let one_neighbour = (1 << ball) - (1 << shared);
-        // The second number would hold if it shared with one neighbour only.
+        // The second number of each pair would be correct if a pixel shared coalitions with one neighbour
+        // only.
         assert_eq!([(23, 28), (7408, 7936)][order - 1], (expected, one_neighbour));
     }
     assert_eq!(inside(1, Adjacency::Eight), (1 << 9) - (2 << 6) + (1 << 4));
 }
 
-/// Computes the definition, evaluating the coalitions of each neighbourhood one by one.
+/// Computes the values by definition, evaluating the coalitions of each neighbourhood one by one.
 fn written_out(
     game: &dyn Game,
     graph: &Graph,
@@ -283,7 +284,7 @@ fn sampling(graph: &Graph, value: GraphValue, method: LocalMethod) -> LocalSampl
     LocalSampling::new(graph.clone(), value, method).expect("a local value")
 }
 
-/// Returns sampled forms of several values, on a graph with neighbourhoods of many sizes.
+/// Returns sampling estimators for several values, on a graph with neighbourhoods of many sizes.
 fn several(graph: &Graph, order: usize) -> Vec<LocalSampling> {
     let mut all = Vec::new();
     for outside in OUTSIDE {
@@ -326,7 +327,7 @@ fn sampled_contributions_have_no_bias_and_true_standard_errors() {
             let claimed = mean(&|run| run.std_errors.as_ref().unwrap()[at].powi(2));
             let (name, spread) = (estimator.name(), (square / 200.0).sqrt());
             assert!(bias.abs() <= 4.5 * spread + 1e-12, "{name}, {at}: {bias} ± {spread}");
-            // The mean of 200 squares is off by about a tenth.
+            // The mean of 200 squared errors is accurate to about a tenth.
             let is_true = claimed <= 1.9 * square + 1e-24 && square <= 1.6 * claimed + 1e-24;
             assert!(is_true, "{name}, {at}: {claimed} for {square}");
         }
@@ -364,7 +365,8 @@ fn sampled_forms_are_exact_once_they_may_ask_for_everything_and_say_which_player
             }
         }
     }
-    // A star: leaves see two players, and are exact long before the centre is.
+    // In a star, the neighbourhood of a leaf has two players, and the value of a leaf is exact long before
+    // the value of the centre.
     let graph = Graph::from_edges(21, (1..21).map(|leaf| (0, leaf))).unwrap();
     let game = SumOfUnanimity::random(21, 100, 3, 2);
     let expected = written_out(&game, &graph, 1, Outside::Absent, &Semivalue::Shapley);
@@ -385,7 +387,7 @@ fn additive_games_come_back_from_samples() {
     for outside in OUTSIDE {
         for estimator in [LocalMethod::Contributions, LocalMethod::Regression] {
             let estimator = sampling(&graph, l_shapley(4, outside), estimator);
-            // 41 players in each neighbourhood.
+            // Each neighbourhood has 41 players.
             let got = estimator.estimate(&game, 132 * 100, 3).unwrap();
             assert_close(&got.values, &weights, 1e-9, estimator.name());
         }
@@ -407,7 +409,8 @@ fn the_least_budget_is_enough_and_one_less_is_refused() {
             }
         }
     }
-    // 31 to 60 players in the neighbourhoods near the ends, 61 for the 40 inside, rounded up to even numbers.
+    // Neighbourhoods have 31 to 60 players near the ends, and 61 players at the 40 nodes inside; the counts
+    // are rounded up to even numbers.
     let least = |estimator: &LocalSampling| estimator.minimum_budget(0);
     assert_eq!(samplings(&Graph::line(100), 30).map(|estimator| least(&estimator)), [402, 5242]);
 }

@@ -9,10 +9,10 @@ use apportion_games::{
 };
 use apportion_values::{InteractionIndex, Semivalue, enumerate, enumerate_interactions};
 
-/// An output as a function of the signs of players.
+/// An output as a function of the sign of each player.
 type Output = fn(&dyn Fn(usize) -> f64) -> f64;
 
-/// A game with several outputs that are functions of signs.
+/// A game whose outputs are functions of the players' signs.
 struct SignGame {
     players: usize,
     outputs: Vec<Output>,
@@ -191,7 +191,7 @@ fn more_pairs_than_products_are_solved_among_the_products() {
     let run = |budget: usize| -> Explanation {
         LearnedSpectrum::default().with_draws(Draws::Growing).estimate(&game, budget, 2).unwrap()
     };
-    // On either side of the bound.
+    // Budgets on either side of the bound.
     let (before, after) = (run(2400), run(2600));
     let (before, after) = (squared(&before.values, &truth), squared(&after.values, &truth));
     let leverage = squared(&LeverageShap::default().estimate(&game, 2600, 2).unwrap().values, &truth);
@@ -205,7 +205,7 @@ fn pairs_and_single_players_have_their_indices_from_one_sample_with_errors_that_
         [InteractionIndex::SHAPLEY, InteractionIndex::BANZHAF, KShapley, FaithfulShapley, KAdditiveShapley]
     {
         let estimator = LearnedSpectrum::for_index(&index, 2).unwrap();
-        // For single players and for pairs.
+        // Statistics for single players and for pairs.
         let (mut held, mut all, mut error, mut norm) = ([0; 2], [0; 2], [0.0; 2], [0.0; 2]);
         for seed in 0..4 {
             let game = SumOfUnanimity::random(12, 30, 4, seed);
@@ -308,7 +308,7 @@ fn where_complements_tell_each_other_one_coalition_of_a_pair_is_asked() {
         errors[errors.len() / 2]
     };
     for (players, quota) in [(12u64, 39), (13, 46), (30, 30 * 31 / 4)] {
-        // No coalition has half of the votes, or hardly any.
+        // No coalition has exactly half of the votes, or hardly any coalition does.
         let game = WeightedVoting::new(quota + quota % 2, (1..=players).collect::<Vec<u64>>()).unwrap();
         let budget = 20 * players as usize;
         let error = |estimator: LearnedSpectrum| {
@@ -376,8 +376,8 @@ fn intervals_hold_where_few_pairs_do_not_add_up() {
     assert!(100 * held >= 88 * all, "{held} of {all}");
 }
 
-/// Every coalition has an independent pseudorandom value, derived from its members: nothing is hidden, and
-/// nothing can be learned.
+/// A game in which every coalition has an independent pseudorandom value, derived from its members: nothing
+/// is hidden, and nothing can be learned.
 struct Noise(usize);
 
 impl Game for Noise {
@@ -403,7 +403,7 @@ impl Game for Noise {
     }
 }
 
-/// Two conjunctions that require some players to be absent, and one player alone.
+/// A game of two conjunctions that require some players to be absent, and of one player's own contribution.
 struct Conjunctions;
 
 impl Game for Conjunctions {
@@ -469,7 +469,7 @@ fn errors_of_pairs_know_what_a_prior_takes_from_them() {
                         all += 1;
                     }
                 }
-                // For conjunctions that the sample hardly contains, it knows little.
+                // The estimator learns little about conjunctions that the sample hardly contains.
                 assert!(100 * held >= least * all, "{value:?}, {budget}: {held} of {all}");
             }
         }

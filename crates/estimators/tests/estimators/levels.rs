@@ -1,4 +1,4 @@
-//! Estimates over hierarchies of groups, compared with the definition.
+//! Compares estimates over hierarchies of groups with the definition.
 
 use apportion_estimators::{Estimator, EstimatorError, NestedPermutation, ProductSpace, exact_of, methods};
 use apportion_games::{
@@ -32,7 +32,7 @@ fn others() -> [CoalitionalValue; 3] {
     ]
 }
 
-/// Returns all estimators with their values; all of them keep sampling.
+/// Returns all estimators, which sample for every budget, with the values that they estimate.
 fn sampling() -> Vec<(Box<dyn Estimator>, Value)> {
     let owen = || Value::owen_over(hierarchy());
     let nested = || NestedPermutation::over_hierarchy(hierarchy()).keep_sampling();

@@ -1,4 +1,4 @@
-//! The methods by name.
+//! Tests of the methods by their names.
 
 use std::collections::BTreeSet;
 

@@ -74,7 +74,7 @@ fn limits_are_found_before_anything_is_evaluated() {
         assert_eq!(estimator.minimum_budget(graph.nodes()), graph.nodes());
         estimator.values(&untouched(graph.nodes())).unwrap_err()
     };
-    // One neighbourhood alone has too many coalitions, or all of them together.
+    // Either a single neighbourhood has too many coalitions, or all neighbourhoods together do.
     for (order, limit) in [(3, 1 << 16), (2, 1000), (2, 700_000)] {
         let error = refusal(&pixels, GraphValue::c_shapley(order), limit);
         let EstimatorError::Graph(GraphError::Neighbourhood { size, coalitions, .. }) = error else {
@@ -95,7 +95,7 @@ fn limits_are_found_before_anything_is_evaluated() {
         ),
         "{error}"
     );
-    // The limit itself is accepted, one less is not.
+    // A limit equal to the number of coalitions is accepted; a limit that is smaller by one is not.
     for value in forms() {
         let all = OnGraph::new(Graph::line(12), value.clone()).coalitions().unwrap();
         assert_eq!(

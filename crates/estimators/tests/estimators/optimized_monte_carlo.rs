@@ -25,7 +25,7 @@ fn in_scenarios(orders: Orders) -> OptimizedMonteCarlo {
     sampling(orders).with_references(References::Drawn)
 }
 
-/// Returns the orders of draw number `draw`.
+/// Returns the orders of the players in draw number `draw`.
 fn walks(orders: Orders, players: usize, seed: u64, draw: u64) -> Vec<Vec<usize>> {
     let order = permutation(players, seed, draw);
     let count = if orders == Orders::Balanced { players } else { 1 };
@@ -36,7 +36,8 @@ fn walks(orders: Orders, players: usize, seed: u64, draw: u64) -> Vec<Vec<usize>
     walks
 }
 
-/// Returns contributions along one order, n × k, each from two separate evaluations.
+/// Returns the marginal contributions along one order of the players, n × k, each from two separate
+/// evaluations.
 fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut [f64])) -> Vec<f64> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut found = vec![0.0; players * outputs];
@@ -53,7 +54,7 @@ fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut
     found
 }
 
-/// Computes means and standard errors in two passes.
+/// Computes the mean and the standard error of each entry, in two passes.
 fn means_and_errors(samples: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     (0..samples[0].len()).map(|at| mean_and_error(samples, at)).unzip()
 }
@@ -99,7 +100,7 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
         for orders in ORDERS {
             let draws = if orders == Orders::Balanced && players > 20 { 5 } else { 30 };
             let steps = sampling(orders).minimum_budget(players) - 2;
-            // Draws also evaluate v_b(∅) and v_b(N).
+            // Each draw also evaluates v_b(∅) and v_b(N).
             let budget = 2 + (draws * (steps + 2)).div_ceil(rows);
             let counted = Counted::new(&game);
             let got = in_scenarios(orders).estimate_seen(&counted, budget, 5).unwrap();
@@ -251,7 +252,7 @@ fn least_budgets_are_one_draw() {
 fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     let (explicand, background) = marginal(9, 20, false, 3);
     let game = MarginalGame::new(&products, &explicand, &background).unwrap();
-    // 74 evaluations in one of 20 scenarios are four of the game.
+    // 74 evaluations in one of 20 scenarios cost as much as four evaluations of the game.
     assert!(in_scenarios(Orders::Balanced).estimate(&game, 6, 0).is_ok());
     let refused = in_scenarios(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { actual: 5, min: 6, .. }), "{refused}");
@@ -271,7 +272,7 @@ fn the_law_of_the_errors_is_known_where_there_are_errors() {
     let got = of(4000);
     let distribution = got.diagnostics.error_distribution.unwrap();
     assert_eq!(distribution.directions.len(), 3);
-    // ν from the covariance of the estimates themselves.
+    // Compute ν from the covariance of the estimates themselves.
     let runs: Vec<Vec<f64>> =
         runs(&sampling(Orders::Antithetic), &game, 2 + 18, 2000).iter().map(|run| run.output(0)).collect();
     let means = mean(&runs);

@@ -159,7 +159,7 @@ fn tables(game: &dyn Game) -> Vec<Vec<f64>> {
     (0..game.scenarios()).map(ask).collect()
 }
 
-/// Returns the mean, the variance and the fourth central moment of a player's Δ.
+/// Returns the mean, the variance and the fourth central moment of a player's contribution Δ.
 fn moments_of(game: &dyn Game, concept: &SolutionConcept, player: usize, output: usize) -> [f64; 3] {
     let (tables, outputs) = (tables(game), game.outputs());
     let mut distribution = Vec::new();
@@ -196,7 +196,7 @@ fn contributions_have_the_mean_and_the_variance_of_their_law() {
                 assert!(error < 2.0 / DRAWS as f64, "{concept:?} {at}: {error}");
                 continue;
             }
-            // Four and a half standard errors of the mean, and of the sample variance.
+            // The bounds are four and a half standard errors of the mean, and of the sample variance.
             assert!(
                 (got.values[at] - mean).abs() <= bound,
                 "{concept:?} {at}: {} for {mean}",
@@ -243,8 +243,8 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
     }
 }
 
-/// Backgrounds of 40 rows drawn from a distribution on a few rows, and the game under the distribution
-/// itself.
+/// A distribution on a few rows, from which backgrounds of 40 rows are drawn, and the game under the
+/// distribution itself.
 struct Population {
     distribution: Background,
 }
@@ -304,7 +304,8 @@ fn coverage(truth: &[f64], runs: impl Iterator<Item = PlayerEstimates>) -> f64 {
     let (mut inside, mut all) = (0.0, 0.0);
     for run in runs {
         for ((value, error), truth) in run.values.iter().zip(run.std_errors.unwrap()).zip(truth) {
-            // Players with equal draws have a standard error for unseen events, although there are none here.
+            // Players whose draws are all equal have a standard error for unseen events, although there are
+            // none here.
             if (value - truth).abs() < 1e-12 {
                 continue;
             }
@@ -328,7 +329,7 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
         let share = coverage(&truth, (0..400).map(runs));
         assert!((0.93..0.97).contains(&share), "{name}: {share}");
         for nested in nested(&concept, &partition()) {
-            // In strata of about two draws, variances are estimated from few of them.
+            // With about two draws per stratum, variances are estimated from few draws.
             for (draws, least) in [(45, 0.91), (400, 0.93)] {
                 let run = |seed| nested.estimate_draws(&game, draws, seed).unwrap();
                 let share = coverage(&truth, (0..500).map(run));
@@ -379,7 +380,7 @@ fn games_of_many_players_and_structures_of_every_kind_meet_their_closed_forms() 
         let game = SumOfUnanimity::random(players, 2 * players, 3.min(players), 1);
         let mut structures = vec![Partition::singletons(players), Partition::whole(players)];
         if players > 2 {
-            // A group of one; the others take players in turn.
+            // One group has a single member; the other groups take the remaining players in turn.
             let mut groups: Vec<Vec<usize>> =
                 (0..6).map(|group| (group..players - 1).step_by(6).collect()).collect();
             groups.push(vec![players - 1]);
@@ -492,8 +493,8 @@ fn with_two_draws_for_each_scenario_all_players_add_up_to_what_there_is_to_divid
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for name in ["shapley", "owen", "two-step"] {
         for nested in nested(&name.parse().unwrap(), &partition()) {
-            // v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11 scenarios; 13 of
-            // them are not enough.
+            // v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11 scenarios; 13
+            // draws are not enough.
             let gap = |budget| nested.estimate(&game, budget, 1).unwrap().efficiency_gap();
             assert!(gap(32) < 1e-13 && gap(41) < 1e-13, "{name}");
             assert!(gap(5) > 1e-3, "{name}");
@@ -510,7 +511,8 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     let truth = Value::owen(partition()).enumerate(&game).unwrap().values;
     let got = nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 50, 1).unwrap();
     assert!(largest_difference(&got.values, &truth) < 1e-13);
-    // One draw of fifty for unseen events, at most of the size of the largest values.
+    // The standard error for unseen events assumes one draw of fifty, at most of the size of the largest
+    // values.
     let largest = truth.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     assert!(got.std_errors.unwrap().iter().all(|error| *error <= largest / 50.0));
     let independent = ProductSpace::grouped(SolutionConcept::owen(), partition());
@@ -518,7 +520,7 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     assert!(errors.iter().all(|error| *error > 0.05));
 }
 
-/// Returns the scenario evaluations of a draw for all players, as documented.
+/// Returns the number of scenario evaluations that one draw takes for all players, as documented.
 fn cost(concept: &SolutionConcept, nested: Option<bool>) -> usize {
     // Five players in groups of 2, 1 and 2.
     match (concept.to_string().as_str(), nested) {
@@ -546,7 +548,7 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
             let mut estimators: Vec<(Box<dyn Estimator>, usize)> =
                 vec![(Box::new(independent), cost(&concept, None))];
             for (antithetic, nested) in [true, false].into_iter().zip(nested(&concept, &partition())) {
-                // In one scenario the ends are known.
+                // With a single scenario, v(∅) and v(N) are known already.
                 let known = if rows == 1 { 2 } else { 0 };
                 estimators.push((Box::new(nested), cost(&concept, Some(antithetic)) - known));
             }

@@ -18,7 +18,7 @@ fn squared_norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum()
 }
 
-/// Returns `q_l` as documented, by entry l − 1, with pairs symmetric.
+/// Returns the documented size distribution: entry l − 1 is `q_l`. For pairs, it is symmetric.
 fn size_distribution(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64) -> Vec<f64> {
     let n = players as f64;
     let weight = |size: usize| {

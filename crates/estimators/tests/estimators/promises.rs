@@ -23,9 +23,9 @@ fn with_growing() -> Vec<Box<dyn Estimator>> {
     every().into_iter().chain(growing).collect()
 }
 
-/// Returns whether the estimate of an additive game is exact: not if means over different coalitions are
-/// compared, if a regression about ½ has no intercept, during gradient descent, or if the result is that of
-/// trees.
+/// Returns whether this estimator is exact for additive games. It is not if it compares means over different
+/// coalitions, if its regression about ½ has no intercept, if it uses gradient descent, or if trees compute
+/// its result.
 fn meets_additive_games(name: &str) -> bool {
     !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
         && is_consistent(name)
@@ -60,7 +60,7 @@ fn a_budget_of_all_coalitions_gives_the_exact_values() {
 
 #[test]
 fn the_regression_itself_is_exact_when_its_sample_is_complete() {
-    // Not by enumeration: the sampled regression on all rows.
+    // The result must not come from enumeration, but from the sampled regression on all rows.
     for players in [2, 3, 4, 5, 8, 11] {
         let game = random_table(players, 2, 100.0, 5);
         let truth = exact(&game, Semivalue::Shapley).unwrap();
@@ -86,7 +86,8 @@ fn the_regression_itself_is_exact_when_its_sample_is_complete() {
 fn the_values_of_all_players_sum_to_what_there_is_to_divide() {
     for (players, budget) in [(2, 4), (5, 20), (12, 60), (13, 131), (70, 500), (130, 700)] {
         let game = SumOfUnanimity::random(players, 3 * players, 4, 2);
-        // Strata give every player separate draws; trees divide their own predictions.
+        // Excludes strata, which give every player separate draws, and trees, which divide their own
+        // predictions.
         let is_apart = |name: &str| {
             ["stratified", "regression-msr", "proxy-shap", "odd-shap"]
                 .iter()
@@ -150,12 +151,14 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
     // 95% intervals over 40 random games of 20 players; the bound allows for correlation among players of one
     // run.
     let mut with_errors = 0;
-    // The product space gives every player nine contributions here, too few to estimate their variance; its
-    // separate tests have more. The published methods of others report no errors, and fit many trees.
+    // Excludes the product space, which gives every player nine contributions here, too few to estimate their
+    // variance; its own tests use more. Also excludes the published methods of other authors, which report no
+    // errors and fit many trees.
     let of_surrogates = of_surrogates().into_iter().filter(|estimator| estimator.name() == "proxy-residual");
     let estimators =
         all().into_iter().chain(of_surrogates).filter(|estimator| estimator.name() != "product-space");
-    // The learned spectrum takes as long as all others together, so test it without its growing twin.
+    // The learned spectrum takes as long as all other estimators together, so test it without its growing
+    // twin.
     let kinds = |estimator: Box<dyn Estimator>| match is_learned(estimator.name()) {
         true => vec![estimator],
         false => vec![estimator.growing(), estimator],
@@ -297,7 +300,8 @@ fn every_number_of_threads_gives_the_same_bits() {
     let games: [(&dyn Game, usize); 3] = [(&marginal, 2000), (&table, 3000), (&large, 3000)];
     for (game, budget) in games {
         for estimator in every().into_iter().chain(sampling()) {
-            // With many players and outputs the learned spectrum takes as long as all others together.
+            // With many players and outputs, the learned spectrum takes as long as all other estimators
+            // together.
             let most = if is_learned(estimator.name()) { 600 } else { budget };
             let budget = most.max(estimator.minimum_budget(game.players()));
             let of = |threads| on_threads(threads, || estimator.estimate(game, budget, 7).unwrap());
@@ -368,7 +372,7 @@ fn batches_do_not_grow_with_the_budget_nor_with_the_players() {
     let gradient = |batch, pairing| {
         ProjectedGradient::default().with_batch(batch).with_pairing(pairing).with_full_budget(full_budget)
     };
-    // Rows of a batch; its words are 2^18 at most.
+    // The maximum number of rows of a batch; a batch has at most 2^18 64-bit words.
     let cases: [(&dyn Estimator, usize); 5] = [
         (&orders(Orders::Independent), 1 << 14),
         (&orders(Orders::Antithetic), 1 << 14),

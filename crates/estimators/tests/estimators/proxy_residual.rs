@@ -14,15 +14,15 @@ use crate::common::{
 /// The kinds of bad surrogates.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 enum Bad {
-    /// Fails to fit.
+    /// A surrogate that fails to fit.
     Silent,
     Infinite,
-    /// Returns too few predictions.
+    /// A surrogate that returns too few predictions.
     Short,
-    /// Memorizes the sample and predicts meaningless numbers elsewhere, with values of zero, which is about
-    /// right.
+    /// A surrogate that memorizes the sample and predicts meaningless numbers elsewhere. Its values are zero,
+    /// which is about right.
     Memory,
-    /// Predicts the game correctly, but with wrong values.
+    /// A surrogate that predicts the game correctly, but returns wrong values.
     Liar,
 }
 
@@ -169,7 +169,7 @@ fn surrogates_that_know_the_game_take_the_error_away() {
 #[test]
 fn with_as_many_pairs_as_players_the_surrogate_stands_for_the_regression() {
     let game = SumOfUnanimity::random(40, 80, 3, 2);
-    // At 2n there are as many pairs as unknowns.
+    // With 2n evaluations, there are about as many pairs as unknowns.
     for budget in [76, 80] {
         let error = |estimator: &dyn Estimator| {
             median_squared_error(&values(estimator, &game, budget, 9), &game.shapley())

@@ -47,7 +47,8 @@ fn slope(
 #[test]
 fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
     for (name, game) in games() {
-        // The learned spectrum takes as long as all others together; `learned_spectrum` tests its errors.
+        // The learned spectrum takes as long as all other estimators together; `learned_spectrum` tests its
+        // errors.
         let is_asked = |name: &str| name != "learned-spectrum" && is_consistent(name);
         for estimator in every().into_iter().filter(|estimator| is_asked(estimator.name())) {
             let truth = exact(&game, estimator.value().semivalue().unwrap().clone()).unwrap().values;
@@ -66,8 +67,8 @@ fn means_of_draws_fall_as_one_over_the_number_of_draws() {
     for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
         let estimator = OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(full_budget);
         let slope = slope(&estimator, &eight, &eight.shapley(), &[2 + 280, 2 + 64 * 280], 60).unwrap();
-        // Either mean of 60 sums of 8 squares is known within a fifth: four such errors of both are 0.27 of
-        // the slope.
+        // Each mean of 60 sums of 8 squares is accurate to a fifth; four such errors in both means change the
+        // slope by 0.27.
         assert!((slope + 1.0).abs() < 0.27, "{orders:?}: {slope}");
     }
     for allocation in [Allocation::Equal, Allocation::Neyman] {
@@ -76,9 +77,9 @@ fn means_of_draws_fall_as_one_over_the_number_of_draws() {
             .with_full_budget(full_budget);
         // Budgets of 4 and 64 times the minimum.
         let slope = slope(&estimator, &fourteen, &fourteen.shapley(), &[4 * 338, 64 * 338], 40).unwrap();
-        // Either mean of 40 sums of 14 squares is known within 9%: four such errors of both are 0.19 of the
-        // slope. With more draws, small strata are exhausted and the allocation is better known, so the slope
-        // is somewhat steeper.
+        // Each mean of 40 sums of 14 squares is accurate to 9%; four such errors in both means change the
+        // slope by 0.19. With more draws, small strata are exhausted and the allocation is better known, so
+        // the slope is somewhat steeper.
         assert!((-1.35..=-0.81).contains(&slope), "{allocation:?}: {slope}");
     }
 }
@@ -104,7 +105,8 @@ fn stochastic_gradients_fall_as_one_over_the_number_of_steps() {
             let budgets = [1000, 16_000].map(|steps| 2 + steps * per_step);
             let slope = slope(&estimator, game, &truth, &budgets, 40).unwrap();
             eprintln!("{name}, {rule}: slope {slope:.2}");
-            // Means of 40 runs have a relative standard error of at most 1/4 here: 0.13 of the slope.
+            // Means of 40 runs have a relative standard error of at most 1/4 here, which changes the slope by
+            // 0.13.
             assert!((-1.6..=-0.6).contains(&slope), "{name}, {rule}: {slope}");
         }
     }

@@ -53,12 +53,13 @@ fn merged(draws: Draws, distribution: SizeDistribution, rows: usize, seed: u64) 
     if draws == Draws::WithReplacement { sample.merge_duplicates() } else { sample }
 }
 
-/// Returns v(S) − v(∅) of the drawn coalitions, where v(∅) is 3.
+/// Returns v(S) − v(∅) for the drawn coalitions, where v(∅) is 3.
 fn gains(game: &SumOfUnanimity, sample: &Sample) -> Vec<f64> {
     sample.coalitions().iter().map(|row| value_of(game, &row.to_coalition())[0] - 3.0).collect()
 }
 
-/// Returns the weights r_in and r_out of a size, up to a common factor, directly from moments and binomials.
+/// Returns the weights r_in and r_out for coalitions of this size, up to a common factor, computed directly
+/// from moments and binomials.
 fn importance(value: &Semivalue, sample: &Sample, size: usize) -> [f64; 2] {
     let players = sample.coalitions().players();
     let ln_probability = sample.strata()[size].expected.ln() - ln_choose(players, size);
@@ -68,8 +69,8 @@ fn importance(value: &Semivalue, sample: &Sample, size: usize) -> [f64; 2] {
     ]
 }
 
-/// Returns the difference of both means of `targets` for each player, and its standard error by the delta
-/// method, from the deviations of `for_errors` from those means.
+/// Returns, for each player, the difference between the means of `targets` with and without the player, and
+/// its standard error by the delta method, from the deviations of `for_errors` from those means.
 fn reuse(
     value: &Semivalue,
     sample: &Sample,

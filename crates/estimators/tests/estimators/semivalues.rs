@@ -9,7 +9,7 @@ use apportion_values::Semivalue;
 use crate::common::all::of_semivalue;
 use crate::common::{Coverage, mean_and_error, of_terms, semivalues, squared_error, values};
 
-/// Returns these estimators and stratified ones, which take more evaluations.
+/// Returns the estimators of [`of_semivalue`] and the stratified ones, which take more evaluations.
 fn with_strata(value: &Semivalue) -> Vec<Box<dyn Estimator>> {
     let mut estimators = of_semivalue(value);
     for allocation in [Allocation::Equal, Allocation::Neyman] {

@@ -1,4 +1,4 @@
-//! Settings: the options of estimators as data, which distinguish stored runs.
+//! Tests of settings: the options of estimators as data, which distinguish stored runs.
 
 use apportion_estimators::{
     Accounting, Adjustment, Allocation, CoalitionalRegression, ConnectedRegression, Draws, Estimator,

@@ -18,15 +18,15 @@ fn sampling(allocation: Allocation, value: Semivalue) -> StratifiedMonteCarlo {
     StratifiedMonteCarlo::new(value).with_allocation(allocation).with_full_budget(FullBudget::Sample)
 }
 
-/// Returns the number of evaluations before any draw.
+/// Returns the number of evaluations before the first draw.
 fn known_evaluations(distribution: &[f64]) -> usize {
     let needed = |sizes: &[f64]| usize::from(sizes.iter().any(|&weight| weight >= 1e-18));
     2 + distribution.len() * (needed(&distribution[..2]) + needed(&distribution[distribution.len() - 2..]))
 }
 
-/// Returns the drawn contributions by player and size, from the order of evaluations: ∅, N, the single
-/// players and all players but one are followed by draws; the first of two coalitions is followed by the same
-/// with one more player.
+/// Returns the drawn contributions by player and size, derived from the order of the evaluations: ∅, N, the
+/// single players and all players but one are followed by the draws. A draw evaluates two coalitions; the
+/// second one has one more player.
 fn drawn_contributions(
     game: &RecordingGame<Several>,
     distribution: &[f64],
@@ -158,9 +158,9 @@ fn estimates_are_unbiased_on_skewed_games() {
 
 #[test]
 fn a_rare_contribution_is_not_overlooked_by_the_allocation() {
-    // A player of the first six contributes to one of 8 coalitions of eight others, to one of 22 of seven,
-    // and one of 77 of six. If the number of draws of a stratum depends on its own draws, the estimates are
-    // too low by one and a half times the bound.
+    // Each of the first six players contributes to one in 8 coalitions of eight others, to one in 22 of
+    // seven, and to one in 77 of six. If the number of draws of a stratum depended on its own draws, the
+    // estimates would be too low by one and a half times the bound.
     let game = SumOfUnanimity::unanimity(12, 0..6).unwrap();
     let estimator = sampling(Allocation::Neyman, Semivalue::Shapley);
     let runs = values(&estimator, &game, 2200, 1000);

@@ -7,7 +7,7 @@ use apportion_samplers::{Sample, SizeDistribution};
 
 use crate::common::{assert_close, choose, sample, solve, value_of};
 
-/// Equation 4.
+/// Returns the Shapley kernel weight of equation 4 for coalitions of s of n players.
 fn kernel(n: usize, s: usize) -> f64 {
     1.0 / (choose(n, s) * (s * (n - s)) as f64)
 }
@@ -68,7 +68,7 @@ fn kernel_shap_is_least_squares_with_equal_weights_on_every_draw() {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             let distribution = SizeDistribution::kernel(players).unwrap();
-            // With repetitions: every draw is a row.
+            // Draws are not merged: every draw is a row.
             let sample = sample(Draws::WithReplacement, distribution, pairing, budget - 2, 8);
             let want = constrained(&sample, |_| 1.0, &game);
             let estimator = KernelShap::default().with_pairing(pairing).with_full_budget(FullBudget::Sample);

@@ -1,4 +1,4 @@
-//! Properties that every adapter must preserve.
+//! Tests the properties of games that every adapter must preserve.
 
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, GameError, MarginalGame, Rows, SubGame,

@@ -17,7 +17,7 @@ pub(crate) fn one_by_one(game: &dyn Game, batch: &Coalitions) -> Vec<f64> {
     (0..batch.len()).flat_map(|index| values(game, &batch.slice(index..index + 1))).collect()
 }
 
-/// Returns the results of `work` in pools of one, two and three threads.
+/// Returns the results of `work` in thread pools with one, two and three threads.
 pub(crate) fn in_pools<T: Send>(work: impl Fn() -> T + Sync) -> [T; 3] {
     [1, 2, 3]
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&work))

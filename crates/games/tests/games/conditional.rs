@@ -116,7 +116,7 @@ fn errors<M: Model + ?Sized, L: ConditionalDistribution + ?Sized>(
     out
 }
 
-/// Returns the values and their standard errors.
+/// Returns the values of the conditional game, and their standard errors.
 fn played(
     model: &dyn Model,
     explicand: &[f64],
@@ -140,7 +140,7 @@ fn assert_within_errors(got: &[f64], expected: &[f64], errors: &[f64], what: &st
     }
 }
 
-/// Returns the row with the explicand's values for the present players.
+/// Returns `row` with the explicand's values for the present players.
 fn joined(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f64> {
     (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
@@ -157,7 +157,7 @@ fn synthetic(
     (flat.chunks(distribution.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
 }
 
-/// Returns a function of the row that is neither additive nor symmetric.
+/// Computes a function of the row that is neither additive nor symmetric.
 fn curved(row: &[f64]) -> f64 {
     let product: f64 = row.iter().take(2).product();
     product + row.iter().zip(1..).map(|(x, i)| (x * f64::from(i) / 2.0).sin()).sum::<f64>()
@@ -195,12 +195,13 @@ impl LinearCase {
         GaussianDistribution::new(&self.mean, &self.covariance, draws, seed).unwrap()
     }
 
-    /// Returns the mean and covariance of the absent features given those of the explicand.
+    /// Returns the absent features, and their conditional mean and covariance given the explicand's present
+    /// features.
     fn moments(&self, coalition: &Coalition) -> (Vec<usize>, Vec<f64>, Vec<Vec<f64>>) {
         conditional_moments(&self.mean, &self.covariance, &self.explicand, coalition)
     }
 
-    /// Returns the values of the model in closed form: its predictions for the mean rows.
+    /// Returns the values of the linear model in closed form: its predictions for the conditional mean rows.
     fn truth(&self, batch: &Coalitions) -> Vec<f64> {
         let at = |coalition: CoalitionView<'_>| {
             let (absent, means, _) = self.moments(&coalition.to_coalition());
@@ -224,7 +225,7 @@ fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_erro
     }
 }
 
-/// 40 seeds × 31 coalitions: the coverage of 1240 intervals has a standard error of 0.6%.
+/// For 40 seeds × 31 coalitions, the coverage of the 1240 intervals has a standard error of 0.6%.
 #[test]
 fn stated_errors_cover_at_their_level() {
     let case = LinearCase::new(5, 20);
@@ -300,7 +301,7 @@ fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
     }
 }
 
-/// Includes constant and determined features; mirrored draws have the same mean.
+/// The features include constant and determined ones; mirrored draws have the same mean.
 #[test]
 fn the_means_of_a_degenerate_law_are_those_of_its_mirrored_draws() {
     let rows = degenerate_rows(40);
@@ -386,7 +387,7 @@ fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     }
 }
 
-/// Returns the distributions that are fitted to rows and compute with them.
+/// Returns the distributions that are fitted to rows and compute with their values.
 fn fitted(
     data: &[f64],
     n: usize,
@@ -513,8 +514,8 @@ fn degenerate_laws_of_many_features_are_drawn_from() {
 
 // ---- The copula ----
 
-/// The tolerance for fitting to N rows: coefficients of the scores have errors of about 1/√N, so a value
-/// given z_S has an error of about |β| √(1 + |z_S|²) / √N in units of the scores.
+/// Returns the tolerance for fitting to N rows. The coefficients of the scores have errors of about 1/√N, so
+/// a value given z_S has an error of about |β| √(1 + |z_S|²) / √N in units of the scores.
 fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -> f64 {
     let size = beta.iter().map(|b| b * b).sum::<f64>().sqrt();
     size * ((1.0 + scores.map(|z| z * z).sum::<f64>()) / rows as f64).sqrt()
@@ -824,7 +825,7 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
 
 // ---- Independence ----
 
-/// Returns all combinations of a few values: exactly independent features.
+/// Returns rows with all combinations of a few values, so that the features are exactly independent.
 fn factorial() -> Vec<f64> {
     let levels = [-1.3, -0.2, 0.4, 1.1, 2.0];
     (0..125).flat_map(|i| [levels[i / 25], levels[i / 5 % 5], levels[i % 5]]).collect()
@@ -844,9 +845,10 @@ fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
 }
 
 /// Compares the marginal game over N rows of independent features with distributions fitted to the same rows.
-/// The error of the difference has three parts, taken as independent: the reported standard error, that of a
-/// mean over N rows (their standard deviation over √N), and for fitted distributions that of correlations,
-/// estimated with errors of about 1/√N around 0 (|z_S| times the former).
+/// The error of the difference has three parts, which are assumed to be independent: the reported standard
+/// error; the error of a mean over N rows (their standard deviation divided by √N); and, for fitted
+/// distributions, the error of the correlations, which are estimated with errors of about 1/√N around 0
+/// (|z_S| times the second part).
 #[test]
 fn all_conditional_games_are_the_marginal_one_under_independence() {
     let (n, count) = (3, 4000);

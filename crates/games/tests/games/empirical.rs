@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// Returns the rows of a coalition and their weights.
+/// Returns the synthetic rows of a coalition, and their weights.
 fn synthetic(
     distribution: &EmpiricalDistribution,
     explicand: &[f64],
@@ -127,7 +127,7 @@ fn rows_on_both_sides_of_the_explicand_are_ties() {
 
 // ---- Bandwidths by AICc ----
 
-/// Returns the AICc of one output, by definition.
+/// Computes the AICc of a bandwidth by definition, for one output and one present feature.
 fn criterion(
     data: &[f64],
     n: usize,
@@ -249,7 +249,7 @@ const AIR_QUALITY: &str = include_str!("../fixtures/airquality.csv");
 /// ozone, by `empirical.type`.
 const SNAPSHOTS: &str = include_str!("../fixtures/shapr_empirical.csv");
 
-/// Coefficients of the least-squares regression of Ozone on a constant and the other columns, for all 111
+/// The coefficients of the least-squares regression of Ozone on a constant and the other columns, for all 111
 /// rows.
 const COEFFICIENTS: [f64; 6] = [
     -64.116_321_103_344,
@@ -302,7 +302,7 @@ fn fixed_sigma_of_shapr_has_the_numbers_of_its_snapshot() {
     let distribution =
         EmpiricalDistribution::as_in_shapr(Rows::new(&data, 5)).unwrap().with_max_rows(1000).unwrap();
     assert!(off("fixed_sigma", &distribution, 5) < 1e-9, "{}", off("fixed_sigma", &distribution, 5));
-    // Its printed Shapley values; its v(∅) is the mean of the ozone.
+    // Compare with the Shapley values that shapr prints; its v(∅) is the mean of the ozone.
     let game = ConditionalGame::new(&ozone, &explained[..5], &distribution).unwrap();
     let mut table = values(&game, &all_coalitions(5));
     table[0] = 42.444_444_444_444_44;
@@ -326,9 +326,9 @@ fn independence_of_shapr_is_the_marginal_game() {
     assert!(off("independence", &wide, 5) < 1e-9);
 }
 
-/// If shapr's search ends before its limit of 20 steps, values agree to 1e-6. In coalitions of four of the
-/// five features it does not, and they differ by up to 0.003. (Its `AICc_each_k` has the same snapshot: its
-/// batches contain one coalition each.)
+/// If shapr's search ends before its limit of 20 steps, values agree to 1e-6. For coalitions of four of the
+/// five features, the search reaches the limit, and values differ by up to 0.003. (Its `AICc_each_k` has the
+/// same snapshot: its batches contain one coalition each.)
 #[test]
 fn aicc_full_of_shapr_has_the_numbers_of_its_snapshot() {
     let (data, _) = air_quality();
@@ -344,7 +344,8 @@ fn the_paper_and_shapr_differ_where_they_say() {
     let (data, _) = air_quality();
     let rows = Rows::new(&data, 5);
     assert!(off("fixed_sigma", &EmpiricalDistribution::fit(rows).unwrap(), 5) > 0.1);
-    // For one present feature, the divisors agree, and so do all rows without ties.
+    // With one present feature, the divisors of the paper and of shapr agree; with a share of 1, both use all
+    // rows, so ties do not matter.
     let (paper, shapr) =
         (EmpiricalDistribution::fit(rows).unwrap(), EmpiricalDistribution::as_in_shapr(rows).unwrap());
     let (paper, shapr) = (paper.with_share(1.0).unwrap(), shapr.with_share(1.0).unwrap());

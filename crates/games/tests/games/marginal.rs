@@ -43,7 +43,7 @@ fn smooth_model() -> impl Model {
     batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect()))
 }
 
-/// Returns the values of all coalitions in the game of an explicand with a single baseline.
+/// Returns the values of all coalitions in the marginal game of an explicand with a single baseline.
 fn against_baseline(model: &impl Model, explicand: &[f64], baseline: &[f64]) -> Result<Vec<f64>, GameError> {
     let background = Background::baseline(baseline)?;
     let game = MarginalGame::new(model, explicand, &background)?;
@@ -51,7 +51,7 @@ fn against_baseline(model: &impl Model, explicand: &[f64], baseline: &[f64]) -> 
     game.values(&all_coalitions(game.players()), &mut out).map(|()| out)
 }
 
-/// Returns the row with the explicand's values for the present players.
+/// Returns `row` with the explicand's values for the present players.
 fn synthetic(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f64> {
     (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
@@ -131,7 +131,7 @@ fn missing_values_reach_the_model_as_they_are() {
     assert_eq!(got[..4], [2.0, 1.0, 3.0, 2.0]);
 }
 
-/// Records the largest batch, and whether two threads evaluated at once.
+/// A model that records the largest batch, and whether two threads evaluated it at once.
 struct Watched {
     largest: AtomicUsize,
     inside: Mutex<()>,
@@ -180,7 +180,7 @@ fn chunks_are_bounded_whatever_the_batch_and_the_background() {
 
 #[test]
 fn a_call_has_no_more_rows_than_the_model_asks_for_and_values_do_not_depend_on_it() {
-    /// Requests at most this number of rows per call, and records the largest call.
+    /// A model that requests at most this number of rows per call, and records the largest call.
     struct Patient(usize, AtomicUsize);
     impl Model for Patient {
         fn rows_per_call(&self) -> usize {
@@ -228,7 +228,7 @@ fn players_whose_value_is_that_of_every_background_row_are_null() {
     let background =
         Background::rows([1.0, 5.0, f64::NAN, 0.0, f64::NAN, 1.0, 6.0, f64::NAN, 0.0, 2.0], 5).unwrap();
     let game = MarginalGame::new(&model, &[1.0, 5.0, f64::NAN, -0.0, f64::NAN], &background).unwrap();
-    // Player 3 is not a null player: zeros of opposite sign differ for a model that divides.
+    // Player 3 is not a null player: zeros of opposite sign have different effects in a model that divides.
     assert_eq!(game.null_players(), Coalition::from_members(5, [0, 2]));
 
     let sub = game.without_null_players();
@@ -367,8 +367,8 @@ fn infinite_values_are_mixed_as_any_others() {
 
 #[test]
 fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
-    /// The sum of products of neighbours; near a row, it only updates the terms that a change affects. Counts
-    /// the rows that it predicts as a whole.
+    /// A model that sums the products of neighbouring features. Near a reference row, it only updates the
+    /// terms that a change affects. Counts the rows that it predicts as a whole.
     struct Neighbours(AtomicUsize);
     struct Near(Vec<f64>, f64);
 

@@ -23,7 +23,7 @@ fn masked(segmentation: &Segmentation, reference: &Reference) -> Masked {
     digit().masked(&layout, &PixelScale::default(), segmentation, reference).unwrap()
 }
 
-/// A linear model of the pixels, with weights that grow to the right and upwards.
+/// Computes a linear model of the pixels, with weights that grow to the right and upwards.
 fn likeness(row: &[f64]) -> f64 {
     row.iter().enumerate().map(|(pixel, value)| weight(pixel) * value).sum()
 }
@@ -107,7 +107,7 @@ fn the_top_pixels_of_saliency_are_red_on_the_digit_and_blue_beside_it() {
     assert!(
         saliency.signed().iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-10)
     );
-    // The rightmost columns, where the derivative is largest.
+    // The pixels of the rightmost columns, where the derivative is largest.
     let top: Vec<usize> = (0..784).filter(|&pixel| saliency.magnitudes()[pixel] > 0.5).collect();
     let picture = masked_picture(&digit(), &pixels, &top, &Reference::Mean).unwrap();
     insta::assert_snapshot!(in_characters(&picture));

@@ -1,4 +1,5 @@
-//! Compares the scores of coalitions with the definitions of section 2.1.
+//! Compares the scores of coalitions with the definitions in section 2.1 of the paper on L-Shapley and
+//! C-Shapley.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +14,7 @@ use rand::RngExt;
 
 const KINDS: [Outputs; 2] = [Outputs::Logits, Outputs::Probabilities];
 
-/// The softmax by its definition; the logistic function for a single logit.
+/// Computes the softmax by its definition, or the logistic function for a single logit.
 fn softmax(logits: &[f64]) -> Vec<f64> {
     if let [z] = logits {
         return vec![1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())];
@@ -22,7 +23,7 @@ fn softmax(logits: &[f64]) -> Vec<f64> {
     logits.iter().map(|z| z.exp() / sum).collect()
 }
 
-/// Returns the outputs of this kind of a classifier with these logits.
+/// Returns the outputs of a classifier with these logits, as logits or as probabilities.
 fn outputs(kind: Outputs, logits: &[f64]) -> Vec<f64> {
     match (kind, logits) {
         (Outputs::Probabilities, [_]) => softmax(logits)[1..].to_vec(),
@@ -54,7 +55,7 @@ proptest! {
                 let log = Score::LogProbability { class }.evaluate(kind, &outputs).unwrap();
                 prop_assert!(close(log, p.ln(), 1e-13));
                 let odds = Score::LogOdds { class }.evaluate(kind, &outputs).unwrap();
-                // 1 − p loses the digits of p below those of 1.
+                // 1 − p loses the digits of p that are below the precision of 1.
                 let lost = 1e-15 / (1.0 - p);
                 prop_assert!(close(odds, (p / (1.0 - p)).ln(), 1e-13 + lost));
                 prop_assert_eq!(odds, kind.log_odds(&outputs, class).unwrap());
@@ -120,7 +121,7 @@ fn what_is_no_score_of_a_classifier_is_refused() {
     assert_eq!(log.evaluate(Outputs::Probabilities, &[-1e-8, 1.0 + 1e-7]).unwrap(), 0.0);
 }
 
-/// Three logits that depend on six features.
+/// Computes three logits that depend on six features.
 fn logits(row: &[f64]) -> Vec<f64> {
     let sum = |shift: f64| row.iter().enumerate().map(|(at, x)| x * (at as f64 + shift).sin()).sum::<f64>();
     vec![sum(0.0), sum(2.0).powi(2), row[0] * row[3] - row[5]]

@@ -21,7 +21,7 @@ const MODELS: [&str; 6] = [
     "catboost_one_hot_depthwise",
 ];
 
-/// Includes missing values, values at borders and next to them, and categories that did not occur in
+/// The rows include missing values, values at borders and next to them, and categories that did not occur in
 /// training.
 #[test]
 fn margins_are_those_of_catboost() {

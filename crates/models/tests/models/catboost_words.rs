@@ -30,7 +30,8 @@ fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
 }
 
-/// Includes strings, integers, booleans, missing values, and categories that did not occur in training.
+/// The rows include strings, integers, booleans, missing values, and categories that did not occur in
+/// training.
 #[test]
 fn margins_are_those_of_catboost_from_either_format() {
     let said = json_fixture("catboost/said.json.gz");
@@ -76,7 +77,7 @@ fn both_formats_are_the_same_model() {
     }
 }
 
-/// Skipped if the shared data directory is missing.
+/// This test is skipped if the shared data directory is missing.
 #[test]
 fn the_shared_model_is_the_same_in_both_formats_bit_for_bit() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");

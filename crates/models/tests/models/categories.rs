@@ -75,8 +75,8 @@ fn words_that_xgboost_may_have_cut_wrongly_have_a_note() {
     assert!(!notes(&document).contains("ASCII"));
     document["version"] = json!([3, 2, 0]);
     assert!(notes(&document).contains("features 0, counted from 0"), "{}", notes(&document));
-    // Offsets in characters instead of bytes: "Köln" ends after its l, and its last letter starts the next
-    // category.
+    // The offsets count characters instead of bytes, so "Köln" ends after its l, and its last letter starts
+    // the next category.
     let offsets = "/learner/gradient_booster/model/cats/enc/0/offsets";
     *document.pointer_mut(offsets).unwrap() = json!([0, 1, 5, 13, 17]);
     assert_eq!(texts(read(&document).unwrap().categories(0).unwrap()), ["1", "Köl", "nNew Yor", "kRom"]);

@@ -33,7 +33,7 @@ impl Random {
         self.next() % 100 < percent
     }
 
-    /// Returns one of a few values, so that rows often equal thresholds exactly, or sometimes a missing
+    /// Returns one of a few values, so that cells often equal a threshold exactly, or sometimes a missing
     /// value.
     pub fn cell(&mut self) -> f64 {
         if self.chance(8) { f64::NAN } else { self.below(6) as f64 * 0.5 - 0.5 }
@@ -267,7 +267,7 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// Returns rows of strings and numbers as numbers, with each category replaced by its code.
+/// Returns rows of strings and numbers as numbers: each category is replaced with its code.
 pub fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
     let row = |row: &Value| -> Vec<f64> {
         let cell = |(feature, cell): (usize, &Value)| match (ensemble.categories(feature), cell) {
@@ -288,7 +288,8 @@ pub fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// Returns the outputs of rows by the link of a model, or their margins if it has no link.
+/// Returns the outputs of the model for these rows: its margins after the link function, or the margins if it
+/// has no link.
 pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
     let mut outputs = ensemble.margins(Rows::new(rows, ensemble.feature_count())).unwrap();
     if let Some(link) = ensemble.link() {
@@ -297,7 +298,7 @@ pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
     outputs
 }
 
-/// Compares margins and outputs, each with its tolerance, with those of the library.
+/// Compares margins and outputs, each with its tolerance, with the results of the library.
 pub fn assert_as_said(name: &str, ensemble: &Ensemble, said: &Value, tolerances: [f64; 2]) {
     let rows = numbers(&said["rows"]);
     if let Some(expected) = said.get("margins") {

@@ -1,4 +1,4 @@
-//! Cover computed from given rows.
+//! Tests of cover that is computed from given rows.
 
 use apportion_games::{GameError, Rows};
 use apportion_models::{Ensemble, ModelError};

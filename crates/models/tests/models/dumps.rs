@@ -1,4 +1,4 @@
-//! JSON dumps of libraries, compared with the saved models.
+//! Compares the JSON dumps of libraries with the models that the libraries saved.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, ModelError};

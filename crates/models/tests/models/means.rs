@@ -11,7 +11,7 @@ fn first_rounds(name: &str, count: usize) -> Ensemble {
     Ensemble::from_bytes_with(&content(name), &options).unwrap()
 }
 
-/// Returns rows with missing values and integers, which are categories in some models.
+/// Returns rows that contain missing values, and integers, which are categories in some models.
 fn rows(features: usize) -> Vec<f64> {
     let mut random = Random(7);
     (0..60 * features)

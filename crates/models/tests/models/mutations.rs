@@ -42,7 +42,7 @@ const FILES: [&str; 28] = [
     "onnx/pipelines/hand_overflow.onnx",
 ];
 
-/// Replacements for counts, indices and values.
+/// Extreme numbers that replace counts, indices and values.
 const EXTREMES: [&str; 12] = [
     "-1",
     "0",

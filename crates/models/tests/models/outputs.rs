@@ -1,4 +1,4 @@
-//! Names of outputs.
+//! Tests of the names of outputs.
 
 use serde_json::json;
 

@@ -276,7 +276,7 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
         // Too small for f32.
         (covers("/0"), json!(1e-60), 0, "its cover is 0"),
         (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
-        // An empty leaf is valid, but the covers of siblings must sum to that of their parent.
+        // An empty leaf is valid, but the covers of siblings must sum to the cover of their parent.
         (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, sum to 3"),
         (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, sum to 4.5"),
         (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),
@@ -315,7 +315,7 @@ fn covers_that_differ_by_rounding_are_sound() {
     read(&document).unwrap().check_covers().unwrap();
 }
 
-/// XGBoost numbers nodes in the order of their creation, this crate level by level.
+/// XGBoost numbers nodes in the order of their creation, but this crate numbers them level by level.
 #[test]
 fn a_bad_cover_is_named_by_the_number_of_its_node_in_the_file() {
     let mut tree = TreeSpec::leaf(0.0);
@@ -537,7 +537,7 @@ fn rules_take_infinite_values() {
     }
 }
 
-/// The product of a coefficient and an infinite value has no attribution.
+/// An infinite product of a coefficient and a value cannot be attributed.
 #[test]
 fn linear_models_refuse_infinite_values_of_their_features_alone() {
     for (width, large) in [("single", 1e39), ("double", f64::INFINITY)] {

@@ -10,8 +10,8 @@ use crate::common::{
     numbers, put, read, refusal,
 };
 
-/// Includes missing values, values at thresholds, and categories that are fractions, negative, huge or
-/// unknown.
+/// The rows include missing values, values at thresholds, and categories that are fractions, negative, huge
+/// or unknown.
 #[test]
 fn margins_and_outputs_are_those_of_treelite() {
     let said = json_fixture("treelite_margins.json");
@@ -116,7 +116,7 @@ fn members_of_a_category_list_go_where_it_says() {
     }
 }
 
-/// The average for an output is over the trees of that output only.
+/// The average for an output is taken over the trees of that output only.
 #[test]
 fn averages_are_over_the_trees_of_an_output() {
     let mut document = split("<", "float64", 0.0, true);

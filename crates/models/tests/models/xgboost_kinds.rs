@@ -12,7 +12,7 @@ fn numbers(list: &Value) -> Vec<f64> {
     list.as_array().unwrap().iter().map(number).collect()
 }
 
-/// Returns a model after checking its margins and outputs against those of the library.
+/// Returns a model after comparing its margins and outputs with the results of the library.
 fn checked(name: &str) -> Ensemble {
     let model = Ensemble::from_bytes(&content(&format!("xgboost_{name}.json.gz"))).unwrap();
     let document = json_fixture("xgboost_outputs.json.gz");

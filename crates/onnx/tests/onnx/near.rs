@@ -1,4 +1,5 @@
-//! Compares predictions of rows near a reference with those of the same rows as a whole by the runtime.
+//! Compares predictions for rows near a reference with the runtime's predictions for the same rows as a
+//! whole.
 
 use apportion_games::{
     Background, Changes, Coalitions, Game, GameError, MarginalGame, Model, NearReference, Rows,
@@ -11,7 +12,7 @@ use crate::common::{
     with_integers, with_text,
 };
 
-/// A sequence of nodes with random weights.
+/// A network that is a sequence of nodes with random weights.
 struct Sequence {
     row_shape: Vec<usize>,
     nodes: Vec<NodeProto>,
@@ -28,8 +29,8 @@ impl Sequence {
         if self.nodes.is_empty() { "x".to_owned() } else { format!("v{}", self.nodes.len()) }
     }
 
-    /// Appends the operator, completed by `finish`. Its inputs are the last value and tensors of these shapes
-    /// with random values between these bounds.
+    /// Appends an operator whose inputs are the last value, and a tensor of random values within `bounds` for
+    /// each of these shapes. `finish` completes the node.
     fn with(
         mut self,
         operator: &str,
@@ -85,7 +86,7 @@ fn windows(node: NodeProto, size: &[i64], stride: &[i64], pads: &[i64]) -> NodeP
     with_integers(node, "pads", pads)
 }
 
-/// A network with the layers of the digit networks.
+/// Returns a network with the layers of the digit networks.
 fn digits(side: usize) -> Network {
     let left = ((side - 4) / 2 - 2) / 2;
     Sequence::new(&[1, side, side])
@@ -185,7 +186,8 @@ fn reference(network: &Network, seed: u64) -> (Vec<f64>, Box<dyn NearReference>)
     (row, near)
 }
 
-/// Returns changes of rows: no feature, the first one, the last one, a few, a tenth, all.
+/// Returns rows as their changes to a reference: of no feature, the first one, the last one, a few, a tenth,
+/// or all.
 fn some_changes(features: usize, seed: u64) -> Vec<Vec<(usize, f64)>> {
     let mut uniform = uniform(seed);
     let mut rows = vec![vec![], vec![(0, 2.0)], vec![(features - 1, -1.0)]];
@@ -313,7 +315,7 @@ fn games_of_one_baseline_take_small_coalitions_from_there() {
     assert_eq!(bits(&got[far..]), bits(&wanted[far..]), "all above the limit are the runtime's");
 }
 
-/// Returns whether the network supports rows near a row of zeros.
+/// Returns whether the network supports predictions near a reference row of zeros.
 fn follows(bytes: &[u8]) -> bool {
     let network = Network::from_bytes(bytes).unwrap();
     network.near(&vec![0.0; network.feature_count()]).is_some()

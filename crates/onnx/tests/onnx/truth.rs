@@ -21,7 +21,7 @@ fn network(name: &str) -> Network {
     Network::from_path(shared().join("models").join(name).with_extension("onnx")).unwrap()
 }
 
-/// Reads the lines of a table after its header.
+/// Reads the lines of the data table, without its header.
 fn lines(truth: &Value) -> Vec<String> {
     let path = shared().join("data").join(truth["data"].as_str().unwrap());
     let bytes = std::fs::read(&path).unwrap();

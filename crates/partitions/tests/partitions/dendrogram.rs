@@ -1,4 +1,4 @@
-//! Dendrograms compared with agglomeration by definition; cuts, stored form and figure.
+//! Tests dendrograms against agglomeration by definition, and their cuts, stored form and figure.
 
 use apportion_games::{Partition, Purpose, stream};
 use apportion_partitions::{Cut, Dendrogram, DependenceMatrix, Linkage, PartitionsError};

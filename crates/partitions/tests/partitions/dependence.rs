@@ -16,7 +16,7 @@ const MEASURES: [Dependence; 5] = [
     Dependence::MaximalInformation,
 ];
 
-/// Returns rows with two columns.
+/// Returns rows with the two columns `x` and `y`, row-major.
 fn rows_of(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).flat_map(|(&x, &y)| [x, y]).collect()
 }
@@ -149,8 +149,8 @@ fn information_in_bins_is_the_sum_of_corrected_entropies_of_the_bins() {
     }
 }
 
-/// The default number of bins is the fourth root of the number of rows plus one, that of neighbours a fifth
-/// of the rows, at most 20.
+/// The default number of bins is the fourth root of the number of rows plus one. The default number of
+/// neighbours is a fifth of the number of rows, and at most 20.
 #[test]
 fn bins_and_neighbours_go_by_the_number_of_rows_unless_told_otherwise() {
     for (by_rows, told, rows) in [

@@ -1,4 +1,4 @@
-//! Conditions that divide rows into cohorts.
+//! Tests conditions that divide rows into cohorts.
 
 use apportion_plots::{Batch, Condition, Explained, Gathering, Heading, Kind, Options, PlotError};
 
@@ -126,7 +126,7 @@ fn cohorts_are_the_rows_that_meet_conditions_and_the_others() {
         cohorts(&["age > 60", "age < 10"]),
         [named("age > 60", 2.0, 7.5), named("age < 10", 1.0, 0.0)]
     );
-    // All rows meet the condition, so there are no others.
+    // All rows meet the condition, so there is no cohort for the other rows.
     assert_eq!(cohorts(&["hours >= 0"]), [named("hours >= 0", 10.0, 4.5)]);
 }
 

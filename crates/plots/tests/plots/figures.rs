@@ -1,4 +1,4 @@
-//! Every kind of figure for random results.
+//! Tests every kind of figure for random results.
 
 use apportion_plots::{Kind, Options, PlotError, Shape};
 use proptest::prelude::*;

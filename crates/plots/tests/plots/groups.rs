@@ -44,9 +44,9 @@ fn a_group_has_the_mean_size_of_the_sum_of_its_values() {
     heading.groups = vec![feature("d"), Member::Group(vec![feature("a"), inner])];
     let explained = gathered(heading, &[&[1.0, 2.0, -3.0, 0.5], &[-1.0, 2.0, 2.0, 0.5]]);
     let expected = [
-        // |1 + 2 − 3| and |−1 + 2 + 2|.
+        // The mean of |1 + 2 − 3| and |−1 + 2 + 2|.
         line("group of 3", 0.0, "a, b, c", 1.5),
-        // |2 − 3| and |2 + 2|.
+        // The mean of |2 − 3| and |2 + 2|.
         line("group of 2", 1.0, "b, c", 2.5),
         line("c", 2.0, "c", 2.5),
         line("b", 2.0, "b", 2.0),

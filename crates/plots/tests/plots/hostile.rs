@@ -1,11 +1,11 @@
-//! Difficult results that every figure must be able to show.
+//! Tests difficult results that every figure must be able to show.
 
 use apportion_plots::{Cell, Dress, Kind, Options, Shape};
 
 use crate::common::results::{Results, number};
 use crate::common::scenes;
 
-/// Returns difficult names.
+/// Returns player names that are difficult to show.
 fn hostile_names() -> Vec<String> {
     let long = "x".repeat(10_000);
     [
@@ -167,7 +167,7 @@ fn errors_that_are_unknown_are_never_zero() {
     }
 }
 
-/// A part of a number could be misread as a different number.
+/// Numbers must not be truncated, because a part of a number could be misread as a different number.
 #[test]
 fn no_number_is_cut() {
     let names = ["age", "income of the last year that is known", "city", "hours"];

@@ -37,7 +37,7 @@ fn data(page: &str) -> Value {
     serde_json::from_str(between(page, "id=\"data\">", "</script>")[0]).unwrap()
 }
 
-/// Decodes numbers like the script.
+/// Decodes numbers in the same way as the script of a report.
 fn numbers(text: &Value, bytes: usize, exponent: &Value) -> Vec<f64> {
     let read = STANDARD.decode(text.as_str().unwrap()).unwrap();
     let factor = 2_f64.powi(exponent.as_i64().unwrap() as i32);

@@ -9,8 +9,8 @@ use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 pub(crate) const FIRST: &str = "read header; while read count; do \
     while [ $count -gt 0 ]; do IFS=, read x y; echo $x; count=$((count - 1)); done; echo; done";
 
-/// Returns a shell server that runs `per_row` with `$x`, `$y` of each row, and `per_batch` after the rows of
-/// each batch; `$batch` is its number, counted from 1.
+/// Returns a shell server that runs `per_row` with the cells `$x` and `$y` of each row, and `per_batch` after
+/// the rows of each batch; `$batch` is the batch number, counted from 1.
 pub(crate) fn shell(per_row: &str, per_batch: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); i=0; \

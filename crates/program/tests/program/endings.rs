@@ -6,8 +6,8 @@ use apportion_program::ProgramError;
 
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
-/// Returns a server that answers `$x`, and runs `what` before it answers batch `at`, but only once per
-/// `folder`.
+/// Returns a server that answers each row with `$x`, and runs `what` before it answers batch `at`, but only
+/// once per `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();
@@ -28,7 +28,7 @@ fn a_command_that_is_not_there_is_named_by_the_shell() {
 fn a_program_that_dies_at_the_start_is_quoted() {
     let error =
         refusal("echo loading; echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
-    // Its standard output may be seen first.
+    // The invalid output may be detected before the end of the program.
     assert!(matches!(error, ProgramError::Ended { .. } | ProgramError::NotNumbers { .. }), "{error}");
     let error = refusal("echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
     let text = error.to_string();
@@ -80,7 +80,7 @@ fn restarts_are_counted_for_each_batch() {
     let server = shell("echo $x", "[ $batch = 4 ] && exit 1; echo");
     let program = start(&server, &options().batch_rows(1)).unwrap();
     assert_eq!(predictions(&program, &ROWS).unwrap(), VALUES);
-    // Each process answers three batches; the first one answered those of the trial.
+    // Each process answers three batches; the first process answered the batches of the trial.
     assert_eq!(program.restarts(), 2);
 }
 

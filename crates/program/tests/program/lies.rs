@@ -98,8 +98,8 @@ fn a_program_that_draws_or_counts_is_no_function() {
     assert!(error.to_string().starts_with(says), "{error}");
 }
 
-/// Returns a server that reads all rows of a batch, and then writes the result of `more` for each, an
-/// expression of `x`, the sum `sum` of x over the batch, `count` and `calls`.
+/// Returns a server that reads all rows of a batch, and then writes the result of `more` for each row. `more`
+/// is an expression of `x`, the sum `sum` of x over the batch, `count` and `calls`.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \

@@ -1,4 +1,4 @@
-//! Arrow files (Feather, version 2).
+//! Fuzzes Arrow files (Feather, version 2).
 
 #![no_main]
 

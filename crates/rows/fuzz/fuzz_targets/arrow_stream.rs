@@ -1,4 +1,4 @@
-//! Arrow streams.
+//! Fuzzes Arrow streams.
 
 #![no_main]
 

@@ -44,7 +44,7 @@ static KNOWN: LazyLock<Fixtures> = LazyLock::new(|| {
     }
 });
 
-/// Returns options for reading; each option is set in some of them.
+/// Returns several sets of reading options; each option is set in some of them.
 pub fn row_options() -> Vec<RowOptions<'static>> {
     let known = &*KNOWN;
     let words = |feature| match feature {
@@ -141,7 +141,8 @@ pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     first
 }
 
-/// Panics of third-party decoders are errors of the crate; abort for panics of the crate itself.
+/// Aborts on panics in this crate. The crate converts panics of third-party decoders to errors, which must
+/// not hide its own.
 fn tell_own_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -234,7 +235,7 @@ pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect()
 }
 
-/// Reads a few bytes at a time, like a slow pipe.
+/// A reader that returns a few bytes at a time, like a slow pipe.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -244,11 +245,11 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Returns the names of a table that is small enough to write, if every format can store them.
+/// Returns the column names of a table, if it is small enough to write and every format can store the names.
 #[allow(dead_code, reason = "not every target writes")]
 pub fn writable(table: &Table) -> Option<Vec<String>> {
     let names = table.names.clone()?;
-    // Names in texts are trimmed, and a target and an index would be excluded.
+    // Text formats trim names, and would exclude a target and an index.
     let is_plain = |name: &String| {
         name.trim() == name
             && name != "target"

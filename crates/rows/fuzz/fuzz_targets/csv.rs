@@ -1,4 +1,4 @@
-//! CSV with a header.
+//! Fuzzes CSV files with a header.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Rows compressed with gzip: the input itself, and the input compressed, which must not change the result.
+//! Fuzzes rows compressed with gzip: the input itself, and the input compressed, which must not change the
+//! result.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! NumPy matrices: the input itself, and the input as numbers after a valid header.
+//! Fuzzes NumPy matrices: the input itself, and the input as the numbers after a valid header.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Parquet files.
+//! Fuzzes Parquet files.
 
 #![no_main]
 

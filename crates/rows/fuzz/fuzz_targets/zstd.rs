@@ -1,5 +1,5 @@
-//! Rows compressed with zstd: the input itself, and the input in frames of raw blocks, which must not change
-//! the result.
+//! Fuzzes rows compressed with zstd: the input itself, and the input in frames of raw blocks, which must not
+//! change the result.
 
 #![no_main]
 

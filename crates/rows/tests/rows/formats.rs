@@ -1,4 +1,4 @@
-//! Files of all formats with the same rows.
+//! Tests files of all formats that contain the same rows.
 
 use apportion_rows::{RowOptions, Source};
 
@@ -180,7 +180,7 @@ fn a_text_in_utf_16_is_the_same_table_with_a_note() {
     }
 }
 
-/// Infinite values are numbers in every format and in every column without categories.
+/// Infinite values are read as numbers, in every format and in every column without categories.
 #[test]
 fn infinite_numbers_are_read() {
     let (infinite, wanted) = (f64::INFINITY, RowOptions::default());

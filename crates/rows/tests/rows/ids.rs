@@ -1,4 +1,4 @@
-//! Decimals, dates and times as IDs: strings with all digits.
+//! Tests decimals, dates and times as IDs, which are strings with all digits.
 
 use std::sync::Arc;
 

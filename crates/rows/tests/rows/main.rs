@@ -1,4 +1,5 @@
-//! Rows in every format and compression: the same numbers from each, and errors for corrupt files.
+//! Tests rows in every format and compression: the same numbers are read from each, and corrupt files are
+//! errors.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

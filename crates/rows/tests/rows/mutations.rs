@@ -31,7 +31,7 @@ fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
                 let part = bytes[at..end].to_vec();
                 bytes.splice(at..at, part);
             }
-            // Numbers that declare large sizes.
+            // Bytes that are large when read as sizes.
             3 => bytes[at..end].fill(0xff),
             4 => bytes[at..end].fill(0x7f),
             5 => bytes[at..end].fill(0),
@@ -63,7 +63,7 @@ fn survives(names: &[&str], count: usize) {
     survives_as(names, count, |name, _| asked.row_options(features(name)));
 }
 
-/// Like [`survives`], with options that may depend on the index of the change.
+/// Checks the same as [`survives`], with options that may depend on the index of the change.
 fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) -> RowOptions<'a>) {
     let mut draws = Draws(19);
     let mut read = 0;

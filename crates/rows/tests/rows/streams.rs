@@ -1,4 +1,4 @@
-//! Rows in blocks, from pipes, and from highly compressed files.
+//! Tests reading rows in blocks, from pipes, and from highly compressed files.
 
 use std::io::Read;
 
@@ -16,7 +16,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Reads one byte at a time, like a slow pipe.
+/// A reader that returns one byte at a time, like a slow pipe.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -121,7 +121,7 @@ fn packed_content_that_is_cut_off_is_refused() {
     }
 }
 
-/// Reads some bytes and then fails instead of returning the end.
+/// A reader that returns some bytes, and then an error instead of the end.
 #[cfg(feature = "columnar")]
 struct NoMore<'a>(&'a [u8]);
 

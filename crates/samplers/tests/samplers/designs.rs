@@ -1,4 +1,4 @@
-//! Properties of all samples of all samplers, for any size of the game and any budget.
+//! Tests properties of all samples of all samplers, for any number of players and any budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ fn distinct(sample: &Sample) -> usize {
     sample.coalitions().iter().map(|row| row.words()).collect::<BTreeSet<_>>().len()
 }
 
-/// Returns whether pairs are complements, and strata count the rows.
+/// Returns whether the rows of pairs are complements, and the strata have the correct counts of rows.
 fn is_consistent(sample: &Sample) -> bool {
     let rows = sample.coalitions();
     let pairs_match = sample.pairing() == Pairing::Unpaired
@@ -141,8 +141,8 @@ proptest! {
         let sampler = WithReplacement { distribution: distribution(kind, players), pairing };
         let sample = sampler.sample(evaluations, seed).unwrap();
         let strata = sample.strata().to_vec();
-        // The reference: a unit is a mask, or the set of both masks; in order of first occurrence, with its
-        // count.
+        // The reference: the units in the order of their first occurrence, with their counts. A unit is a
+        // mask, or the set of both masks of a pair.
         let words = sample.coalitions().words();
         let stride = if paired { 2 } else { 1 };
         let mut order: Vec<Vec<u64>> = Vec::new();
@@ -237,7 +237,7 @@ fn fixed_counts_spend_the_budget_at_any_number_of_players() {
 
 #[test]
 fn one_size_does_not_change_what_another_draws() {
-    // Ten coalitions of size 3 each, together with size 2 or with size 5.
+    // Ten coalitions of size 3, in a sample that also contains size 2 or size 5.
     let rows_of_size_3 = |other: usize| {
         let mut weights = [0.0; 21];
         (weights[3], weights[other]) = (1.0, 1.0);
@@ -265,8 +265,8 @@ fn nothing_overflows_with_ten_thousand_players() {
                 let sample = sampler.sample(300, 6).unwrap();
                 assert!(is_consistent(&sample));
                 let total: f64 = sample.strata().iter().map(|stratum| stratum.expected).sum();
-                // A growing sample fixes the numbers first, and only has an expectation for sizes that may be
-                // omitted.
+                // A growing sample first fixes the numbers of coalitions by size; only sizes that may be
+                // omitted have an expected number.
                 assert!((total / 300.0 - 1.0).abs() < if is_growing { 0.2 } else { 1e-12 }, "{total}");
                 for (size, stratum) in sample.strata().iter().enumerate() {
                     assert!(stratum.ln_population.is_finite() && stratum.expected.is_finite());

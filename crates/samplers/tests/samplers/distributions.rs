@@ -25,8 +25,8 @@ fn distributions(players: usize) -> Vec<SizeDistribution> {
     .into()
 }
 
-/// Returns the probability that one draw from `distribution` is `mask`; for pairs, the mean of this and that
-/// of its complement.
+/// Returns the probability that one draw from `distribution` is `mask`; for pairs, the mean of the
+/// probabilities of `mask` and of its complement.
 fn draw_probability(distribution: &SizeDistribution, pairing: Pairing, mask: u64) -> f64 {
     let size = mask.count_ones() as usize;
     let one = |size| {
@@ -59,7 +59,7 @@ fn masks(rows: &Coalitions) -> impl Iterator<Item = u64> {
     rows.words().iter().copied()
 }
 
-/// Returns which masks are in the sample.
+/// Returns, for each mask, whether it is in the sample.
 fn flags(sample: &Sample) -> Vec<bool> {
     let mut flags = vec![false; 1 << sample.coalitions().players()];
     for mask in masks(sample.coalitions()) {
@@ -152,9 +152,10 @@ fn enters_independently(sampler: impl Fn(SizeDistribution, Pairing) -> Box<dyn S
                         }
                     }
                 }
-                // The probability of two units is the product of their probabilities, because they are
-                // independent; for a unit with itself, its probability. Six standard errors; at most 64²
-                // comparisons in each of 32 cases.
+                // The probability that a sample contains two units is the product of their inclusion
+                // probabilities, because they are independent; for a unit with itself, it is the inclusion
+                // probability. The bound is six standard errors, because each of 32 cases has up to 64²
+                // comparisons.
                 for (first, counts) in together.iter().enumerate() {
                     for (second, &count) in counts.iter().enumerate() {
                         let (p, q) =
@@ -289,8 +290,8 @@ fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_i
             (sum, squares, draws) = (sum + difference, squares + difference * difference, draws + 1.0);
         }
     }
-    // 19,200 counts of variance 6: the standard error of the mean is 0.0177, that of the variance sqrt((6 +
-    // 2·36)/19,200) = 0.064. The bounds are five of each.
+    // 19,200 counts of variance 6: the standard error of the mean is 0.0177, and the standard error of the
+    // variance is sqrt((6 + 2·36)/19,200) = 0.064. The bounds are five of each.
     assert!((sum / draws).abs() < 0.09, "{}", sum / draws);
     assert!((squares / draws - 6.0).abs() < 0.32, "{}", squares / draws);
 }

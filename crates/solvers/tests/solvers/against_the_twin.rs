@@ -35,7 +35,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
                         ("about a half", three.clone().with_columns(0.5, false)),
                         ("with an intercept", three.clone().with_columns(0.3, true)),
                     ];
-                    // Skipped for many players, where it takes long and adds little.
+                    // Skip this check for many players, because it takes long and adds little.
                     if n < 63 {
                         columns.push(("about 0.3", three.with_columns(0.3, false)));
                     }
@@ -59,7 +59,7 @@ fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
         let scale = 1.0 + largest(&want.sums_of_squares);
         assert_close(fit.residual_sum_of_squares(), &want.sums_of_squares, tolerance * scale, &name);
         if want.condition < 1e4 {
-            // Agree to twelve digits.
+            // The results must agree to twelve digits.
             let tolerance = 1e-12 * largest(&want.coefficients);
             assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
         }
@@ -185,7 +185,7 @@ fn the_certificate_has_of_each_unit_what_it_is_off_by() {
         }
         let (fit, dense) = (problem.solve(), twin::solve(&problem));
         let (rows, n, k) = (problem.units(), problem.coalitions.players(), problem.outputs);
-        // Most rows are enumerated; the size classes of the others have a random fraction between one half
+        // Most rows are enumerated; each size class of the other rows has a random fraction between one half
         // and one.
         let step = if n > 8 { 29 } else { 3 };
         let fraction = |row: usize| if row % step == 1 { 0.5 + 0.5 / (1 + row % 5) as f64 } else { 0.0 };
@@ -218,8 +218,8 @@ fn the_certificate_is_without_bias_where_all_rows_are_off_alike() {
         if n > 8 {
             continue;
         }
-        // Only row j has an error, of one standard deviation `1/√w_j`: the certificate is quadratic, so these
-        // sum to its mean.
+        // In each output, only one row j has an error, of one standard deviation `1/√w_j`. The certificate is
+        // quadratic in the errors, so its mean is the sum over the outputs.
         let entry = |index: usize| {
             if index / m == index % m { problem.row_weight(index / m).sqrt().recip() } else { 0.0 }
         };
@@ -257,7 +257,7 @@ fn the_certificate_is_its_formula_written_out() {
         // The variances of the coefficients, and of the coefficients of the middle players minus their mean.
         let among = n / 3..n - n / 4;
         let (mut want, mut want_among) = (vec![0.0; n * k], vec![0.0; n * k]);
-        // The contributions of rows to the coefficients: for each output, row by row.
+        // The contributions of each row to the coefficients: for each output, row by row.
         let mut losses = vec![vec![vec![0.0; n]; rows]; k];
         let mut losses_among = losses.clone();
         for row in 0..rows {

@@ -1,4 +1,4 @@
-//! Errors for invalid input, and valid edge cases.
+//! Tests the errors for invalid input, and valid edge cases.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, LeastSquares, SolverError, least_squares};
@@ -125,7 +125,7 @@ fn rows_of_no_weight_give_nothing() {
     }
 }
 
-/// Returns a fit of all coalitions of three players.
+/// Returns a regression on all coalitions of three players.
 fn fit_of_all() -> LeastSquares {
     let rows = Coalitions::from_masks(3, 0..8);
     let design = Design::new(&rows, &[1.0; 8]).unwrap();

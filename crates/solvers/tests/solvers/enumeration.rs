@@ -27,8 +27,8 @@ fn definition(n: usize, values: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f6
         .collect()
 }
 
-/// Returns the values of a random game: multiples of 1/1024 up to 1 in size, so that an offset of 2³⁰ costs
-/// no digits.
+/// Returns the values of a random game: multiples of 1/1024, at most 1 in absolute value, so that an offset
+/// of 2³⁰ costs no digits.
 fn random_game(n: usize, offset: f64) -> Vec<f64> {
     let mut word = words(n as u64);
     (0..1 << n).map(|_| offset + (word() % 2048) as f64 / 1024.0 - 1.0).collect()

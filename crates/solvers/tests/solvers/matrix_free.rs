@@ -9,7 +9,7 @@ use apportion_solvers::{
 };
 use rand::RngExt;
 
-/// The columns of a design.
+/// The kind of the columns of a design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Columns {
     Constrained,
@@ -17,8 +17,8 @@ enum Columns {
     Intercept,
 }
 
-/// Returns coalitions of uniform sizes with the weights of their leverage scores, or coalitions that contain
-/// each player independently, with equal weights.
+/// Returns either coalitions of uniform sizes with the weights of their leverage scores, or coalitions that
+/// contain each player independently, with equal weights.
 fn sampled(
     players: usize,
     rows: usize,
@@ -49,7 +49,7 @@ fn sampled(
     (coalitions, weights)
 }
 
-/// Returns additive values with interactions of neighbours and noise; m × k.
+/// Returns the targets, m × k: the values of an additive game, with interactions of neighbours and noise.
 fn targets(coalitions: &Coalitions, outputs: usize, offset: f64) -> Vec<f64> {
     let value = |row: usize, output: usize| {
         let members: Vec<usize> = coalitions.row(row).members().collect();
@@ -88,7 +88,7 @@ fn both(
     })
 }
 
-/// Returns the largest difference relative to the largest entry.
+/// Returns the largest difference, relative to the largest entry.
 fn apart(got: &[f64], want: &[f64]) -> f64 {
     assert_eq!(got.len(), want.len());
     let largest = want.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
@@ -143,10 +143,10 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
     }
 }
 
-/// Compares the standard errors of some players: returns the root of the ratio of the sums of squares, by
-/// probes over computed ones, and the smallest ratio.
+/// Compares the standard errors of some players by probes with the computed ones. Returns the square root of
+/// the ratio of their sums of squares, and the smallest ratio of two standard errors.
 fn compared(computed: &Certificate, probed: &Certificate, players: Range<usize>) -> (f64, f64) {
-    // Two outputs.
+    // There are two outputs per player.
     let of =
         |certificate: &Certificate| certificate.standard_errors[2 * players.start..2 * players.end].to_vec();
     let (computed, probed) = (of(computed), of(probed));
@@ -188,7 +188,7 @@ fn the_certificate_by_probes_is_near_the_computed_one() {
             let name = format!("{columns:?}, pairs {is_paired}, {per_player} a player, {what}");
             let is_few = covered.len() <= 16;
             let (size, least) = compared(&computed, &probed, covered.clone());
-            // Rows that all have much in common favour a direction, so that errors are overestimated.
+            // If all rows have much in common, they favour one direction, so that errors are overestimated.
             let most = if is_few {
                 1.01
             } else if columns == Columns::Centred(0.0) {
@@ -294,7 +294,7 @@ fn rows_that_weigh_nothing_and_targets_that_are_nothing_are_legal() {
 #[test]
 fn the_matrix_is_left_out_beyond_two_thousand_players() {
     let players = 2001;
-    // Pairs of players, each in a row by itself.
+    // Each row contains another pair of players.
     let mut coalitions = Coalitions::new(players);
     for first in 0..20 {
         coalitions.push_members([first, first + 500]);
@@ -304,7 +304,7 @@ fn the_matrix_is_left_out_beyond_two_thousand_players() {
     let design = Design::new(&coalitions, &weights).unwrap();
     let fit = least_squares_with(&design, &values, 1, Constraint::None, &Options::default()).unwrap();
     assert_eq!((fit.kernel(), fit.rank()), (Kernel::MatrixFree, Some(20)));
-    // The solution of minimum norm divides a value between the two.
+    // The solution of minimum norm divides a value between the two players of a row.
     for (first, value) in values.iter().enumerate() {
         assert!((fit.coefficients()[first] - value / 2.0).abs() < 1e-12);
         assert!((fit.coefficients()[first + 500] - value / 2.0).abs() < 1e-12);

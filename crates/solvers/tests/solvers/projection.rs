@@ -55,7 +55,7 @@ enum Case {
     Apart,
 }
 
-/// Returns a random plane and ball, and the distance of the plane from the ball's centre.
+/// Returns a random plane and ball, and the distance between the plane and the centre of the ball.
 fn plane_and_ball(rng: &mut ChaCha8Rng, dimensions: usize, case: Case) -> (Hyperplane, Ball, f64) {
     let all_ones = rng.random_range(0..2) == 0;
     // Integers, so that the distance has rounding errors only from the norm and the quotient.
@@ -131,8 +131,8 @@ fn sets_given_by_their_projections_alone_give_the_closed_form_too() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     for _ in 0..400 {
         let dimensions = 2f64.powf(rng.random_range(1.0..9.9658)) as usize;
-        // With the sine r/D of the angle at which they cross, sweeps reduce the error by a factor of about 1
-        // − (r/D)³ D/‖u‖.
+        // If the plane crosses the sphere at an angle with the sine r/D, sweeps reduce the error by a factor
+        // of about 1 − (r/D)³ D/‖u‖.
         let (plane, ball, ..) =
             std::iter::repeat_with(|| plane_and_ball(&mut rng, dimensions, Case::Crossing))
                 .find(|(_, ball, height)| ball.radius() > 1.1 * height)

@@ -1,4 +1,4 @@
-//! Properties of every regression.
+//! Tests the properties of every regression.
 
 use apportion_games::Coalitions;
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ proptest! {
         }
     }
 
-    /// Hat values lie between 0 and 1 and sum to the rank.
+    /// Hat values are between 0 and 1 and sum to the rank.
     #[test]
     fn hat_values_share_the_rank(problem in problems()) {
         let fit = problem.solve();
@@ -102,7 +102,7 @@ proptest! {
         }
     }
 
-    /// A repeated row is equivalent to one row of the summed weight.
+    /// A repeated row is equivalent to a single row with the sum of the weights.
     #[test]
     fn repeated_rows_add_their_weights(problem in problems()) {
         let mut twice = problem.clone();
@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// Identical rows determine nothing in addition to an intercept, whatever rounding error remains of their
+/// If there is an intercept, identical rows determine no other coefficient, even if rounding leaves a small
 /// distance from their mean.
 #[test]
 fn equal_rows_beside_an_intercept_have_no_rank() {

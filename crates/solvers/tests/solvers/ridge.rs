@@ -84,7 +84,7 @@ fn random(
     (coalitions, weights, targets)
 }
 
-/// Returns the design with a centre, with or without an intercept.
+/// Returns the design with its columns centred at `centre`, with or without an intercept.
 fn with_columns(design: Design<'_>, (centre, intercept): (f64, bool)) -> Design<'_> {
     let design = design.centred_at(centre).unwrap();
     if intercept { design.with_intercept() } else { design }

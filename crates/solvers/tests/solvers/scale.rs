@@ -155,7 +155,7 @@ fn projections_have_no_scale() {
     let (closed, found, iterations) = expected(1.0);
     for (factor, tolerance) in factors() {
         let got = expected(factor);
-        // Roots are taken of numbers of other scales.
+        // For another scale, square roots are taken of other numbers, which are rounded differently.
         assert_scaled(&got.0, &closed, (factor, 1e-12), "the closed form");
         assert_scaled(&got.1, &found, (factor, tolerance.max(1e-9)), "Dykstra's algorithm");
         assert!(got.2.abs_diff(iterations) <= 1, "{factor:e}: {} sweeps", got.2);

@@ -5,7 +5,8 @@ use faer::Mat;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A problem that owns its parts. `weights` has one entry per row, or per pair whose rows share a weight.
+/// A regression problem that owns its data. `weights` has one entry per row, or per pair whose rows share a
+/// weight.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) coalitions: Coalitions,
@@ -171,27 +172,27 @@ impl Problem {
     }
 }
 
-/// The solution by singular values of √W A (under the constraint: of √W A N, with the columns of N an
-/// orthonormal basis of the vectors that sum to zero), where A has the rows `z − p 1`; with an intercept,
-/// their weighted mean is subtracted, as is that of the targets.
+/// The solution by the singular values of √W A (under the constraint: of √W A N, where the columns of N are
+/// an orthonormal basis of the vectors that sum to zero). The rows of A are `z − p 1`. With an intercept, the
+/// weighted means of the rows and of the targets are subtracted.
 pub(crate) struct Twin {
-    /// n × k, row-major.
+    /// The coefficients, n × k, row-major.
     pub(crate) coefficients: Vec<f64>,
     pub(crate) rank: usize,
     /// The condition number of the Gram matrix: the square of the ratio of singular values.
     pub(crate) condition: f64,
-    /// One for each output; 0 without an intercept.
+    /// The intercept of each output, which is 0 for problems without an intercept.
     pub(crate) intercepts: Vec<f64>,
-    /// Per row of the design, without the intercept's share.
+    /// The hat value of each row of the design, without the intercept's share.
     pub(crate) hat_values: Vec<f64>,
-    /// The intercept's share per row of the design.
+    /// The intercept's share of the hat value of each row of the design.
     pub(crate) intercept_shares: Vec<f64>,
     /// A, with the mean subtracted if there is an intercept.
     pub(crate) rows: Mat<f64>,
-    /// `y − β − aᵀφ` per row of the design, m × k.
+    /// The residuals `y − β − aᵀφ` of each row of the design, m × k.
     pub(crate) residuals: Vec<f64>,
     pub(crate) sums_of_squares: Vec<f64>,
-    /// `G⁺`, n × n.
+    /// The pseudoinverse `G⁺` of the Gram matrix, n × n.
     pub(crate) inverse: Mat<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! CatBoost models in their binary format.
+//! Fuzzes CatBoost models in their binary format.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! CatBoost models as JSON.
+//! Fuzzes CatBoost models as JSON.
 
 #![no_main]
 

@@ -74,8 +74,8 @@ struct Explained<'a> {
 }
 
 impl Explained<'_> {
-    /// Checks that values sum to the prediction, as exactly as the largest leaf allows. The walk with the
-    /// background `walked` only visits leaves that count.
+    /// Checks that values sum to the prediction, as exactly as the largest leaf allows. `walked` is the
+    /// background if the walk computed the values, because the walk only visits leaves that count.
     fn adds_up(&self, explained: &Attributions, walked: Option<Rows<'_>>, what: &str) {
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =

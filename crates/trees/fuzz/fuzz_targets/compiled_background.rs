@@ -1,4 +1,4 @@
-//! Compiled backgrounds. The checksum is corrected, so that the parsing behind it is reached.
+//! Fuzzes compiled backgrounds. The checksum is corrected, so that the parsing behind it is reached.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! LightGBM models as text.
+//! Fuzzes LightGBM models as text.
 
 #![no_main]
 

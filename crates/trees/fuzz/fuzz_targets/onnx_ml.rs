@@ -1,4 +1,4 @@
-//! Trees and linear models as ONNX.
+//! Fuzzes trees and linear models as ONNX.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The JSON of `docs/tree-json.md`.
+//! Fuzzes models in the JSON format of `docs/tree-json.md`.
 
 #![no_main]
 

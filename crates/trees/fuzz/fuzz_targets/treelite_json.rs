@@ -1,4 +1,4 @@
-//! Models that treelite dumped as JSON.
+//! Fuzzes models that treelite dumped as JSON.
 
 #![no_main]
 

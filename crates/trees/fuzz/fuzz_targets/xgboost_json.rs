@@ -1,4 +1,4 @@
-//! XGBoost models as JSON.
+//! Fuzzes XGBoost models as JSON.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! XGBoost models as UBJ.
+//! Fuzzes XGBoost models as UBJ.
 
 #![no_main]
 

@@ -23,7 +23,7 @@ fn floats(value: &Json) -> Vec<f64> {
 
 const VALUES: [(Semivalue, &str); 2] = [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")];
 
-/// Compares the results of an oracle with the ground truth of `game`, for the cases that have it.
+/// Compares the results of an oracle with the ground truth of `game`, for the cases that contain this game.
 fn compare(model: &Json, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
     let file = &model["file"];
     let mut compared = 0;

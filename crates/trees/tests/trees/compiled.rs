@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::common::{Random, TreeSpec, document, read};
 
-/// Compiles rows in calls of `cut` rows each.
+/// Compiles background rows, in calls with `cut` rows each.
 fn compile(ensemble: &Ensemble, rows: &[f64], weights: Option<&[f64]>, cut: usize) -> CompiledBackground {
     let features = ensemble.feature_count();
     let mut compiler = BackgroundCompiler::new(ensemble).unwrap();
@@ -155,7 +155,7 @@ fn damaged_files_are_refused() {
         for total in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refused(&with(56, &f64::to_le_bytes(total))).contains("total weight"));
         }
-        // The first leaf has no pattern, or more than the remaining bytes allow.
+        // The first leaf has no pattern, or more patterns than the remaining bytes can store.
         refused(&with(64, &[0]));
         assert!(refused(&with(64, &[0xff, 0xff, 0xff, 0xff, 0x0f])).contains("do not fit"));
         // A change of any other byte is detected, or yields another background, and never panics.
@@ -244,7 +244,7 @@ fn what_cannot_be_compiled_is_refused_by_name() {
         let error = compiler.add(Rows::new(&[0.0; 4], 2), Some(weights)).unwrap_err();
         assert!(matches!(error, TreeError::Game(GameError::BackgroundWeights { .. })), "{error}");
     }
-    // No row of these calls was added.
+    // None of these calls added a row.
     assert!(matches!(compiler.finish(), Err(TreeError::Game(GameError::EmptyBackground))));
     for weights in [[0.0, 0.0], [1e308, 1e308], [5e-324, 0.0]] {
         let mut compiler = BackgroundCompiler::new(&ensemble).unwrap();

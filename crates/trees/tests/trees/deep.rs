@@ -1,4 +1,4 @@
-//! Trees that are too deep for recursive algorithms and for the recurrences in the literature.
+//! Tests trees that are too deep for recursive algorithms and for the recurrences in the literature.
 
 use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{
@@ -41,8 +41,8 @@ fn bushy(random: &mut Random, depth: usize) -> TreeSpec {
     tree
 }
 
-/// Checks that the values of all rows are finite, and that efficient ones sum with the base value to the
-/// prediction, with an error relative to the largest of them.
+/// Checks that the values of all rows are finite and that, if the value is efficient, they sum with the base
+/// value to the prediction. The tolerance is relative to the largest of these numbers.
 fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
     let got = oracle.values_of(value, rows).unwrap();
     for (values, prediction) in got.values.chunks(got.values.len() / rows.len()).zip(&got.predictions) {
@@ -63,8 +63,8 @@ fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
     }
 }
 
-/// Checks that the values of the members of a group sum to that of the group, for any semivalue between the
-/// groups and an efficient one within.
+/// Checks that the values of the members of a group sum to the value of the group, for any semivalue between
+/// the groups and an efficient one within them.
 fn check_groups(what: &str, oracle: &dyn Exact, groups: &Partition, rows: Rows<'_>) {
     let by_size = semivalues(groups.len()).pop().unwrap();
     let shapley = || Semivalue::Shapley;
@@ -171,7 +171,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             for value in semivalues(depth).into_iter().chain(rare) {
                 let value = Value::from(value);
                 check_sums(&what, &oracle, &value, rows);
-                // Rows have the same bits alone as together.
+                // Rows have the same bits when they are explained alone as when they are explained together.
                 let together = oracle.values_of(&value, rows).unwrap().values;
                 for (row, expected) in rows.iter().zip(together.chunks_exact(depth)) {
                     let alone = oracle.values_of(&value, Rows::new(row, depth)).unwrap().values;
@@ -217,7 +217,7 @@ fn paths_of_thousands_of_splits_need_no_deep_stack() {
     let high = Rows::new(&high, 5000);
     let oracle = InterventionalOracle::new(&ensemble, Rows::new(&low, 5000), None).unwrap();
     check_sums("5000 features", &oracle, &Semivalue::Shapley.into(), high);
-    // Beyond the table, moments are computed one by one.
+    // Beyond the size of the moment table, moments are computed one by one.
     let uniform = Semivalue::beta_shapley(1.0, 1.0).unwrap();
     let [shapley, uniform] =
         [Semivalue::Shapley, uniform].map(|value| oracle.values(value, high).unwrap().values);

@@ -26,12 +26,12 @@ fn of_features(features: usize) -> Vec<Value> {
     semivalues(features).into_iter().map(Value::from).collect()
 }
 
-/// Returns all values of features, and of features in these groups.
+/// Returns all kinds of values for features, and for features in these groups.
 fn all(groups: &Partition) -> Vec<Value> {
     of_features(groups.players()).into_iter().chain(in_groups(groups)).collect()
 }
 
-/// Returns two values of each kind, and some others at random.
+/// Returns two values of each kind, and some other values at random.
 fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     let mut values = all(groups);
     values.retain(|_| random.chance(20));
@@ -44,7 +44,7 @@ fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     values
 }
 
-/// Returns some of the features, spread over all.
+/// Returns `count` of the features, spread over all of them.
 fn spread(random: &mut Random, features: usize, count: usize) -> Vec<usize> {
     let first = random.below(features);
     (0..count.min(features)).map(|k| (first + k * 23) % features).collect()
@@ -306,8 +306,8 @@ fn linear_leaves_have_the_values_of_the_definitions() {
     assert!(linear > 20, "{linear} models have linear leaves");
 }
 
-/// Returns a case of trees on some features, with outputs in turn, some categorical splits, and one single
-/// leaf.
+/// Returns a case with trees that split on some of the features and are assigned to the outputs in turn. Some
+/// splits are categorical, and one tree is a single leaf.
 fn behind(random: &mut Random, features: usize, outputs: usize, link: Link) -> Case {
     let players: Vec<usize> = (0..features).collect();
     let mut tree = |index: usize| match index {

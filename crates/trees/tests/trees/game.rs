@@ -5,7 +5,7 @@ use apportion_games::{Coalitions, Game, GameError, Rows};
 use apportion_trees::{Ensemble, ModelError, PathDependentGame, TreeError};
 use serde_json::json;
 
-/// Returns random trees, with `outputs` outputs in turn.
+/// Returns random trees, which are assigned to `outputs` outputs in turn.
 fn trees(random: &mut Random, features: usize, depth: usize, outputs: usize, count: usize) -> Vec<TreeSpec> {
     let all: Vec<usize> = (0..features).collect();
     (0..count).map(|tree| TreeSpec::random(random, &all, depth, true, tree % outputs)).collect()
@@ -16,7 +16,7 @@ fn ensemble(trees: &[TreeSpec], features: usize, outputs: usize) -> Ensemble {
     read(&document(trees, features, &base_scores)).unwrap()
 }
 
-/// Returns some coalitions of any number of players, including the empty and the full one.
+/// Returns some coalitions of different sizes, including the empty and the full one.
 fn coalitions(random: &mut Random, players: usize, count: usize) -> Coalitions {
     let mut batch = Coalitions::new(players);
     batch.push_empty();

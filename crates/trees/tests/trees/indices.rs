@@ -25,7 +25,7 @@ const NAMED: [&str; 10] = [
     "walsh",
 ];
 
-/// Returns every index that trees support, for these orders.
+/// Returns every interaction index that the tree methods support, for each of these orders.
 fn all(players: usize, orders: &[usize]) -> Vec<(InteractionIndex, usize)> {
     let semivalues = semivalues(players).into_iter().map(InteractionIndex::Semivalue);
     let named = NAMED.iter().map(|name| name.parse().unwrap());

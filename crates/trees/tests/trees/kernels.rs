@@ -33,7 +33,7 @@ fn the_choice_of_kernel_follows_the_work() {
         (200, 1, Semivalue::Shapley, Kernel::Cohorts),
         (200, 3000, Semivalue::Shapley, Kernel::Tables),
         (1, 3000, Semivalue::Shapley, Kernel::Quadrature),
-        // Rules with a node at 0 are not supported for this game.
+        // Quadrature rules with a node at 0 are not supported for this game.
         (1, 3000, absent, Kernel::Tables),
         (2, 3000, Semivalue::Shapley, Kernel::Tables),
     ] {
@@ -57,11 +57,11 @@ fn plans_of_the_marginal_game_say_what_is_done() {
     let one = free.plan(Semivalue::Shapley, case.rows().slice(0..1)).unwrap();
     assert_eq!(one.kernels, [(Kernel::Cohorts, 3)]);
     assert!(one.seconds < plan.seconds);
-    // Plans for many more rows than there are in the sample.
+    // Plans for many more rows than the sample has.
     let of = |count: usize| free.plan_of(&Semivalue::Shapley.into(), count, case.rows()).unwrap();
     assert_eq!((of(400), of(100_000).kernels), (plan, vec![(Kernel::Tables, 3)]));
     assert!(of(1_000_000).seconds > 5.0 * of(100_000).seconds);
-    // Two-step values consist of a coalitional value and a quotient.
+    // Two-step values consist of a coalitional value and a quotient value.
     let groups = Partition::new(8, vec![vec![0, 3], vec![1, 2, 4], vec![5, 6, 7]]).unwrap();
     let two_steps = free.plan_of(&Value::two_step(groups), 400, case.rows()).unwrap();
     assert_eq!(two_steps.kernels.iter().map(|(_, count)| count).sum::<usize>(), 6);
@@ -90,7 +90,7 @@ fn plans_of_the_path_dependent_game_say_what_is_done() {
         let seconds = [0, 1, 2, 8, 64, 65, 1000, 100_000].map(|rows| plan(rows).seconds);
         assert!(seconds.is_sorted() && seconds[1] < seconds[7], "{seconds:?}");
     }
-    // Rules with more nodes take longer.
+    // Quadrature rules with more nodes take longer.
     let seconds =
         |value: &Semivalue| by(None).plan_of(&value.clone().into(), 100, case.rows()).unwrap().seconds;
     assert!(seconds(&Semivalue::Banzhaf) < seconds(shapley));
@@ -125,7 +125,7 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
             oracle.interactions_of(&shapley, Diagonal::Value, row).map(|_| ()),
             oracle.values(Value::owen(groups.clone()), row).map(|_| ()),
         ];
-        // There are half as many groups of two, so the bits may be enough for a path; skip the last result.
+        // A path has half as many groups of two as features, so its bits may suffice; skip the last result.
         for (index, answer) in
             answers.into_iter().enumerate().take(if kernel == Kernel::Cohorts { 4 } else { 3 })
         {

@@ -1,5 +1,5 @@
-//! Checks that values over hierarchies of groups are those of the definition, with every kernel; if that
-//! takes too long, that the kernels agree.
+//! Checks that values over hierarchies of groups match the definition, with every kernel. If the definition
+//! takes too long, checks that the kernels agree.
 
 use apportion_games::{Background, Hierarchy, Member, Partition};
 use apportion_models::Link;

@@ -20,7 +20,7 @@ fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     (trees, ensemble)
 }
 
-/// A model that uses few of many features has the values of a model of those few.
+/// A model that uses few of its many features has the same values as a model with only those features.
 #[test]
 fn more_than_64_players() {
     fn moved(node: &Node) -> Node {

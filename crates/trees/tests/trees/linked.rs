@@ -87,7 +87,7 @@ fn oracle(case: &Case) -> LinkedOracle<'_> {
     LinkedOracle::new(&case.ensemble, case.background.as_rows(), Some(case.background.weights())).unwrap()
 }
 
-/// Returns the values of the first row by enumeration, where every mixture is predicted.
+/// Returns the values of the first row by enumeration, which predicts every mixture.
 fn by_enumeration(case: &Case, value: Semivalue) -> Vec<f64> {
     let model = case.ensemble.linked().unwrap();
     let game = MarginalGame::new(&model, case.rows().row(0), &case.background).unwrap();
@@ -296,7 +296,7 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
 #[test]
 fn the_limit_is_what_is_counted() {
     let case = steps(6);
-    // 64 mixtures, and two leaves for each of six trees.
+    // The steps are 64 mixtures, and two leaves for each of six trees.
     let explain = |most| oracle(&case).with_max_steps(most).values(Semivalue::Shapley, case.rows());
     explain(76).unwrap();
     assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, max: 75, .. })));

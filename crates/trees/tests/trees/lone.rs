@@ -1,4 +1,4 @@
-//! Models whose trees depend on one feature each, in particular linear models.
+//! Tests models whose trees depend on one feature each, in particular linear models.
 
 use apportion_games::{Background, MarginalGame, Rows, TabulatedGame};
 use apportion_trees::{

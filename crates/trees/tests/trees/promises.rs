@@ -32,7 +32,8 @@ fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-/// Returns all results of an oracle for some rows, value by value: values, then matrices if supported.
+/// Returns the bits of all results of an oracle for some rows. Each value yields the attributions, then the
+/// interaction matrices if they are supported.
 fn answers(oracle: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>> {
     let of_value = |value: &Value| {
         let pairs = oracle.interactions_of(value, Diagonal::Remainder, rows).map(|got| bits(&got.values));
@@ -88,7 +89,7 @@ fn bytes_are_the_same_on_any_number_of_threads() {
 fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it() {
     let random = &mut Random(2);
     let features: Vec<usize> = (0..9).collect();
-    // Rules of two, three and five nodes; the last is split into two runs.
+    // Quadrature rules with two, three and five nodes; the last is split into two runs.
     for (depth, longest, groups) in [(3, 4, 3), (5, 6, 8), (7, 9, 4)] {
         let mut trees: Vec<TreeSpec> =
             (0..4).map(|tree| TreeSpec::random(random, &features, depth, true, tree % 2)).collect();
@@ -242,7 +243,7 @@ fn an_oracle_that_shares_its_model_lives_in_a_service() {
     assert!(explained.join().unwrap().iter().all(|prediction| prediction.is_finite()));
 }
 
-/// Returns the oracles of a model of three features.
+/// Returns the oracles of a model with three features.
 fn oracles(ensemble: &Ensemble) -> [Box<dyn Exact + '_>; 3] {
     let baseline = Rows::new(&[0.0; 3], 3);
     [

@@ -3,8 +3,8 @@
 //! On one leaf with value v, the factor of the other players is a polynomial in the probability t with which
 //! each of them is present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j is 1 if the row passes all tests of the
 //! path on feature j, else 0, and r_j is the factor if j is absent: the product of the cover fractions, or 1
-//! if the background row passes, else 0. Its coefficients are fractions, and the semivalue of t^k is the
-//! moment M(k, 0), which is also a fraction if the parameters of the value are.
+//! if the background row passes, else 0. The coefficients of the polynomial are fractions, and the semivalue
+//! of t^k is the moment M(k, 0), which is also a fraction if the parameters of the value are.
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Partition, Rows};
@@ -77,7 +77,7 @@ fn semivalues(players: usize) -> Vec<ExactMoments> {
     ]
 }
 
-/// The tests of a path on one feature: whether the row passes them, and the factor if the feature is absent,
+/// The tests of one feature on a path: whether the row passes them, and the factor if the feature is absent,
 /// as numerator and denominator.
 #[derive(Clone)]
 struct FeatureTests {
@@ -86,8 +86,8 @@ struct FeatureTests {
     rest: (BigInt, BigInt),
 }
 
-/// Returns the value of every leaf with the tests of its path. `rest` returns the factor from a split to a
-/// child if its feature is absent.
+/// Returns the value of every leaf, with the tests on its path. `rest` returns the factor from a split to a
+/// child if the feature of the split is absent.
 fn leaves(
     tree: &TreeSpec,
     row: &[f64],
@@ -120,7 +120,8 @@ fn leaves(
 }
 
 impl FeatureTests {
-    /// Returns the difference due to presence, times the denominator of the rest.
+    /// Returns the difference between the factors with and without the feature, multiplied by the denominator
+    /// of `rest`.
     fn gain(&self) -> BigInt {
         let (absent, whole) = &self.rest;
         if self.passed { whole - absent } else { -absent.clone() }
@@ -176,8 +177,8 @@ fn values(
     values
 }
 
-/// Returns the values of features in groups: products of the factor of the other groups and that of the other
-/// members.
+/// Returns the values of features in groups: products of the factor of the other groups and the factor of the
+/// other members.
 fn values_in_groups(
     leaves: &[(f64, Vec<FeatureTests>)],
     groups: &Partition,
@@ -275,7 +276,7 @@ fn deep_row(random: &mut Random, tree: &TreeSpec, features: usize, failing: u64)
     row
 }
 
-/// Returns the largest error of one explained row, relative to the largest value.
+/// Returns the largest error of the values of one row, relative to the largest expected value.
 fn worst(got: &[f64], expected: &[Fraction]) -> f64 {
     let expected: Vec<f64> = expected.iter().map(to_f64).collect();
     let largest = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(f64::abs).fold(0.0, f64::max);
@@ -296,7 +297,8 @@ fn to_f64(fraction: &Fraction) -> f64 {
     quotient * (-shift as f64).exp2()
 }
 
-/// Explains rows that fail a given percentage of the tests towards the deepest leaf.
+/// Explains rows that fail a given percentage of the tests towards the deepest leaf, and compares their
+/// values with exact arithmetic.
 fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing: &[u64]) {
     let semivalues = semivalues(features);
     let tree = vine(random, features, depth, zeros);

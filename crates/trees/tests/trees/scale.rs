@@ -34,7 +34,7 @@ const ROWS: [f64; 6] = [1.0, 1.0, 1.0, -1.0, 0.0, 2.0];
 
 type Answer = Result<Vec<f64>, TreeError>;
 
-/// Returns the results of every kernel for features, groups and pairs, without unsupported requests.
+/// Returns the results of every kernel for features, groups and pairs, except for unsupported requests.
 fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String, Answer)> {
     let rows = Rows::new(rows, FEATURES);
     let partition = Partition::new(FEATURES, vec![vec![0, 1], vec![2]]).unwrap();

@@ -68,7 +68,7 @@ struct Pack {
 }
 
 impl Pack {
-    /// Reads a model; `None` if the ground truth does not exist, or the model with this extension.
+    /// Reads a model; `None` if its ground truth or the model with this extension does not exist.
     fn read(name: &str, extension: Option<&str>) -> Option<Self> {
         let bytes = std::fs::read(shared().join("truth").join(format!("{name}.json"))).ok()?;
         let mut truth: Value = serde_json::from_slice(&bytes).unwrap();
@@ -180,7 +180,7 @@ impl Pack {
         self.compare_oracle(game, tolerance, &oracle)
     }
 
-    /// Compares a game of a case with its table of all coalitions, if there is one.
+    /// Compares the game of a case with the table of the values of all its coalitions, if there is one.
     fn compare_table(&self, case: &Value, table: &Value, game: &impl Game) {
         if table.is_null() {
             return;

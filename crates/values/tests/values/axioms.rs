@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::common::made_symmetric;
 
-/// Returns one value of each kind.
+/// Returns one semivalue of each kind.
 fn all() -> Vec<Semivalue> {
     vec![
         Semivalue::Shapley,
@@ -25,7 +25,7 @@ fn values(game: &TabulatedGame, value: Semivalue) -> Vec<f64> {
 }
 
 prop_compose! {
-    /// A game of 1 to 8 players and 1 to 3 outputs, with v(∅) ≠ 0.
+    /// Generates a game of 1 to 8 players and 1 to 3 outputs, with v(∅) ≠ 0.
     fn any_game()(players in 1..9usize, outputs in 1..4usize)(
         values in prop::collection::vec(-10.0..10.0f64, outputs << players), outputs in Just(outputs),
     ) -> TabulatedGame {
@@ -34,7 +34,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Two games of the same shape.
+    /// Generates two games of the same shape.
     fn two_games()(players in 1..9usize, outputs in 1..4usize)(
         first in prop::collection::vec(-10.0..10.0f64, outputs << players),
         second in prop::collection::vec(-10.0..10.0f64, outputs << players),
@@ -170,8 +170,8 @@ fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Resul
     }
 }
 
-/// Returns a game where two players contribute 1 each and the third 2, and 1000 times that in the other
-/// output.
+/// Returns a game where two players contribute 1 each and the third 2. The contributions to the other output
+/// are 1000 times as large.
 fn of_two_scales() -> TabulatedGame {
     let worth = |mask: u64| f64::from((mask & 3).count_ones()) + 2.0 * (mask >> 2) as f64;
     let both = (0..8).flat_map(|mask| [5.0 + worth(mask), 1000.0 * worth(mask) - 7000.0]);

@@ -13,8 +13,8 @@ pub(crate) fn random_game(players: usize, outputs: usize) -> TabulatedGame {
     TabulatedGame::new(std::iter::repeat_with(draw).take(outputs << players).collect(), outputs).unwrap()
 }
 
-/// Returns the game made symmetric in `first` and `second`: v(S) averaged with its value after exchanging
-/// them.
+/// Returns the game made symmetric in `first` and `second`: v(S) is the mean of the values of S before and
+/// after exchanging the two players.
 pub(crate) fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
     let exchanged = |mask: u64| {
         let differ = (mask >> first ^ mask >> second) & 1;

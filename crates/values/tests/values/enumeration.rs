@@ -12,7 +12,7 @@ use crate::common::{assert_close, random_game};
 
 const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 
-/// Returns one value of each kind, for games of `players`.
+/// Returns one semivalue of each kind, for games of `players`.
 fn all(players: usize) -> Vec<Semivalue> {
     let weights: Vec<f64> = (1..=players).map(|weight| weight as f64).collect();
     let distribution: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
@@ -173,8 +173,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     assert!(results.iter().all(|result| *result == results[0]));
 }
 
-/// The square of the size; declares whether it supports threads, and fails for the coalitions selected by
-/// `fails`.
+/// A game whose values are the squares of the coalition sizes. It declares whether it supports threads, and
+/// fails for the coalitions selected by `fails`.
 struct Watched<F> {
     players: usize,
     parallel: bool,

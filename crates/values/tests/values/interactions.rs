@@ -68,7 +68,7 @@ fn subsets(of: u64) -> impl Iterator<Item = u64> {
     (0..=of).filter(move |mask| mask & !of == 0)
 }
 
-/// Returns the masks of `players` with 1 to `order` members.
+/// Returns the masks of all coalitions of `players` players with 1 to `order` members.
 fn coalitions(players: usize, order: usize) -> impl Iterator<Item = u64> {
     (1..1u64 << players).filter(move |&mask| size(mask) <= order)
 }
@@ -77,13 +77,13 @@ fn worth(game: &TabulatedGame, mask: u64) -> f64 {
     game.value(mask)[0]
 }
 
-/// Returns Δ_K v(S).
+/// Returns the discrete derivative Δ_K v(S), where `of` is the mask of K and `at` the mask of S.
 fn difference(game: &TabulatedGame, of: u64, at: u64) -> f64 {
     let sign_of = |part: u64| sign(size(of) - size(part));
     subsets(of).map(|part| sign_of(part) * worth(game, at | part)).sum()
 }
 
-/// Returns Σ_{S⊆N∖K} w(|S|) times Δ_K v(S), or times v(S ∪ K) − v(S).
+/// Returns Σ_{S⊆N∖K} w(|S|) times Δ_K v(S), or times v(S ∪ K) − v(S). The mask of K is `of`.
 fn by_sizes(game: &TabulatedGame, of: u64, is_generalized: bool, weight: impl Fn(usize) -> f64) -> f64 {
     let others = ((1u64 << game.players()) - 1) & !of;
     let at = |at: u64| match is_generalized {
@@ -99,7 +99,8 @@ fn shapley_interaction(game: &TabulatedGame, of: u64) -> f64 {
     by_sizes(game, of, false, |s| factorial(n - s - k) * factorial(s) / factorial(n - k + 1))
 }
 
-/// Returns the weight of a coalition of s others for indices whose weights depend on k but not on the order.
+/// Returns the weight of a coalition of s other players, for indices whose weights depend on k but not on the
+/// order.
 fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Option<f64> {
     Some(match index {
         InteractionIndex::Semivalue(value) | InteractionIndex::Generalized(value) => match value {
@@ -189,7 +190,8 @@ fn check_approximation(
     }
 }
 
-/// Returns the index of a coalition by definition; `None` for indices that are defined as approximations.
+/// Returns the interaction index of a coalition by definition; `None` for indices that are defined as
+/// approximations.
 fn by_definition(game: &TabulatedGame, index: &InteractionIndex, order: usize, of: u64) -> Option<f64> {
     let (n, k) = (game.players(), size(of));
     Some(match index {
@@ -534,7 +536,8 @@ fn constants_and_errors_are_told_beside_the_values_that_they_are_of() {
     assert_eq!(with.std_errors(), Some(&errors[..]));
     assert_eq!((with.constant(), with.get(&[])), (&[7.0, 8.0][..], Some(&[7.0, 8.0][..])));
     assert_eq!((with.values(), with.order(), with.outputs()), (pairs.values(), 2, 2));
-    // 0, 1, 2 on the diagonal; the full values of 01, 02 and 12 off the diagonal.
+    // The errors of players 0, 1 and 2 are on the diagonal, and the full errors of the pairs 01, 02 and 12
+    // off the diagonal.
     let expected =
         [1.0, 2.0, 7.0, 8.0, 9.0, 10.0, 7.0, 8.0, 3.0, 4.0, 11.0, 12.0, 9.0, 10.0, 11.0, 12.0, 5.0, 6.0];
     assert_eq!(with.matrix_of_errors().unwrap(), expected);

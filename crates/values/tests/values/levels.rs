@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 use crate::common::{assert_close, mask_of, random_game};
 
-/// Random numbers below a bound, from the upper bits of a linear congruential generator (Knuth's multiplier).
+/// A generator of random numbers below a bound, from the upper bits of a linear congruential generator
+/// (Knuth's multiplier).
 struct Draws(u64);
 
 impl Draws {

@@ -145,7 +145,7 @@ fn laws_survive_being_written_and_read() {
 
 #[test]
 fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
-    // 2^12 coalitions for each of two of 13 players, and one for each other player.
+    // Two of 13 players have 2^12 coalitions each, and every other player has one.
     let players = 13;
     let game = random(players, 5);
     let distribution = |player: usize| {

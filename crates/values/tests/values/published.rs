@@ -1,6 +1,6 @@
-//! Compares indices with published indices, from files in the directory given by the environment variable
-//! `APPORTION_INDICES`; without it, the test does nothing. `benches/rivals/indices.py` documents the sources
-//! of such files, and creates some.
+//! Compares interaction indices with published ones, from files in the directory given by the environment
+//! variable `APPORTION_INDICES`; without it, the test does nothing. `benches/rivals/indices.py` documents the
+//! sources of such files, and creates some.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,8 @@ use std::path::Path;
 use apportion_games::Coalitions;
 use apportion_values::{InteractionIndex, Interactions, MoebiusTransform, enumerate_interactions};
 
-/// A file `NAME_index=INDEX_order=ORDER.json`, with the index of each coalition, keyed by its members.
+/// A file `NAME_index=INDEX_order=ORDER.json`, which contains the interaction index of each coalition, by the
+/// members of the coalition.
 struct Published {
     name: String,
     index: String,
@@ -53,7 +54,7 @@ fn game(published: &Published) -> MoebiusTransform {
     MoebiusTransform::new(&terms, &coefficients, 1).unwrap()
 }
 
-/// Returns the largest difference between a file and the computed indices.
+/// Returns the largest difference between the indices in a file and the computed ones.
 fn difference(published: &Published, found: &Interactions) -> f64 {
     let halves = found.matrix_of_halves();
     let differences = published.values.iter().map(|(members, expected)| {

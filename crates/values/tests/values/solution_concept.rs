@@ -8,7 +8,7 @@ use apportion_values::{
 
 use crate::common::{assert_close, random_game};
 
-/// Values for single players, for players in groups, for groups, and for players on a graph.
+/// The names of values for single players, for players in groups, for groups, and for players on a graph.
 const NAMES: &str = "
     shapley banzhaf weighted-banzhaf=0.1 beta=4,1 beta=0.30000000000000004,16 size-law=0.25,0.5,0.25
     mixture=0.2:0.5,1:0.5
@@ -146,7 +146,7 @@ fn values_are_those_of_the_concept() {
     );
 }
 
-/// Returns groups of one, a single group, and groups of several sizes.
+/// Returns partitions into groups of one, into a single group, and into groups of several sizes.
 fn partitions() -> Vec<Partition> {
     let three = Partition::new(7, vec![vec![6, 2, 4], vec![0], vec![1, 3, 5]]).unwrap();
     let two = Partition::new(7, vec![vec![0, 1, 2, 3, 4], vec![5, 6]]).unwrap();
@@ -165,7 +165,7 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
             assert_eq!(value.coalitions(7), Some(game.distinct()), "{name}, {partition:?}");
         }
     }
-    // A hierarchy that is a partition has the same number of coalitions.
+    // A hierarchy that is equivalent to a partition has the same number of coalitions.
     for partition in partitions().into_iter().skip(2) {
         let over = Value::owen_over(Hierarchy::from(&partition));
         assert_eq!(over.coalitions(7), Value::owen(partition).coalitions(7));
@@ -174,8 +174,9 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
 
 #[test]
 fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_more_than_all() {
-    // Each player joins the coalition of all others: these coalitions, the grand coalition, and the empty
-    // one.
+    // Each player joins the coalition of all others. The count includes this coalition with and without the
+    // player, for each player, and the grand and the empty coalition; it is at most the number of all
+    // coalitions.
     let distribution = |players: usize, player: usize| {
         let mut coalitions = Coalitions::new(players);
         coalitions.push_members((0..players).filter(|&other| other != player));

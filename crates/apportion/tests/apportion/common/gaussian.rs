@@ -1,5 +1,5 @@
-//! Conditional games of Gaussian features whose values are known: all conditional expectations of the model
-//! have a closed form.
+//! Conditional games with Gaussian features. Their exact values are known, because all conditional
+//! expectations of the model have a closed form.
 
 #![allow(dead_code)] // the tests and each example use their own part
 
@@ -18,7 +18,7 @@ pub(crate) struct Setting {
     pub(crate) features: usize,
     mean: Vec<f64>,
     covariance: Vec<f64>,
-    /// The c and, in `slopes`, the a of the formula.
+    /// The coefficients c of the formula; `slopes` contains the coefficients a.
     coefficients: Vec<f64>,
     slopes: Vec<f64>,
 }
@@ -49,8 +49,8 @@ impl Setting {
         exact_of(&game, value).expect("a game").values
     }
 
-    /// Explains with this number of draws, or the exact game for `None`. Returns `None` if the budget is too
-    /// small.
+    /// Returns an explanation with this number of draws per coalition, or in the exact game for `None`.
+    /// Returns `None` if the budget is too small.
     fn explain(
         &self,
         asked: &Request,
@@ -73,8 +73,8 @@ impl Setting {
         explainer.budget(asked.budget).seed(seed).explain(explicand).ok()
     }
 
-    /// Returns the mean of the model for features with mean `m` and covariance `c`; `None` is a covariance of
-    /// zero.
+    /// Returns the expected prediction for features with mean `m` and covariance `c`; `None` is a covariance
+    /// of zero.
     fn expected(&self, m: &[f64], c: Option<&[f64]>) -> f64 {
         let n = self.features;
         let linear: f64 = self.coefficients.iter().zip(m).map(|(c, m)| c * m).sum();
@@ -170,8 +170,8 @@ pub(crate) fn ratio(
     Some(reported / real)
 }
 
-/// Returns the methods that evaluate the game, each with a value that it supports, for these groups if
-/// needed.
+/// Returns the methods that evaluate the game, each with a value that the method supports. Values that
+/// require groups use `groups`.
 pub(crate) fn methods(groups: &Partition) -> Vec<(Method, Value)> {
     let values = || [Semivalue::Shapley.into(), Semivalue::Banzhaf.into(), Value::owen(groups.clone())];
     let named = |method: Method| {

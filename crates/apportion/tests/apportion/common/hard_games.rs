@@ -48,7 +48,7 @@ fn indicator(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// Returns the hard families with `n ≥ 8` players.
+/// Returns games that are designed to mislead samples, with `n ≥ 8` players.
 pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     let parts = n as f64;
     let mut rng = stream(n as u64, Purpose::Experiment, 1);
@@ -63,7 +63,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     let majority = votes.iter().sum::<u64>() / 2 + 1;
     games.push(textbook("weighted majority", WeightedVoting::new(majority, votes).unwrap()));
 
-    // v(S) = 1[0 ∈ S] max over the others in S: the sum over the steps of the maximum of 1[0 ∈ S, S
+    // v(S) = 1[0 ∈ S] max over the other players in S: the sum over the steps of the maximum of 1[0 ∈ S, S
     // intersects the top a].
     let worth: Vec<f64> =
         (0..n).map(|player| if player == 0 { 0.0 } else { 1.0 - 0.02 * player as f64 / parts }).collect();
@@ -79,7 +79,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         if row.contains(0) { row.members().map(|player| of[player]).fold(0.0, f64::max) } else { 0.0 }
     }));
 
-    // A veto player, and at least 1, 2 or 3 of the others.
+    // A coalition wins with a veto player and at least 1, 2 or 3 of the other players.
     for helpers in [1, 2, 3] {
         let mut shapley = vec![helpers as f64 / (parts * (parts - 1.0)); n];
         shapley[0] = 1.0 - helpers as f64 / parts;
@@ -91,18 +91,18 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         let family = ["all but one", "all but two"][missing - 1];
         games.push(hard(family, n, vec![1.0 / parts; n], move |row| indicator(row.size() + missing >= n)));
     }
-    // All but at most one of the first half of the players.
+    // A coalition wins with all but at most one of the first half of the players.
     let half = n / 2;
     let shapley = (0..n).map(|player| indicator(player < half) / half as f64).collect();
     games.push(hard("all but one of a half", n, shapley, move |row| {
         indicator(row.members().filter(|&player| player < half).count() + 1 >= half)
     }));
-    // All players except the first, who is a null player.
+    // A coalition wins with all players except the first, who is a null player.
     let shapley = (0..n).map(|player| indicator(player > 0) / (parts - 1.0)).collect();
     games.push(hard("unanimity of all but one player", n, shapley, move |row| {
         indicator(row.size() - usize::from(row.contains(0)) == n - 1)
     }));
-    // At least three of the first five players.
+    // A coalition wins with at least three of the first five players.
     let shapley = (0..n).map(|player| indicator(player < 5) / 5.0).collect();
     games.push(hard("three of five", n, shapley, |row| {
         indicator((0..5).filter(|&p| row.contains(p)).count() >= 3)
@@ -164,7 +164,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         let bonus = row.contains(0) && row.contains(1) && !row.contains(2) && !row.contains(3);
         row.members().map(|player| of[player]).sum::<f64>() + 3.0 * indicator(bonus)
     }));
-    // Additive, except for the coalition of one player.
+    // Additive, except for the coalition that contains only the first player.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + if player == 0 { 5.0 / parts } else { -5.0 / (parts * (parts - 1.0)) }
@@ -175,7 +175,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() == 1 && row.contains(0))
     }));
-    // Additive, except for the coalition without the last player.
+    // Additive, except for the coalition of all players but the last.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + if player + 1 == n { -5.0 / parts } else { 5.0 / (parts * (parts - 1.0)) }
@@ -186,7 +186,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() + 1 == n && !row.contains(n - 1))
     }));
-    // Nearly additive, with interactions of three neighbours that are a thousandth in size.
+    // Nearly additive: interactions of three neighbours are a thousand times smaller.
     let shapley = (0..n).map(|player| amounts[player] + 0.003 / 3.0).collect();
     let of = amounts.clone();
     games.push(hard("nearly additive", n, shapley, move |row| {
@@ -218,7 +218,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<SolvedGame> {
     games
 }
 
-/// Returns the smooth families with n players.
+/// Returns smooth games with `n` players.
 pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     let mut rng = stream(n as u64, Purpose::Experiment, 2);
     let smooth = |known: SolvedGame| SolvedGame { is_smooth: true, ..known };
@@ -234,8 +234,8 @@ pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     // (Σ a)³: φ_i is the integral of the derivative of the multilinear extension.
     let amounts: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.5)).collect();
     let shapley = by_integral(n, |player, q| {
-        // E[(a + X)³ − X³] = 3 a E X² + 3 a² E X + a³, where X is the sum of the others, each present with
-        // probability q.
+        // E[(a + X)³ − X³] = 3 a E X² + 3 a² E X + a³, where X is the sum over the other players, each
+        // present with probability q.
         let others = || (0..n).filter(move |&other| other != player);
         let mean: f64 = others().map(|other| q * amounts[other]).sum();
         let variance: f64 = others().map(|other| q * (1.0 - q) * amounts[other].powi(2)).sum();
@@ -246,7 +246,7 @@ pub(crate) fn smooth_games(n: usize) -> Vec<SolvedGame> {
     games.push(smooth(hard("a cube", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>().powi(3)
     })));
-    // The product of 1 + b over S.
+    // The product of the members' factors.
     let factors: Vec<f64> = (0..n).map(|_| rng.random_range(-0.4..0.5f64).exp()).collect();
     let shapley = by_integral(n, |player, q| {
         (0..n)

@@ -25,7 +25,7 @@ pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
-/// Returns the value with this name, for these groups if it requires groups.
+/// Returns the value with this name. Values that require groups use `groups`.
 pub(crate) fn value_in(name: &str, groups: &Partition) -> Value {
     let concept: SolutionConcept = name.parse().expect("a name");
     let groups = concept.needs_partition().then(|| groups.clone());

@@ -17,7 +17,8 @@ pub(crate) fn all() -> Estimators {
     let late = Semivalue::beta_shapley(1.0, 4.0).expect("positive parameters");
     let banzhaf = KernelBanzhaf::default();
     let unpaired = banzhaf.clone().with_pairing(Pairing::Unpaired);
-    // For up to 100 players pairs help at about p = 0.45, and from 7 players on they do not at about p = 0.3.
+    // Pairing helps for up to 100 players at about p = 0.45; at about p = 0.3, it does not help from 7
+    // players on.
     let weighted = |p: f64| KernelBanzhaf::weighted(p).expect("a probability");
     let nested = NestedPermutation::new(Semivalue::Shapley).expect("a value with orders");
     vec![
@@ -81,8 +82,8 @@ pub(crate) fn of_surrogates() -> Estimators {
     ]
 }
 
-/// Returns whether an estimate converges at the rate of means as the sample grows: not if a model is
-/// evaluated on the data it was fitted to.
+/// Returns whether the error of this estimator falls at the rate of a mean as the sample grows. It does not
+/// if the estimator evaluates a model on the data that the model was fitted to.
 pub(crate) fn is_consistent(name: &str) -> bool {
     !["odd-shap", "regression-msr", "proxy-shap-adjusted"].contains(&name)
 }

@@ -40,7 +40,7 @@ pub(crate) fn graphs() -> Vec<Graph> {
         Graph::complete(7),
         edges(2, &[]),
         edges(5, &[]),
-        // A ring, a line and a single node, all disconnected: balls that close up.
+        // A ring, a line and a single node, not connected with each other. On the ring, balls close up.
         edges(10, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (6, 7), (7, 8), (8, 9)]),
         // Two parts, one of them a star with its centre last.
         edges(11, &[(0, 1), (1, 2), (10, 3), (10, 5), (10, 7), (10, 9), (4, 6), (6, 8)]),
@@ -59,8 +59,8 @@ pub(crate) fn c_shapley(order: usize) -> impl Iterator<Item = GraphValue> {
         .flat_map(move |coefficients| OUTSIDE.map(|outside| of(coefficients).with_outside(outside)))
 }
 
-/// Compares a value with its definition, its count with the number of evaluations, and checks the reported
-/// counts.
+/// Compares a value with its definition, and the number of coalitions with the number of evaluations; also
+/// checks the reported counts.
 pub(crate) fn check(graph: &Graph, game: &dyn Game, value: &GraphValue) {
     let what = format!("{value} on {graph:?}");
     let expected = value.enumerate(game, graph).unwrap();

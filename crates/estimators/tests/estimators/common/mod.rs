@@ -18,15 +18,15 @@ use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Returns independent uniform values for all coalitions, around a number: multiples of 1/1024, so that a
-/// number up to 2³⁰ costs no precision.
+/// Returns a game with an independent uniform value for each coalition, around the number `around`. Values
+/// are multiples of 1/1024, so that a number up to 2³⁰ costs no precision.
 pub(crate) fn random_table(players: usize, outputs: usize, around: f64, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| around + f64::from(rng.random_range(-1024..1024)) / 1024.0);
     TabulatedGame::new(values.collect(), outputs).expect("a full table")
 }
 
-/// Returns this value in these groups, which are ignored for semivalues of players.
+/// Returns the value in these groups, which are ignored for semivalues of players.
 pub(crate) fn in_groups(concept: &SolutionConcept, groups: &Partition) -> Value {
     let groups = concept.needs_partition().then(|| groups.clone());
     Value::from_concept(concept.clone(), groups, None).expect("a value without a graph")
@@ -66,8 +66,8 @@ pub(crate) fn choose(n: usize, s: usize) -> f64 {
     (0..s).fold(1.0, |choose, j| choose * (n - j) as f64 / (j + 1) as f64)
 }
 
-/// Returns the value of a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)` times
-/// its coefficient.
+/// Returns the values for a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)`
+/// times the term's coefficient.
 pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     let mut values = vec![0.0; game.players()];
     for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
@@ -77,9 +77,9 @@ pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     values
 }
 
-/// Returns a coalitional value of a sum of unanimity games. A term's coefficient is shared by the groups that
-/// it intersects, and a group's share by its members in the term: each gets the moment of the joining
-/// distribution for the event that all others are present.
+/// Returns the coalitional values for a sum of unanimity games. The coefficient of a term is shared by the
+/// groups that the term intersects, and a group's share by its members in the term. Each group or member gets
+/// the probability that all others are present, which is a moment of the joining distribution.
 pub(crate) fn of_terms_in_groups(
     game: &SumOfUnanimity,
     partition: &Partition,
@@ -101,7 +101,7 @@ pub(crate) fn of_terms_in_groups(
     values
 }
 
-/// Returns v(S), k numbers.
+/// Returns v(S), one number per output.
 pub(crate) fn value_of(game: &dyn Game, coalition: &Coalition) -> Vec<f64> {
     let mut batch = Coalitions::new(game.players());
     batch.push(coalition.view());
@@ -137,7 +137,7 @@ pub(crate) fn runs(
     (0..seeds).map(|seed| estimator.estimate(game, budget, seed).expect("an estimate")).collect()
 }
 
-/// Returns the values of [`runs`].
+/// Returns the values of the explanations of [`runs`].
 pub(crate) fn values(estimator: &dyn Estimator, game: &dyn Game, budget: usize, seeds: u64) -> Vec<Vec<f64>> {
     runs(estimator, game, budget, seeds).into_iter().map(|run| run.values).collect()
 }
@@ -170,7 +170,7 @@ pub(crate) fn assert_unbiased(runs: &[Vec<f64>], truth: &[f64], errors: f64, wha
     }
 }
 
-/// Counts the values within 1.96 standard errors of the truth.
+/// A count of the values within 1.96 standard errors of the truth.
 #[derive(Default)]
 pub(crate) struct Coverage {
     inside: usize,
@@ -189,8 +189,8 @@ impl Coverage {
         self.inside as f64 / self.all as f64
     }
 
-    /// Computes the coverage of a semivalue for one random game of `players` per seed; skips results without
-    /// standard errors.
+    /// Computes the coverage for a semivalue over random games with `players` players, one for each seed;
+    /// skips results without standard errors.
     pub(crate) fn of_random_games(
         estimator: &dyn Estimator,
         (players, terms): (usize, usize),
@@ -225,7 +225,7 @@ pub(crate) fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send
 pub(crate) const DRAWS: [Draws; 5] =
     [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
 
-/// Returns the draws of the samplers, with repetitions.
+/// Returns a sample, in which repeated draws are not merged.
 pub(crate) fn sample(
     draws: Draws,
     distribution: SizeDistribution,
@@ -362,7 +362,7 @@ pub(crate) fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -
     (explicand, background.with_weights(&weights).expect("positive weights"))
 }
 
-/// A model of products and sums.
+/// Computes a model of products and sums of the features.
 pub(crate) fn products(row: &[f64]) -> f64 {
     row.windows(2).map(|two| two[0] * two[1]).sum::<f64>() + row[0] + 5.0
 }
@@ -372,8 +372,8 @@ pub(crate) fn untouched(players: usize) -> impl Game {
     ByBatch(players, |_: &Coalitions, _: &mut [f64]| panic!("nothing is to be asked"))
 }
 
-/// A game with several outputs for any number of players: an interaction game, its square, and its difference
-/// from a number.
+/// A game with three outputs for any number of players: a sum of unanimity games, its square, and its
+/// difference from a number.
 pub(crate) struct Several(pub(crate) SumOfUnanimity, pub(crate) f64);
 
 impl Game for Several {

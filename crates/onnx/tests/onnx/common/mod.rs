@@ -155,12 +155,13 @@ pub(crate) fn one_node(
     file(vec![value("x", elements, dimensions)], vec![output], vec![node], weights)
 }
 
-/// A network that doubles two columns.
+/// Returns the file of a network that doubles two columns.
 pub(crate) fn doubling() -> Vec<u8> {
     one_node(DataType::FLOAT, &["N", "2"], node("Add", "x x", "y"), vec![])
 }
 
-/// A network that averages the two-dimensional embeddings of three tokens from a vocabulary of four.
+/// Returns the file of a network that averages the two-dimensional embeddings of three tokens from a
+/// vocabulary of four.
 pub(crate) fn embedding(elements: DataType) -> Vec<u8> {
     let mean = with_integer(with_integers(node("ReduceMean", "e", "y"), "axes", &[1]), "keepdims", 0);
     file(

@@ -1,4 +1,4 @@
-//! Synthetic results.
+//! Synthetic results for figures.
 
 use apportion_plots::{
     Batch, Certified, Explained, Form, Gathering, Heading, InterimCheck, Kind, Medium, Member,
@@ -11,11 +11,11 @@ pub(crate) struct Results {
     pub(crate) outputs: Vec<String>,
     pub(crate) ids: Option<Vec<String>>,
     pub(crate) rows: usize,
-    /// φ: rows × players × outputs.
+    /// The attributions φ: rows × players × outputs.
     pub(crate) values: Vec<f64>,
-    /// One per value, or empty.
+    /// The standard errors, one per value, or empty.
     pub(crate) std_errors: Vec<f64>,
-    /// Rows × players.
+    /// The inputs of the players: rows × players.
     pub(crate) inputs: Vec<f64>,
     /// The categories of the first feature.
     pub(crate) words: Vec<String>,

@@ -1,4 +1,4 @@
-//! A check that a text is well-formed XML.
+//! Checks that a text is well-formed XML.
 
 /// Checks that tags are closed in order, attributes are quoted and unique, special characters are escaped,
 /// and all characters are allowed in XML. The error describes the problem.

@@ -5,8 +5,8 @@ use std::ops::Range;
 mod numbers;
 mod pieces;
 
-/// Half of the time applies a byte mutation of libFuzzer, otherwise changes one of the numbers in the text,
-/// or one of its pieces.
+/// Applies a byte mutation of libFuzzer half of the time, and otherwise changes one of the numbers or one of
+/// the pieces of the text.
 pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let random = seed as usize / 4;
     let changed = match seed % 4 {

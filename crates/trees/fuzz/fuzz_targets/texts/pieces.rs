@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{scatter, with};
 
-/// Returns the text with one of its pieces removed, duplicated or replaced by another; `None` if there is no
-/// piece.
+/// Returns the text with one of its pieces removed, duplicated or replaced with another; `None` if there is
+/// no piece.
 pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     let is_json = matches!(text.first(), Some(b'[' | b'{'));
     let pieces = if is_json { elements(text) } else { words(text) };
@@ -27,7 +27,8 @@ pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     })
 }
 
-/// Extends a piece by the separator that follows it, or by the one before it if it is the last.
+/// Extends a piece by the separator that follows it, or by the preceding separator if the piece is the last
+/// one.
 fn with_separator(text: &[u8], piece: Range<usize>) -> Range<usize> {
     let parts = |byte: Option<&u8>| matches!(byte, Some(b',' | b' ' | b'\n'));
     if parts(text.get(piece.end)) {

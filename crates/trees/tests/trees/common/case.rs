@@ -36,7 +36,7 @@ pub fn semivalues(players: usize) -> Vec<Semivalue> {
     ]
 }
 
-/// Returns values of features in these groups, and of the groups.
+/// Returns values for the features in these groups, and for the groups themselves.
 pub fn in_groups(groups: &Partition) -> Vec<Value> {
     let by_size = |players: usize| semivalues(players).pop().unwrap();
     let pair = |between: &Semivalue, within: &Semivalue| CoalitionalValue {
@@ -66,7 +66,8 @@ pub fn in_groups(groups: &Partition) -> Vec<Value> {
 /// The name of an oracle's settings, the oracle, and its tolerance.
 pub type NamedOracle<'a> = (String, Box<dyn Exact + 'a>, f64);
 
-/// The value of a coalition of features for a row: one number per output.
+/// A function that computes the value of a coalition for a row: one number per output. The coalition is a
+/// function that returns whether a feature is present.
 type CoalitionValue<'a> = &'a dyn Fn(&dyn Fn(usize) -> bool) -> Vec<f64>;
 
 /// The trees of a model.
@@ -112,7 +113,8 @@ impl Case {
         Self::from_rules(random, Rules::Nodes(trees), ensemble, features, rows)
     }
 
-    /// Creates a case with random trees on some features, with outputs in turn.
+    /// Creates a case with random trees that split on some of the features. The trees are assigned to the
+    /// outputs in turn.
     pub fn random(
         random: &mut Random,
         (features, players): (usize, &[usize]),
@@ -221,8 +223,8 @@ impl Case {
         values
     }
 
-    /// Returns the interaction indices, which are expected second differences; `None` for a value without
-    /// pairs.
+    /// Returns the matrix of the interaction indices of pairs, which are expected second differences; `None`
+    /// for a value without interactions.
     fn pairs(&self, value: &Value, diagonal: Diagonal, game: &TabulatedGame) -> Option<Vec<f64>> {
         match value {
             Value::Semivalue(value) => Some(matrix(value, diagonal, &self.players(), self.features, game)),
@@ -390,13 +392,13 @@ impl Case {
     }
 }
 
-/// Returns one base score per output, in steps.
+/// Returns one base score per output, at equal steps.
 fn base_scores(trees: &[TreeSpec]) -> Vec<f32> {
     let outputs = trees.iter().map(|tree| tree.output + 1).max().unwrap_or(1);
     (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect()
 }
 
-/// Returns the matrix of `count` players for a game in which only those in `players` take part.
+/// Returns the interaction matrix of `count` players for a game in which only those in `players` take part.
 pub fn matrix(
     value: &Semivalue,
     diagonal: Diagonal,
@@ -455,7 +457,8 @@ pub fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// Compares the indices of a model with those of a game of some of its players, in the order of `players`.
+/// Compares the interaction indices of a model with the indices of a game of some of its players, in the
+/// order of `players`.
 fn same_indices(what: &str, got: &Interactions, expected: &Interactions, players: &[usize]) {
     let largest = |numbers: &[f64]| numbers.iter().fold(1.0f64, |largest, number| number.abs().max(largest));
     let ends = [expected.base(), expected.predictions(), expected.values()].map(largest);

@@ -11,9 +11,10 @@ pub enum Node {
 
 #[derive(Debug, Clone)]
 pub enum Test {
-    /// Goes left iff the value is at most `threshold`; `missing` determines missing values.
+    /// A split that goes left iff the value is at most `threshold`; `missing` determines the treatment of
+    /// missing values.
     AtMost { threshold: f64, missing: Missing, default_left: bool },
-    /// Goes left iff the value is a member.
+    /// A split that goes left iff the value is a member of this set.
     In(Vec<u32>),
 }
 
@@ -127,7 +128,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Adds a node and everything below it, and returns its number as a child.
+    /// Adds a node and everything below it, and returns the number by which its parent refers to it.
     fn take(&mut self, node: &Node) -> i64 {
         match node {
             Node::Split { feature, test, left, right } => {

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 pub use self::files::*;
 
-/// Returns the path of a model file, or of a file with results of its library. They belong to the crate that
-/// reads models.
+/// Returns the path of a model file, or of a file with results of its library. These files belong to the
+/// crate that reads models.
 pub fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
 }
@@ -58,8 +58,8 @@ impl Random {
 }
 
 impl TreeSpec {
-    /// Returns the path-dependent expectation of the tree if the `present` features are those of `row`, by
-    /// its definition.
+    /// Returns the path-dependent expectation of the tree if the `present` features have the values of `row`,
+    /// by definition.
     pub fn path_dependent(&self, row: &[f64], present: impl Fn(usize) -> bool + Copy) -> f64 {
         self.expectation(0, &self.covers(), row, present)
     }

@@ -11,7 +11,7 @@ use apportion_values::{Semivalue, Value};
 use crate::common::case::{close, in_groups, matrix, semivalues};
 use crate::common::{Random, coded, json_fixture, model, numbers};
 
-/// Models with splits on combinations of features.
+/// The names of models with splits on combinations of features.
 const JOINT: [&str; 3] = ["combined", "combined_classes", "all_combined"];
 
 const ALONE: [&str; 5] = ["words", "simple", "kinds", "classes", "depthwise"];
@@ -88,8 +88,8 @@ fn values_of_the_marginal_game_are_those_of_its_definition() {
     }
 }
 
-/// Many rows use tables, and a single baseline uses quadrature; the trees on combinations are walked in
-/// addition.
+/// Many rows use tables, and a single baseline uses quadrature; trees with splits on combinations are walked
+/// in both cases.
 #[test]
 fn many_rows_have_the_values_of_each_alone_and_add_up() {
     for name in JOINT {

@@ -1,4 +1,4 @@
-//! treelite dumps: the values equal those of the model in its own format.
+//! treelite dumps: the values equal the values of the model in its own format.
 
 use apportion_games::Rows;
 use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
