@@ -75,7 +75,7 @@ def test_models_of_texts_that_fail():
         apportion.explain_text(lambda texts: {}["no such thing"], "a b")
     with pytest.raises(apportion.ModelError, match="shape"):
         apportion.explain_text(lambda texts: np.zeros(3), "a b")
-    with pytest.raises(apportion.ModelError, match="neither"):
+    with pytest.raises(apportion.ModelError, match="is not callable and has no predict method"):
         apportion.explain_text(7, "a b")
 
 

@@ -183,7 +183,7 @@ mod tests {
             (b"network", ("\"c0\"", "\"c1\""), "trained on a pima.csv with SHA-256 c1, expected c0"),
             (b"network", ("\"file\": \"pima.csv\"", "\"file\": \"a.csv\""), "not trained on pima.csv"),
             (b"network", ("pima_mlp.onnx", "gone.onnx"), "cannot read"),
-            (b"network", ("\"version\": 1", "\"version\": 2"), "of version 2"),
+            (b"network", ("\"version\": 1", "\"version\": 2"), "has version 2, expected 1"),
             (b"network", ("\"seed\": 3", "\"seed\": -3"), "not a valid index of networks"),
             (b"network", ("\"name\": \"pima_mlp\"", "\"name\": \"other\""), "not trained yet"),
         ];

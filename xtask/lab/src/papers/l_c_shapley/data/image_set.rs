@@ -157,7 +157,7 @@ mod tests {
         let error =
             |rows, classes| ImageSet::from_bytes(&file, rows, (3, 2), classes).unwrap_err().to_string();
         assert!(error(3, &["a", "b"]).contains("2 images, expected 3"));
-        assert!(error(2, &["a"]).contains("no class"));
+        assert!(error(2, &["a"]).contains("the class of an image is out of range"));
     }
 
     #[test]
@@ -168,7 +168,9 @@ mod tests {
         assert!(error(TWO, 3, 2).contains("2 images, expected 3"));
         assert!(error(TWO, 2, 1).contains("13 columns, expected 4"));
         assert!(error(&TWO.replace("8,9", "8,11"), 2, 2).contains("invalid pixel value 11"));
-        assert!(error(&TWO.replace("8,9", "8,x"), 2, 2).contains("no number"));
-        assert!(error(&TWO.replace("10,1\n", "10,2\n"), 2, 2).contains("no class"));
+        assert!(error(&TWO.replace("8,9", "8,x"), 2, 2).contains("\"x\" is not a number"));
+        assert!(
+            error(&TWO.replace("10,1\n", "10,2\n"), 2, 2).contains("the class of an image is out of range")
+        );
     }
 }
