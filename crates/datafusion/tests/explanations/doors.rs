@@ -12,6 +12,7 @@ use datafusion_common::arrow::array::{
 };
 use datafusion_common::arrow::compute::cast;
 use datafusion_common::arrow::datatypes::{DataType, Field, Float64Type, Schema, TimeUnit};
+use datafusion_common::arrow::error::ArrowError;
 use serde_json::Value;
 
 fn float(cell: &Value) -> Option<f64> {
@@ -61,7 +62,7 @@ fn answer(model: &Path, columns: &[Value]) -> Option<Vec<f64>> {
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
     let explainer = BatchExplainer::from_file(model.display().to_string()).unwrap().build().unwrap();
     let mut found = Vec::new();
-    for batch in explainer.explain_batches([batch]) {
+    for batch in explainer.explain_batches([Ok::<_, ArrowError>(batch)]) {
         let batch = batch.ok()?;
         found.extend(batch.column_by_name("prediction")?.as_primitive::<Float64Type>().values());
     }
