@@ -204,8 +204,11 @@ fn calls_that_do_not_fit_are_refused_when_a_query_is_planned() {
         (refused(&explain_one, &[]), ", got 0"),
         (refused(&explain, &with_model(diabetes(), 1)), "explain requires 10 arguments after the model"),
         (
-            refused(&explain_one, &[vec![text("tall")], vec![number(0.0); 9]].concat()),
-            "argument 1 of explain_one (\"age\") has the type Utf8; expected integers",
+            refused(
+                &explain_one,
+                &[vec![ColumnarValue::Scalar(ScalarValue::Date32(Some(7)))], vec![number(0.0); 9]].concat(),
+            ),
+            "argument 1 of explain_one (\"age\") has the type Date32; expected integers",
         ),
         (
             refused(
