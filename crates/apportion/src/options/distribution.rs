@@ -78,14 +78,14 @@ impl Distribution {
     pub fn check(&self, game: GameName) -> Result<(), OptionError> {
         let drawn = [GameName::Gaussian, GameName::Copula, GameName::Empirical];
         let empirical = &[GameName::Empirical][..];
-        let mut given = vec![
+        let given = [
             ("draws", self.draws.is_some(), &drawn[..]),
             ("bandwidth", self.bandwidth.is_some(), empirical),
             ("share", self.share.is_some(), empirical),
             ("variant", self.variant.is_some(), empirical),
+            #[cfg(feature = "conditional")]
+            ("fallback", self.fallback.is_some(), &[GameName::Frequency][..]),
         ];
-        #[cfg(feature = "conditional")]
-        given.push(("fallback", self.fallback.is_some(), &[GameName::Frequency]));
         match given.into_iter().find(|(_, is_given, games)| *is_given && !games.contains(&game)) {
             Some((option, _, games)) => Err(OptionError::Game {
                 option,

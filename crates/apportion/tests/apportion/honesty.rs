@@ -170,7 +170,7 @@ fn certificates_of_other_values_hold_on_such_games() {
 #[test]
 fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
     // Four players get a bonus if all of them are present. Under this weighted Banzhaf value, the probability
-    // of that event is 0.8%, so many samples look additive.
+    // of that event is 0.8%, and many samples therefore look additive.
     let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
     let value: Value = Semivalue::weighted_banzhaf(0.3).unwrap().into();
     let truth = value.enumerate(&*known.game).unwrap().values;
