@@ -105,8 +105,8 @@ impl CheckpointFile {
         let mut stored = Stored::new(&request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        // Decided before the file is written: a file that appears later belongs to another run. Without locks,
-        // no file is held, so existence is all that can be tested.
+        // Decided before the file is written: a file that appears later belongs to another run. Without
+        // locks no file is held, so only its existence can be tested.
         let is_new = match cfg!(unix) {
             true => held.is_none(),
             false => destination.is_some_and(|destination| destination.replaces().is_none()),
