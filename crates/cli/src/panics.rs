@@ -3,7 +3,7 @@
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 
-/// Silences the message of a panic that is turned into an error.
+/// Silences the message of a panic that is converted into an error.
 pub(crate) fn leave_out_guarded() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

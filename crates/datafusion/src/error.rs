@@ -24,7 +24,7 @@ pub enum BatchError {
     /// The model named in a query cannot be used.
     #[error("{function}: the model {path:?}: {problem}")]
     InQuery {
-        /// The function.
+        /// The name of the function.
         function: String,
         /// The name of the model in the query.
         path: String,
@@ -72,7 +72,7 @@ pub enum BatchError {
     Cell {
         /// The column or the argument.
         place: String,
-        /// The problem found.
+        /// The problem with the cell.
         problem: CellError,
     },
     /// Columns to keep do not exist.
@@ -86,7 +86,7 @@ pub enum BatchError {
     /// Two columns of the results would have the same name.
     #[error("the results would contain two columns {name:?}; rename the kept one, or use Layout::Lists")]
     SameResult {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
     /// Two players have the same name, although each is a field of the result.
@@ -95,7 +95,7 @@ pub enum BatchError {
          feature_names"
     )]
     SamePlayer {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
     /// The number of names differs from the number of features or outputs.
@@ -127,7 +127,7 @@ pub enum BatchError {
         if *after_model { " after the model" } else { "" }, listed(features)
     )]
     Arguments {
-        /// The function.
+        /// The name of the function.
         function: String,
         /// Number of arguments passed.
         actual: usize,
@@ -144,7 +144,7 @@ pub enum BatchError {
          a, b, …); it is read when the query is planned, so columns and function results are not supported"
     )]
     NoModel {
-        /// The function.
+        /// The name of the function.
         function: String,
     },
     /// The lists of a batch would exceed the maximum length.
@@ -176,7 +176,7 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// Converts to an error of query planning.
+    /// Converts the error to an error of query planning.
     pub(crate) fn in_plan(self) -> DataFusionError {
         DataFusionError::Plan(self.to_string())
     }
@@ -189,7 +189,7 @@ impl From<GameError> for BatchError {
     }
 }
 
-/// Converts to an error of query execution.
+/// Converts the error to an error of query execution.
 impl From<BatchError> for DataFusionError {
     fn from(error: BatchError) -> Self {
         Self::External(Box::new(error))

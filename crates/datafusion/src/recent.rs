@@ -26,7 +26,7 @@ struct Entry {
 impl Recent {
     pub(crate) fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        // At least two, for queries with two calls with different arguments.
+        // Keep at least two results, for queries with two calls that have different arguments.
         Self { results: Mutex::default(), most: threads.max(2) }
     }
 

@@ -139,7 +139,7 @@ def test_no_row_of_a_table_in_several_arrays_is_lost():
     assert [batch.num_rows for batch in _workers.batches_of(table.slice(0, 0))] == [0]
 
     class Large:
-        # Like a table whose strings do not fit into one array.
+        # Imitate a table whose strings do not fit into one array.
         schema = table.schema
 
         def combine_chunks(self):

@@ -12,7 +12,8 @@ import pytest
 
 import apportion
 
-# Seconds. Each call would take many times as long; the limit is generous since test machines are busy.
+# Maximum time in seconds. Each call would take many times as long, but the limit is generous, because test
+# machines are busy.
 _PATIENCE = 60
 _BEGUN = 0.3
 

@@ -214,7 +214,7 @@ def test_further_rows_may_have_cells_that_the_background_lacks(table):
     assert explanation.additivity_gap() < 1e-12
 
 
-# Pipelines as functions and exact, and trees.
+# Pipelines, as functions and as exact sums of trees, and trees.
 
 COUNT = 60
 

@@ -119,7 +119,7 @@ fn read(
         None => RowOptions { texts: Some(texts), ..columns.all() },
     };
     rows::each_block(path, &wanted, |block| {
-        // Taking the block also takes the names and the number of columns, which only the first block needs.
+        // Taking the block removes its names and number of columns, but only the first block needs them.
         sender
             .send(Message::Rows(std::mem::take(block)))
             .map_err(|_| anyhow!("the receiver of the rows has stopped"))

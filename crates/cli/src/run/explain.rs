@@ -362,7 +362,7 @@ fn program(command: &str) -> String {
 /// reused. The program may depend on more than the files named in its command.
 struct Stored<'a> {
     rows: Vec<(usize, &'a Explanation)>,
-    /// Whether the base value has been compared, which takes a prediction for each background row.
+    /// Whether the base value has been compared, which requires a prediction for each background row.
     has_base: bool,
 }
 

@@ -10,7 +10,8 @@ use crate::messages;
 pub(crate) struct Warnings {
     rows: usize,
     undetermined: usize,
-    /// The evaluations, rank and unknowns of the first row whose values were undetermined.
+    /// For the first row whose values are undetermined: the number of evaluations, the rank, and the number
+    /// of unknowns.
     first: Option<(usize, usize, usize)>,
     inaccurate: usize,
     /// The reason why the first run without the requested accuracy stopped.
@@ -18,7 +19,7 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// Adds rows.
+    /// Updates the warnings with the explanations of more rows.
     pub(crate) fn add(&mut self, explanations: &[Explanation]) {
         self.rows += explanations.len();
         for Explanation { evaluations, diagnostics, certificate, .. } in explanations {

@@ -107,7 +107,7 @@ fn batches_workers_and_threads_change_no_byte() {
     ] {
         assert_eq!(explain(more), expected, "{more:?}");
     }
-    // A process that dies repeatedly.
+    // This process dies repeatedly.
     let dying = server("[ $batch = 9 ] && exit 3");
     let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3", "--predict-batch", "5"];
     assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), expected);
@@ -195,7 +195,8 @@ fn what_a_program_does_wrong_is_said_in_a_line() {
             "echo loading the model; sleep 1000".to_owned(),
             "line 1 of the program's output is \"loading the model\"",
         ),
-        // Either too many outputs or outputs before the rows were read, whichever is detected first.
+        // The message reports either too many outputs or outputs before the rows were read, whichever is
+        // detected first.
         ("yes ''".to_owned(), "; it must "),
         ("echo nan; echo; sleep 1000".to_owned(), "output 0 of row 0 is NaN"),
     ] {
@@ -327,7 +328,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
 fn a_program_reads_infinite_values_and_quoted_texts() {
     let case = Case::new();
     fs::write(case.path("rows.csv"), "a,b\n-inf,\"x, y\"\n3,z\n").unwrap();
-    // Returns a different number for each row that arrives unchanged.
+    // The program returns a different number for each row that arrives unchanged.
     let program = "read header; while read count; do while [ $count -gt 0 ]; do read line; v=0; \
                    [ \"$line\" = '-inf,\"x, y\"' ] && v=1; [ \"$line\" = 3,z ] && v=2; echo $v; \
                    count=$((count - 1)); done; echo; done";

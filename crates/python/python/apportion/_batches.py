@@ -35,11 +35,11 @@ MOST_ROWS = 1 << 16
 
 
 class BatchExplainer:
-    """Explains Arrow record batches with an `Explainer`, in a fixed layout of results. It can be pickled, so
-    that data engines can send it to their workers.
+    """Explains Arrow record batches with an `Explainer`, in a fixed layout of results. A `BatchExplainer` can
+    be pickled, so that data engines can send it to their workers.
 
-    model: a model as in `Explainer`, or an `Explainer`, which has its background and options already.
-    background: as in `Explainer`. All batches are explained with the same one.
+    model: a model as in `Explainer`, or an `Explainer`, which already has its background and options.
+    background: as in `Explainer`, and the same for all batches.
     keep: the name of a column of the batches that is copied to the results, or a list of names (default:
         none).
     layout: "columns" (the default) for a column for each player, or "lists" for one list of values for each
@@ -47,8 +47,8 @@ class BatchExplainer:
     interactions: whether the results are the interaction indices of all pairs (default False): a column `a ×
         b` for each pair, in addition to those of single players, `a`.
 
-    All other options are those of `Explainer`. Raises UsageError for invalid options, and otherwise what
-    `Explainer` raises.
+    All other options are those of `Explainer`. Raises UsageError for invalid options, and the errors of
+    `Explainer`.
 
     >>> import numpy as np, pyarrow, apportion
     >>> explainer = apportion.BatchExplainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)),
@@ -144,15 +144,15 @@ class BatchExplainer:
         return {**self.__dict__, "_prepared": None}
 
     def with_threads(self, threads: int | None) -> BatchExplainer:
-        """Returns the same explainer with a number of threads (None: as `set_threads` specifies)."""
+        """Returns a copy of the explainer with this number of threads (None: as `set_threads` specifies)."""
         other = copy.copy(self)
         other.explainer = copy.copy(self.explainer)
         other.explainer.threads, other.explainer.progress = threads, False
         return other
 
     def with_inputs(self) -> BatchExplainer:
-        """Returns the same explainer with the layout "lists" and results that also contain the features, as
-        summaries require.
+        """Returns a copy of the explainer with the layout "lists" and results that also contain the features,
+        as summaries require.
         """
         other = copy.copy(self)
         other.layout, other._has_inputs = "lists", True
@@ -190,8 +190,8 @@ class BatchExplainer:
         known), and `evaluations`. With `until`, `stopped_by` follows: "tolerance" if the accuracy is
         certified. The metadata contain, as `apportion`, the version of the schema and the request, as JSON.
 
-        Raises DataError if the columns are not those of the model, or if two columns of the results would
-        have the same name.
+        Raises DataError if the columns do not match the features of the model, or if two columns of the
+        results would have the same name.
         """
         pyarrow = imported("pyarrow", "pip install pyarrow")
 
@@ -309,8 +309,8 @@ class BatchExplainer:
                 "memory": None if before is None or after is None else after - before}
 
     def _prepare(self, given: Any) -> tuple[list[str], int, str, bool]:
-        """Returns the names of the players, the number of outputs, the method, and whether it estimates, for
-        batches with these columns.
+        """Returns the names of the players, the number of outputs, the method, and whether values are
+        estimates, for batches with these columns.
         """
         explainer = self.explainer
         columns = self._columns(given.names)
@@ -448,8 +448,8 @@ def explain_batches(
         table.
     model, background, keep, layout, interactions: as in `BatchExplainer`, and so are all other options.
 
-    Returns an iterator of record batches with the values. Raises what `BatchExplainer` raises, and DataError
-    for batches that do not match the model.
+    Returns an iterator of record batches with the values. Raises the errors of `BatchExplainer`, and
+    DataError for batches that do not match the model.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})

@@ -1,4 +1,4 @@
-"""Class labels, and their numbers in a model."""
+"""Class labels, and their indices in a model."""
 from __future__ import annotations
 
 import sys
@@ -83,7 +83,7 @@ class Classes:
                     else None)
         if key in self._exact:
             return self._exact[key]
-        # A boolean is the same as 0 or 1 only if these, or booleans, are all classes.
+        # A boolean matches 0 or 1 only if all classes are 0, 1 or booleans.
         if isinstance(label, bool) and not {_number(other) for other in self.labels} <= {0, 1}:
             number = None
         places = None if number is None else self._numbers.get(number)

@@ -23,7 +23,7 @@ _Key: TypeAlias = int | slice | AnyArray
 _FORMS: tuple[Form, ...] = ("index", "remainder")
 # The axes of each array, in order. Matrices of interactions have two axes of players.
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
-# Extensions of formats that an explanation is not saved in.
+# Extensions of formats in which an explanation cannot be saved.
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html",
                   ".svg", ".png", ".pdf")
 
@@ -395,7 +395,7 @@ class Explanation:
         """Returns a report as a single HTML file, which opens in any browser without a network. Notebooks
         show it.
 
-        path: the path of a file that it is written to (default None: it is not written).
+        path: the path of the file to write (default None: no file is written).
         interactions: the explanation of the same rows with `interactions=True` (default None).
         title: the title (default None: that of the explanation).
         seed: the seed of the sample of rows that the page stores if there are many (default 0).

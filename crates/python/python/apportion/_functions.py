@@ -24,7 +24,7 @@ _TOLERANCE_OF_SINGLE = 1e-4
 
 
 class Function:
-    """A model as a function from rows × features to rows × outputs numbers, which it returns flat.
+    """A model as a function of rows × features numbers. It returns rows × outputs numbers as a flat array.
 
     The model is called with tables of the library of the background, with the same columns, types and cells
     (`schema`).

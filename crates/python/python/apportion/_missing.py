@@ -114,7 +114,7 @@ class Cells:
         """Returns the codes of a column of numbers, those of NaN included."""
         missing = np.isnan(values)
         if self.is_exact and not self.of_numbers:
-            # A number is not the category that its digits spell.
+            # A number does not match the category that its digits spell.
             known = set(coder.wanted.categories(coder.feature) or ())
             codes = np.array(codes)
             for number in np.unique(values[~missing]):

@@ -20,7 +20,8 @@ from ._threads import pool
 from ._types import Model, Numbers, Rounds, Rows
 
 _Trees: TypeAlias = _core.Ensemble
-# Rounds as the engine takes them: the best of the file (None), all (True), or a range.
+# Rounds in the form that the engine expects: those up to the best one of the file (None), all (True), or a
+# range.
 _CoreRounds: TypeAlias = tuple[int, int] | bool | None
 # The first round that is used, the one after the last, the number of rounds, and the best one.
 _UsedRounds: TypeAlias = tuple[int, int, int, int | None]

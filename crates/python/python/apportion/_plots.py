@@ -22,7 +22,7 @@ _PIXELS, _POINTS = 96.0, 72.0
 
 
 class Figure:
-    """A figure, which notebooks show."""
+    """A figure, which notebooks display."""
 
     def __init__(self, inner: _core.Figure) -> None:
         self._inner = inner
@@ -132,12 +132,13 @@ def _draw(inner: _core.Figure, ax: Any) -> None:
 class Plots:
     """The figures of an explanation, each a method with its name: `explanation.plot.waterfall(row=3)`.
 
-    With matplotlib a figure is drawn into axes, which are returned. Without it a `Figure` is returned, which
-    notebooks show; `figure` always returns one. Estimates are drawn with their errors. All figures have these
-    options:
+    If matplotlib is installed, a figure is drawn into axes, which are returned. Otherwise, a `Figure` is
+    returned, which notebooks display. The method `figure` always returns a `Figure`. Estimates are drawn with
+    their errors. All figures have these options:
 
     ax: the axes of matplotlib (default None: those of a new figure).
-    width: the width in CSS pixels (default None: that of `ax`, else 720). The height follows from it.
+    width: the width in CSS pixels (default None: that of `ax`, else 720). The height depends on the width and
+        the content.
     seed: the seed of the sample of rows whose dots are drawn if there are many rows (default 0).
 
     A figure raises UsageError for options that do not match the explanation, and DataError for an explanation
@@ -168,7 +169,7 @@ class Plots:
             figure ignores options that its method does not have.
         width: the width in CSS pixels (default 720).
 
-        Raises what the method of the figure raises.
+        Raises the errors of the method of the figure.
         """
         explanation = self._explanation
         kind = _checks.choice("figure", kind, tuple(name for name, _ in _core.figures()))
@@ -496,7 +497,8 @@ def _medium(explanation: Explanation) -> dict[str, Any]:
 
 
 def _members(players: Sequence[str], features: Sequence[str], groups: Any) -> list[list[int]]:
-    """Returns the features of each player: the one of its name, or those of the group at its position."""
+    """Returns the features of each player: the feature with its name, or the features of the group at its
+    position."""
     if list(players) == list(features):
         return [[player] for player in range(len(players))]
     places = {name: place for place, name in enumerate(features)}

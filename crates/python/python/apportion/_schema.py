@@ -18,7 +18,9 @@ from ._types import Numbers, Rows
 
 
 class Grown(Exception):
-    """A table has cells that the schema cannot represent, and a new schema must be made from both tables."""
+    """Raised if a table has cells that the schema cannot represent. A new schema must then be made from both
+    tables.
+    """
 
 
 class Schema:
@@ -42,8 +44,8 @@ class Schema:
     @classmethod
     def of(cls, tables: Sequence[LibraryTable], names: Sequence[str] | None = None,
            what: str = "X") -> tuple[Schema, list[Table]]:
-        """Returns the schema of the first table with the cells of all tables, and the tables as numbers, each
-        as a `Table` with this schema.
+        """Returns the schema of the first table, extended by the cells of the others, and all tables as
+        numbers, each as a `Table` with this schema.
         """
         first = tables[0]
         first.check(what)
@@ -218,7 +220,9 @@ class _Column:
         return values, kinds
 
     def encoded(self, table: LibraryTable, at: int, name: str) -> tuple[_Column, Numbers]:
-        """Returns the column with the cells of a column of another table, and these as numbers."""
+        """Returns this column, extended by the cells of a column of another table, and these cells as
+        numbers.
+        """
         if self.cells is None:
             numbers = self._numbers(table, at, name)
             if numbers is None:
@@ -253,8 +257,8 @@ class _Column:
         return made, found[codes] if len(found) else np.empty(len(codes))
 
     def _with(self, keys: Sequence[Any], cells: Any) -> tuple[_Column, Numbers]:
-        """Returns the column with these cells, and their codes: this column, or another one with new codes
-        for new cells.
+        """Returns a column with these cells, and their codes. It is this column, or another one with
+        additional codes for new cells.
         """
         new: dict[Any, int] = {}
         added: list[int] = []

@@ -154,7 +154,7 @@ class Array:
         return Array(self.rows[:0].copy())
 
     def as_row(self) -> Array:
-        """Returns the whole as a single row."""
+        """Returns the whole array as a single row."""
         return Array(self.rows[np.newaxis], self.as_given)
 
     def select(self, places: Sequence[int]) -> AnyArray:
@@ -777,7 +777,7 @@ class Tensor:
         return Tensor(self.tensor[:0].clone())
 
     def as_row(self) -> Tensor:
-        """Returns the whole as a single row."""
+        """Returns the whole tensor as a single row."""
         return Tensor(self.tensor[None], self.as_given)
 
     def select(self, places: Sequence[int]) -> Any:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # The work of a worker, from record batches to record batches.
 Work: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
 
-# The explainers of this process, the last used one last, and their maximum number, for workers that serve
-# several models.
+# The explainers of this process, the most recently used one last, and their maximum number, for workers that
+# serve several models.
 _MADE: dict[str, BatchExplainer] = {}
 MOST_MADE = 4
 # Tasks may be threads of one process.
@@ -91,7 +91,9 @@ def _read(sent: bytes) -> BatchExplainer:
 
 
 def batches_of(table: Any) -> list[Any]:
-    """Returns the record batches of an Arrow table: one, unless its strings exceed an Arrow array."""
+    """Returns the record batches of an Arrow table: one, unless its strings exceed the size of an Arrow
+    array.
+    """
     import pyarrow
 
     return table.combine_chunks().to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]

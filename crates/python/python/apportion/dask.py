@@ -1,4 +1,4 @@
-"""Explanations of a Dask frame: a frame in, a frame out, partition by partition on the workers.
+"""Explanations of a Dask frame as another frame, computed partition by partition on the workers.
 
 >>> from apportion import dask as on_dask  # doctest: +SKIP
 >>> values = on_dask.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
@@ -64,15 +64,15 @@ def explain(
     frame: a data frame of Dask. Its features are the columns that the model names, else all that are not
         kept.
     model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row are those of one process, to the last bit.
+        values of a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results. Rows
         keep their index; if there are several outputs, the layout "columns" has a row for each under the same
         index.
     threads: the number of threads of each task (default 1). A worker runs as many tasks at once as it has
         threads.
 
-    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
-    workers what the call of `apportion.Explainer` raises.
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid. On the
+    workers, raises the errors of the call of `apportion.Explainer`.
     """
     options = Options(
         weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,

@@ -1,4 +1,4 @@
-"""Explanations of a Ray dataset: a dataset in, a dataset out, block by block on the workers.
+"""Explanations of a Ray dataset as another dataset, computed block by block on the workers.
 
 >>> from apportion import ray as on_ray  # doctest: +SKIP
 >>> values = on_ray.explain(dataset, model, background, keep=["id"])  # doctest: +SKIP
@@ -65,13 +65,13 @@ def explain(
     dataset: a `ray.data.Dataset`. Its features are the columns that the model names, else all that are not
         kept.
     model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row are those of one process, to the last bit.
+        values of a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
     threads: the number of threads of each task (default 1), which requests as many CPUs from Ray.
     batch_size: the number of rows that are explained together (default 8192).
 
-    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
-    workers what the call of `apportion.Explainer` raises.
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid. On the
+    workers, raises the errors of the call of `apportion.Explainer`.
     """
     options = Options(
         weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,

@@ -1,5 +1,4 @@
-"""Explanations on Apache Spark and engines with its protocol: a frame in, a frame out, without collecting
-rows.
+"""Explanations of frames in Apache Spark and engines with its protocol, as frames, without collecting rows.
 
 >>> from apportion import spark  # doctest: +SKIP
 >>> values = spark.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
@@ -65,15 +64,15 @@ def explain(
     frame: a data frame of PySpark. Its features are the columns that the model names, else all that are not
         kept.
     model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row are those of one process, to the last bit.
+        values of a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
     threads: the number of threads of each task (default 1). A task has one core unless `spark.task.cpus`
         specifies more.
 
     The explainer is part of the function that is sent to workers, and is created once in each Python process.
 
-    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
-    workers what the call of `apportion.Explainer` raises.
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid. On the
+    workers, raises the errors of the call of `apportion.Explainer`.
     """
     cloudpickle, types, StructType = _of_spark()
     options = Options(

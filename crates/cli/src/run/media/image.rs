@@ -103,8 +103,8 @@ fn read(what: &str, path: &Path) -> Result<Image> {
     image.with_context(|| format!("cannot read {what} from {}", path.display()))
 }
 
-/// Returns which numbers in an input row of the network are the pixels of the image. A flat row does not
-/// determine the width, so the width is taken from the image.
+/// Returns the layout of the image in an input row of the network. A flat row does not determine the width,
+/// so the width is taken from the image.
 fn layout(network: &Network, image: &Image) -> Result<Layout> {
     if network.takes_whole_numbers() && network.vocabulary_size().is_some() {
         bail!(

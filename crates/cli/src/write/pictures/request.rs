@@ -15,7 +15,7 @@ use crate::failure::Usage;
 use crate::parse::args::Explain;
 use crate::parse::format::Format;
 
-/// The number of pixels of a PNG per CSS pixel.
+/// The number of PNG pixels per CSS pixel, in each direction.
 const SCALE: f64 = 2.0;
 
 /// The requested figure and report, if any.

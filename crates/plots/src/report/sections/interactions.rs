@@ -10,7 +10,7 @@ use crate::scene::{Cell, Table, digits};
 /// Maximum number of features whose partners are listed.
 const MAX_PLAYERS: usize = 20;
 
-/// Minimum number of rows. With fewer, parts have too few rows to fit lines.
+/// Minimum number of rows. With fewer rows, the parts are too small to fit lines.
 const MIN_ROWS: usize = 30;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match page.given.pairs {

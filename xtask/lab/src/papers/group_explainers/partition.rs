@@ -31,7 +31,8 @@ const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::MaximalInformation, "maximal information coefficient"),
 ];
 
-/// Increased when the meaning of a cell changes, so that old checkpoints are not reused.
+/// Version of the cells. It is increased when the meaning of a cell changes, so that old checkpoints are not
+/// reused.
 const PROTOCOL: u32 = 1;
 
 /// Checkpoint key of the groups found in one sample.

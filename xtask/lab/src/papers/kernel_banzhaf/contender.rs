@@ -8,7 +8,7 @@ use apportion::estimators::{
 
 use crate::comparison::contenders;
 
-/// The estimator keeps sampling at budgets of 2^n and more.
+/// Estimators continue to sample at budgets of 2^n and more.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
 /// Standard errors are omitted, since no figure shows them.

@@ -1,5 +1,6 @@
-//! Numbers of evaluations of L-Shapley and C-Shapley, by number of players: distinct coalitions, each
-//! evaluated once. This is not a figure of the paper; sections 3.1 and 3.2 claim that they grow linearly.
+//! The numbers of evaluations of L-Shapley and C-Shapley by the number of players: the numbers of distinct
+//! coalitions, each evaluated once. The paper has no such figure, but sections 3.1 and 3.2 claim that the
+//! numbers grow linearly.
 
 use std::collections::HashSet;
 
@@ -155,8 +156,8 @@ impl Series {
         }
     }
 
-    /// Returns, for L-Shapley, the number of subsets of a neighbourhood up to translation. Each inner player
-    /// adds that many.
+    /// Returns, for L-Shapley, the number of subsets of a neighbourhood up to translation. Each additional
+    /// inner player adds this number of coalitions.
     fn shapes(&self) -> Option<f64> {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }

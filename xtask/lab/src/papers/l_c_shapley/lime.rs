@@ -96,9 +96,9 @@ impl Lime {
     }
 }
 
-/// Draws `draws` coalitions, and returns the distinct ones in order of first occurrence, with how often each
-/// was drawn. The first draw is the coalition of all players. For each other draw, a uniformly distributed
-/// number of players, from 1 to n, is removed at random.
+/// Draws `draws` coalitions, and returns the distinct ones in order of first occurrence, with the number of
+/// draws of each. The first draw is the coalition of all players. For each other draw, a uniformly
+/// distributed number of players, from 1 to n, is removed at random.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     let mut rng = stream(seed, Purpose::Surrogates, 0);
     let mut coalitions = Coalitions::new(players);

@@ -194,8 +194,8 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
         Text::Corrected => rows,
     };
     let n = players;
-    // The terms stand for lines 2, 3, 4 and 7, 6, 10 and 11, then for the sums of the normal equations and
-    // their factorization.
+    // The terms are the operations of lines 2, 3, 4 and 7, 6, 10 and 11, then of the sums of the normal
+    // equations and of their factorization.
     let all = steps * n + rounds + weights + rows * n + rows * n + rows * n * n + n * n * n;
     all as f64
 }
