@@ -1,8 +1,8 @@
 //! Windows along an axis: concatenation of their positions, as used by convolutions, and their maxima.
 //!
 //! candle can express both by slicing and concatenating tensors, but the gradient of every slice is as large
-//! as the whole tensor. Here each number is moved once, and its gradient back. The tests compare values with
-//! the definition, and gradients with finite differences.
+//! as the whole tensor. Here, each number is moved once, and its gradient is moved back once. The tests
+//! compare values with the definition, and gradients with finite differences.
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
 

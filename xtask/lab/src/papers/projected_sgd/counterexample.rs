@@ -38,12 +38,12 @@ impl DiscreteDistribution {
         Self { points: vec![(value, 1.0 / value), (0.0, 1.0 - 1.0 / value)] }
     }
 
-    /// Returns the distribution of the squared error of the paper's algorithm after one step `2/(μ(t+1))`, in
-    /// a game in which only a single coalition, of four of the eight players, has a nonzero value (1; C = 1,
-    /// and D is large enough not to matter).
+    /// Returns the distribution of the squared error of the paper's algorithm after one step `2/(μ(t+1))`. In
+    /// the game, only a single coalition, of four of the eight players, has a nonzero value (1; C = 1, and D
+    /// is large enough not to matter).
     ///
-    /// Starting from φ_0 = 0, nothing changes unless this coalition is drawn. Computed exactly over all
-    /// coalitions.
+    /// Starting from φ_0 = 0, nothing changes unless this coalition is drawn. The distribution is computed
+    /// exactly, over all coalitions.
     pub(super) fn of_one_step() -> Result<Self> {
         let players = 8;
         let mut values = vec![0.0; 1 << players];

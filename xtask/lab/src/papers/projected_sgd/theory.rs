@@ -32,7 +32,7 @@ pub(super) enum Constants {
     Corrected,
 }
 
-/// The step rule that a bound is about, and which average of the iterates is the result.
+/// The step rule to which a bound applies, with the average of the iterates that is the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepRule {
     /// `γ_t = 2/(μ(t+1))`, with the weighted average of the iterates as the result.
@@ -112,7 +112,7 @@ impl GradientBounds {
         4.0 * (1..self.players).map(of_size).sum::<f64>()
     }
 
-    /// Returns `2D/B`, which divided by √t is the step of [`StepRule::SquareRoot`].
+    /// Returns `2D/B`. Divided by √t, it is the step of [`StepRule::SquareRoot`].
     pub(super) fn square_root_step(&self) -> f64 {
         2.0 * self.norm / self.gradient_norm()
     }
