@@ -1,4 +1,4 @@
-//! Suppression of panic messages for panics that become errors, such as those of decoders for corrupt files.
+//! Suppression of panic messages for panics that become errors, such as panics of decoders for corrupt files.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;

@@ -1,8 +1,8 @@
 //! Cache of the most recent results.
 //!
 //! If a query selects several fields of one call, DataFusion's optimizer may repeat the call for each field:
-//! it pushes the field access towards the table, past projections that would have computed the call once. All
-//! of these calls follow each other with the same numbers.
+//! it pushes the field access towards the table, past projections that would have computed the call once.
+//! These calls follow each other, and all have the same numbers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

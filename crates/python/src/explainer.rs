@@ -370,8 +370,8 @@ impl Explainer {
     }
 }
 
-/// Explains rows of a tree ensemble with a checkpoint. Exact methods explain as many rows at once as are
-/// predicted to take one second.
+/// Explains rows of a tree ensemble with a checkpoint. Exact methods explain the rows in blocks that are
+/// predicted to take one second each.
 fn in_blocks(
     explainer: &apportion::Explainer<'static>,
     rows: Rows<'_>,

@@ -55,7 +55,7 @@ def sigmoid(margins):
 
 
 def agrees(model, rows, told, behind=lambda margins: margins):
-    """Asserts that the predictions of the explanation equal those of the model."""
+    """Asserts that the explanation has the same predictions as the model."""
     found = apportion.TreeExplainer(model, rows[:12])(rows)
     assert np.allclose(behind(found.predictions), told, rtol=1e-9, atol=1e-9), type(model).__name__
     assert found.additivity_gap() < 1e-9

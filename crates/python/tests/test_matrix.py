@@ -257,7 +257,7 @@ def test_pipelines_are_explained_as_they_predict(frame, target, kind, enumerated
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.tree import DecisionTreeRegressor
 
-    # The missing value of this column; the imputer recognizes only one kind.
+    # Use the missing value of this column, because the imputer recognizes only one kind.
     word = frame["word"]
     marker = next((cell for cell in word if cell is None or cell is pandas.NA or cell != cell), np.nan)
     if str(word.dtype) == "string" or word.dtype == bool:

@@ -1114,7 +1114,7 @@ fn a_command_that_was_interrupted_goes_on_where_it_was() {
         assert_eq!(goes_on, other[0] == "--output", "{other:?}");
         std::fs::write(&checkpoints, &kept).unwrap();
     }
-    // The same applies to a concurrent command.
+    // The same applies while another process runs the same command.
     let beside = std::fs::File::open(&checkpoints).unwrap();
     beside.lock().unwrap();
     assert!(again(&[]).contains("the same command is already running"));

@@ -267,8 +267,8 @@ fn read(path: &Path, input: &Input) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the column means. Categories have no mean, so they are an error; a note is printed for a mean that
-/// no row can have.
+/// Returns the column means. Categorical columns are an error, because categories have no mean. A note is
+/// printed for a mean that no row can have.
 fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let listed = |features: &[usize]| {
         let names = features.iter().map(|&feature| format!("{:?}", input.features[feature]));

@@ -74,7 +74,7 @@ impl Feed {
         Ok(table)
     }
 
-    /// Appends rows to `table` until it has this many rows, or there are no more.
+    /// Appends rows to `table` until it has `rows` rows or all rows have been read.
     pub(crate) fn fill(&mut self, table: &mut Table, rows: usize) -> Result<()> {
         while !self.is_at_end && (table.columns == 0 || table.values.len() / table.columns < rows) {
             match self.messages.recv()? {

@@ -85,8 +85,8 @@ pub(crate) struct Batches {
 }
 
 impl Input {
-    /// Reads the model and the first rows. `numbers` returns how many numbers are computed per row, given the
-    /// model and the number of features.
+    /// Reads the model and the first rows. `numbers` returns the count of numbers that are computed per row,
+    /// given the model and the number of features.
     pub(crate) fn read(
         args: &args::Input,
         numbers: impl FnOnce(&AnyModel, usize) -> usize,

@@ -258,7 +258,7 @@ fn shapley_of_texts(row: [&str; 5], background: &[[&str; 5]]) -> [f64; 5] {
         };
         background.iter().map(mixed).sum::<f64>() / background.len() as f64
     };
-    // The Shapley weights 1 / (5 · C(4, s)) of coalitions with s other features.
+    // A coalition with s other features has the Shapley weight 1 / (5 · C(4, s)).
     let weight = [1.0 / 5.0, 1.0 / 20.0, 1.0 / 30.0, 1.0 / 20.0, 1.0 / 5.0];
     std::array::from_fn(|player| {
         let others = (0..32usize).filter(|mask| mask >> player & 1 == 0);

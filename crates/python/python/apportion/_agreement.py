@@ -97,7 +97,7 @@ class Prediction:
     """Predictions of the model itself, of shape (n_rows, n_outputs).
 
     label: the call of the model.
-    is_linked: whether they are compared with the outputs after the link function.
+    is_linked: whether the predictions are compared with the outputs after the link function.
     """
 
     __slots__ = ("label", "numbers", "is_linked")

@@ -185,10 +185,11 @@ class BatchExplainer:
         The columns of `keep` come first. With the layout "columns" there is a line for each row and output,
         with `output` if there are several, `base`, `prediction`, and a column for each player. With "lists"
         there is a line for each row, with `base` and `prediction`, which are lists if there are several
-        outputs, and `values`, a list by players, of lists by outputs. If values are estimates, their standard
-        errors follow (`std error of PLAYER`, or `std_errors`; 0 for an exact row, null if they are not
-        known), and `evaluations`. With `until`, `stopped_by` follows: "tolerance" if the accuracy is
-        certified. The metadata contain, as `apportion`, the version of the schema and the request, as JSON.
+        outputs, and `values`, a list with the value of each player, which is a list itself if there are
+        several outputs. If values are estimates, their standard errors follow (`std error of PLAYER`, or
+        `std_errors`; 0 for an exact row, null if they are not known), and `evaluations`. With `until`,
+        `stopped_by` follows: "tolerance" if the accuracy is certified. The metadata contain, as `apportion`,
+        the version of the schema and the request, as JSON.
 
         Raises DataError if the columns do not match the features of the model, or if two columns of the
         results would have the same name.
@@ -446,7 +447,7 @@ def explain_batches(
 
     batches: an iterator of `pyarrow.RecordBatch`, or anything that exports a stream of them: a reader, a
         table.
-    model, background, keep, layout, interactions: as in `BatchExplainer`, and so are all other options.
+    model, background, keep, layout, interactions, and all other options: as in `BatchExplainer`.
 
     Returns an iterator of record batches with the values. Raises the errors of `BatchExplainer`, and
     DataError for batches that do not match the model.
@@ -512,7 +513,7 @@ def summarize(
     """Returns the `Summary` of the values of all rows of record batches, with one in memory at a time.
 
     keep: the names of columns that are not features (default: none).
-    batches and all other arguments: as in `explain_batches`, and so are the errors.
+    batches, all other arguments, and the errors: as in `explain_batches`.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})

@@ -54,7 +54,7 @@ class Classes:
     def places(self, given: Any, rows: int, what: str = "y") -> Places:
         """Returns the position of each label among the classes, an array of shape (n_rows,).
 
-        Raises DataError for unknown labels, and if the number of labels differs from that of rows.
+        Raises DataError for unknown labels, and if the number of labels differs from the number of rows.
         """
         labels = plain(given)
         if len(labels) != rows:
@@ -163,7 +163,7 @@ def _key(label: Any) -> Any:
 
 
 def _number(label: Any) -> Any:
-    """Returns the number that a label is or spells; None for other labels."""
+    """Returns the number that a label is, or that it represents as a string; None for other labels."""
     if isinstance(label, bool):
         return int(label)
     if isinstance(label, (int, float)) or type(label).__name__ == "Decimal":

@@ -6,7 +6,7 @@ def names_as(library: str | None, columns: Iterable[object]) -> list[list[str]]:
     """Returns for each column the spellings under which a library may have stored it, the most likely first.
 
     library: "XGBoost", "LightGBM", "CatBoost", or any other for the text of the label itself.
-    columns: the labels of the columns, of any kind; tuples for those with several levels.
+    columns: the labels of the columns, of any kind; tuples for columns with several levels.
 
     >>> names_as("XGBoost", [("p", "mean"), 3])
     [["('p', 'mean')", 'p mean'], ['3']]

@@ -563,8 +563,8 @@ def _as_stored(categories: Any, coder: Coder) -> Any:
     """Returns the categories of a pandas frame as the model stores them.
 
     XGBoost before 3.4 cuts the bytes of all categories by their lengths in characters, so that categories
-    after a character beyond ASCII are stored incorrectly. Truncating those of the frame in the same way makes
-    them equal again.
+    after a character beyond ASCII are stored incorrectly. Truncating the categories of the frame in the same
+    way makes them equal again.
     """
     words = list(categories)
     if not coder.is_coded or not all(isinstance(word, str) for word in words) or all(map(str.isascii, words)):

@@ -445,8 +445,8 @@ class Explainer:
         return _core.Checkpoint(path, key(self, rows, background, self._game_for(rows)))
 
     def _compare(self, given: Rows, rows: Table, what: str, model: Model = None) -> None:
-        """Raises ModelError if the model's predictions for the original rows differ from those for the rows
-        as passed on, or from those of the trees as read.
+        """Raises ModelError if the model predicts differently for the original rows and for the rows as
+        passed on to it, or if the trees as read predict differently.
         """
         if not self._check or not len(rows.values):
             return
@@ -788,7 +788,7 @@ def explain(
 ) -> Explanation:
     """Explains rows of a model in one call: `Explainer(model, background, …)(X)`.
 
-    model, background: as in `Explainer`, and so are all options that are not described here.
+    model, background, and all options that are not described here: as in `Explainer`.
     X: the rows, a data frame or an array of shape (n_rows, n_features).
     y, interactions, checkpoint: as in the call of an `Explainer`.
 

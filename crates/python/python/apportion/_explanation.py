@@ -61,7 +61,8 @@ class Explanation:
     predictions: the predictions, like base_values (default None).
     std_errors: a standard error for each value (default None: the values are exact).
     evaluations, draws: the number of evaluations and of draws for each row (default None).
-    degrees_of_freedom: those of the standard errors, for each row (default None: infinitely many).
+    degrees_of_freedom: the degrees of freedom of the standard errors, for each row (default None: infinitely
+        many).
     certificates: a dictionary for each row with a certified accuracy, None for others (default None).
     index: the labels of the rows (default None).
     row_numbers: the indices of the rows in their file (default None: 0, 1, …).
@@ -341,13 +342,13 @@ class Explanation:
         return found
 
     def intervals(self, confidence: float = 0.95) -> tuple[Any, Any]:
-        """Returns a pointwise confidence interval for each value: an array with the lower ends and one with
-        the upper ends, of the shape of the values.
+        """Returns a pointwise confidence interval for each value: an array of lower ends and an array of
+        upper ends, both with the shape of the values.
 
         confidence: the confidence level (default 0.95).
 
-        The intervals are those of Student's t with the degrees of freedom of the standard errors; for exact
-        values both ends are the values. Raises UsageError for an invalid confidence level.
+        The intervals use Student's t distribution with the degrees of freedom of the standard errors. For
+        exact values, both ends are the values. Raises UsageError for an invalid confidence level.
         """
         if self.std_errors is None:
             return self.values.copy(), self.values.copy()
@@ -627,10 +628,10 @@ class Explanation:
     def to_shapiq(self, row: int | None = None, output: int | str | None = None) -> Any:
         """Returns one row and output as `shapiq.InteractionValues`; requires shapiq.
 
-        row: the position of the row (default None: the only one). output: the name or number of the output
+        row: the position of the row (default None: the only one). output: the name or index of the output
         (default None: the only one).
 
-        Raises UsageError if there are several and none is chosen.
+        Raises UsageError if there are several rows or outputs and none is chosen.
         """
         import shapiq
 

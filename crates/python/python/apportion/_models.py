@@ -34,7 +34,8 @@ class Ensemble:
     """A tree ensemble or a linear model, read from a file, from bytes or from an object in memory.
 
     model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A
-        list of models, or the `CVBooster` of lightgbm, is the mean of their raw predictions (margins).
+        list of models, or the `CVBooster` of lightgbm, is read as the mean of their raw predictions
+        (margins).
     rounds: the boosting rounds that are used: None (the default) for those that the `predict` of this object
         uses (for a file those up to the best one), "all", a number, or a pair of the first round and the one
         after the last.
@@ -195,10 +196,10 @@ class Unknown(ModelError):
 class _Reading:
     """The bytes of a model file, and the properties that only the object in memory has.
 
-    rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for
-        all, or a range.
+    rounds: the rounds that its `predict` uses, in the form of the core: None for the rounds up to the best
+        one of the file, True for all, or a range.
     missing: the number that represents a missing value, in addition to NaN.
-    is_object: whether it was an object that can predict, and not a file.
+    is_object: whether the model was an object that can predict, rather than a file.
     note: a function from the rounds of the core to a note and whether it is a warning, or None.
     lists: for LightGBM the categories of each categorical column of the training frame, in the order of the
         columns.
@@ -503,8 +504,8 @@ def _warn(ensemble: Ensemble) -> None:
 
 
 def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | None, str | None]:
-    """Returns the model as an ensemble, and None; or None and the reason why its predictions are not read
-    exactly, which is None for models of other kinds.
+    """Returns the model as an ensemble, and None. If its predictions are not read exactly, returns None and
+    the reason; for models of other kinds, the reason is None.
 
     Raises NotFittedError for models that are not fitted, UsageError for invalid rounds, and ModelError for
     invalid files and lists, which cannot be called instead.
@@ -520,8 +521,8 @@ def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | 
 
 
 def ensemble_of_method(model: Model, method: str) -> tuple[Ensemble | None, str | None]:
-    """Returns the outputs of a survival model at its times as an ensemble, and None; or None and the reason
-    why they are not read exactly.
+    """Returns the outputs of a survival model at its times as an ensemble, and None. If they are not read
+    exactly, returns None and the reason.
     """
     try:
         return Ensemble._of([(_of_sklearn(model, method)[0], True)]), None

@@ -186,8 +186,8 @@ class Plots:
         """Draws how each feature moves the prediction of one row from the base value.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("waterfall", ax, width, row=row, output=output, top=top, seed=seed)
@@ -198,8 +198,8 @@ class Plots:
         """Draws one row: the features that increase its prediction against those that decrease it.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("force", ax, width, row=row, output=output, top=top, seed=seed)
@@ -209,8 +209,8 @@ class Plots:
             width: float | None = None, seed: int = 0) -> Any:
         """Draws the importance of each feature over all rows: the mean absolute value.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("bar", ax, width, output=output, top=top, seed=seed)
@@ -220,8 +220,8 @@ class Plots:
                  width: float | None = None, seed: int = 0) -> Any:
         """Draws the values of all rows by feature, coloured by feature value.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("beeswarm", ax, width, output=output, top=top, seed=seed)
@@ -235,7 +235,7 @@ class Plots:
         feature: the name of the feature (default None: the most important one).
         partner: the name of the feature whose inputs determine the colours (default None: the one that
             interacts most).
-        output: the name or the number of the output (default None: the first one).
+        output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("scatter", ax, width, feature=feature, partner=partner, output=output, seed=seed)
@@ -245,8 +245,8 @@ class Plots:
                 width: float | None = None, seed: int = 0) -> Any:
         """Draws the values of all rows side by side, with similar predictions next to each other.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("heatmap", ax, width, output=output, top=top, seed=seed)
@@ -256,8 +256,8 @@ class Plots:
                      width: float | None = None, seed: int = 0) -> Any:
         """Draws the mean interactions of pairs of features over all rows as a matrix.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("interactions", ax, width, output=output, top=top, seed=seed)
@@ -267,8 +267,8 @@ class Plots:
                 width: float | None = None, seed: int = 0) -> Any:
         """Draws the mean interactions of pairs of features over all rows as lines between them.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("network", ax, width, output=output, top=top, seed=seed)
@@ -279,8 +279,8 @@ class Plots:
         """Draws the values of rows as paths from the base value to the prediction.
 
         row: the position of a row that is drawn in front of the others (default None).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("decision", ax, width, row=row, output=output, top=top, seed=seed)
@@ -292,8 +292,8 @@ class Plots:
 
         where: at most six conditions that divide the rows into cohorts, such as "age >= 40" (default:
             predictions above their median, and the others).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("cohorts", ax, width, where=where, output=output, top=top, seed=seed)
@@ -313,8 +313,8 @@ class Plots:
                width: float | None = None, seed: int = 0) -> Any:
         """Draws groups, nested or not, with the value of each.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("groups", ax, width, output=output, top=top, seed=seed)
@@ -325,7 +325,7 @@ class Plots:
         """Draws a text whose words are coloured by their values.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
+        output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("text", ax, width, row=row, output=output, seed=seed)
@@ -336,7 +336,7 @@ class Plots:
         """Draws an image whose parts are coloured by their values.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
+        output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("image", ax, width, row=row, output=output, seed=seed)

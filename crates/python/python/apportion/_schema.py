@@ -27,10 +27,10 @@ class Schema:
     """The columns of the tables that a function expects.
 
     Columns whose cells 64-bit floats represent exactly are stored as numbers. For any other column the schema
-    stores each distinct cell unchanged, including missing ones, and its code k means cell k.
+    stores each distinct cell unchanged, including missing ones, and the code k represents cell k.
 
     A schema is immutable: rows with new cells get a separate schema, with these cells after the others.
-    Threads can therefore share a schema, and that of an explainer does not grow with the rows that it
+    Threads can therefore share a schema, and the schema of an explainer does not grow with the rows that it
     explains.
 
     names: the names of the features, or None for arrays without names.
@@ -167,11 +167,11 @@ class Schema:
 
 
 class _Column:
-    """A column: numbers, or the distinct cells that its codes mean. It is immutable.
+    """An immutable column: numbers, or the distinct cells that its codes represent.
 
     cells: an array of the library with the cells in the order of their codes; None for numbers.
     codes: the code of each cell by its key.
-    missing: the kind of missing value that NaN means in numbers; None if no value is missing.
+    missing: the kind of missing value that NaN represents in numbers; None if no value is missing.
     """
 
     def __init__(self, template: ColumnTable, place: int) -> None:
@@ -278,7 +278,7 @@ class _Column:
         return made, np.array([made.codes[key] for key in keys], dtype=np.float64)
 
     def _converted(self, cells: Sequence[Any], name: str) -> Any:
-        """Converts cells of another type to that of this column."""
+        """Converts cells of another type to the type of this column."""
         dtype = self.template.dtype(self.place)
         known = [str(word) for word in getattr(dtype, "categories", ())]
         try:

@@ -235,7 +235,7 @@ class PartitionExplainer(_AnyExplainer):
         feature_names: Sequence[str] | None = None,
         seed: int | None = 0,
     ) -> None:
-        """Creates the explainer; the arguments and errors are those of the other explainers."""
+        """Creates the explainer. The arguments and errors are the same as for the other explainers."""
         super().__init__(model, masker, link, linearize_link, feature_names, seed, output_names)
         if not self._structure:
             raise UsageError("the masker has no clustering; use shap.maskers.Partition(X)")

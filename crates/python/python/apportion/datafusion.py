@@ -54,9 +54,8 @@ def register(
     name: the name of the function. Its arguments are the features in the order of the model; for each row it
         returns a struct of `base`, `prediction` and `values`, with a field for each player. All numbers are
         lists if the model has several outputs.
-    model, background: as in `apportion.Explainer`, and so are all options that are not described here. A
-        model that does not name its features requires `feature_names`, or a background with one column per
-        feature.
+    model, background, and all options that are not described here: as in `apportion.Explainer`. A model that
+        does not name its features requires `feature_names`, or a background with one column per feature.
     threads: the number of threads of each call (default None: as `apportion.set_threads` specifies).
 
     Raises UsageError if the number of features is not known, and the errors of `apportion.Explainer`.

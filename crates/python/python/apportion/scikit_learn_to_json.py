@@ -151,7 +151,7 @@ class View:
 
     @property
     def features(self):
-        """The features; those of a table without steps are created when they are first used."""
+        """The features. For a table without steps, they are created on first use."""
         if self.given is None:
             self.given = [Feature(column) for column in range(self.table.count)]
         return self.given
@@ -976,9 +976,9 @@ class Table:
     def __init__(self, model, method=None):
         self.count, self.method = count_of(model), method
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-        # For each column: the categories of encoders, numbers and strings that mark missing values, and the
-        # kinds of missing cells that steps know; columns of objects, even if they are numbers; and keys of
-        # columns to which the same encoders are applied.
+        # For each column: the categories of encoders, the numbers and the strings that mark missing values,
+        # and the kinds of missing cells that steps distinguish. Then the columns of objects, even if the
+        # objects are numbers, and for each column a key that is equal for columns with the same encoders.
         self.categories = {}
         self.numbers_apart = {}
         self.words_apart = {}

@@ -241,7 +241,9 @@ class TreeExplainer:
         return found
 
     def _has_two_classes(self) -> bool:
-        """Returns whether the probability of one class was computed, but those of two are expected."""
+        """Returns whether the probability of one class was computed, but the probabilities of two classes are
+        expected.
+        """
         return self._is_of_classes and self._space == "probability" and self._explainer.output_count == 1
 
     def _values(self, found: _Explanation, X: _Rows) -> Any:

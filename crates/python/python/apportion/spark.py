@@ -63,8 +63,8 @@ def explain(
 
     frame: a data frame of PySpark. Its features are the columns that the model names, else all that are not
         kept.
-    model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row equal those of a single process, to the last bit.
+    model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
+        a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
     threads: the number of threads of each task (default 1). A task has one core unless `spark.task.cpus`
         specifies more.
@@ -131,8 +131,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
-    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
-    parts. The values are not stored.
+    The workers that hold the rows compute parts of the summary, which are merged here. The bytes of the
+    summary do not depend on the parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.

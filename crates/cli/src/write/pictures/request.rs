@@ -27,7 +27,7 @@ pub(crate) struct PictureRequest<'a> {
 }
 
 impl<'a> PictureRequest<'a> {
-    /// Returns the figure and report that the options specify. Their files must differ from those of the
+    /// Returns the figure and report that the options specify. Their files must differ from the files of the
     /// results and the checkpoint.
     pub(crate) fn new(
         args: &'a Explain,

@@ -117,7 +117,7 @@ impl Series {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
             .collect();
-        // Divided differences, kept as fractions and compared by cross-multiplication.
+        // The divided differences are kept as fractions and compared by cross-multiplication.
         let slopes: Vec<(i128, i128)> = pairs.iter().map(|[a, b]| (b.1 - a.1, b.0 - a.0)).collect();
         if !self.is_grid {
             let (rise, run) = *slopes.first()?;

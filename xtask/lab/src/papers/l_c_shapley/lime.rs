@@ -111,7 +111,8 @@ fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     for _ in 1..draws {
         row.copy_from_slice(&all);
         let removed = rng.random_range(1..=players as u64) as usize;
-        // The first steps of a Fisher–Yates shuffle, starting from the order left by the previous draw.
+        // These are the first steps of a Fisher–Yates shuffle, starting from the order left by the previous
+        // draw.
         for step in 0..removed {
             order.swap(step, rng.random_range(step as u64..players as u64) as usize);
             row[order[step] / 64] &= !(1 << (order[step] % 64));

@@ -122,7 +122,7 @@ impl AvailableSubjects {
         self.skipped.push(line);
     }
 
-    /// Returns the messages about those of `names` that are missing.
+    /// Returns the messages about the missing datasets among `names`.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()

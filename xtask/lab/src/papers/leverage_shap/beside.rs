@@ -1,4 +1,4 @@
-//! Combination of our runs and those of the authors in one figure, one table and one file.
+//! Combination of our runs and the authors' runs in one figure, one table and one file.
 
 use super::authors::Authors;
 use crate::reproduce::catalogue::ArtefactOutput;

@@ -96,7 +96,7 @@ impl SharedGame {
 pub(crate) struct Errors {
     /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(crate) error: f64,
-    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`.
+    /// Relative excess of the objective, `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`.
     pub(crate) excess: f64,
 }
 

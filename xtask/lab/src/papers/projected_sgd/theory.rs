@@ -276,7 +276,7 @@ mod tests {
             let uniform = bounds(players, norm, value, GradientDistribution::Uniform).gradient_norm();
             assert!((uniform / largest - 1.0).abs() < 1e-12);
         }
-        // H_{n−1} compared with (n − 1)/n.
+        // The factors are H_{n−1} and (n − 1)/n.
         let part = |distribution| bounds(50, 1.0, 1e-12, distribution).gradient_norm();
         let harmonic: f64 = (1..50).map(|l| 1.0 / f64::from(l)).sum();
         assert!((part(GradientDistribution::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);
@@ -293,7 +293,8 @@ mod tests {
             };
             let mu = bounds(players, 1.0, 1.0, GradientDistribution::Centred)
                 .strong_convexity(Constants::Corrected);
-            // a on the diagonal and c elsewhere: eigenvalues a − c in the plane and a + (n − 1) c across it.
+            // With a on the diagonal and c elsewhere, the eigenvalues are a − c in the plane and a + (n − 1)
+            // c across it.
             let (a, c) = (entry(0, 0), entry(0, 1));
             for i in 0..players {
                 for j in 0..players {
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn the_constants_are_those_checked_by_hand() {
-        // n = 8, C = D = 1: B/μ = 30.6, and 122.4 with the paper's factors.
+        // For n = 8 and C = D = 1, B/μ is 30.6, or 122.4 with the paper's factors.
         let bounds = bounds(8, 1.0, 1.0, GradientDistribution::Importance);
         assert!(
             (bounds.condition(Constants::Corrected) - 30.6).abs() < 0.05,

@@ -141,7 +141,7 @@ struct Map(Vec<f64>);
 
 impl Map {
     fn from_value(value: impl FnOnce(&TabulatedGame) -> Result<Vec<f64>>) -> Result<Self> {
-        // One output per coalition, with value 1 for that coalition only.
+        // The game has one output per coalition, with value 1 for that coalition only.
         let mut units = vec![0.0; MASKS * MASKS];
         (0..MASKS).for_each(|mask| units[mask * MASKS + mask] = 1.0);
         Ok(Self(value(&TabulatedGame::new(units, MASKS)?)?))
