@@ -124,7 +124,8 @@ fn of_models(
     ScalarUDF::from(Function { name, signature: any(), of: ModelSource::Named(Arc::new(models)) })
 }
 
-/// Accepts any arguments, so that invalid ones are reported with the messages of this crate.
+/// Returns a signature that accepts any arguments, so that invalid ones are reported with the messages of
+/// this crate.
 fn any() -> Signature {
     Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
 }

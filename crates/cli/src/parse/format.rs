@@ -1,4 +1,4 @@
-//! The formats of results as an option.
+//! The output formats, as values of `--format`.
 
 use apportion_results as results;
 use clap::ValueEnum;

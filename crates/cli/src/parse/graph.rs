@@ -1,4 +1,4 @@
-//! The graph of the features as an option.
+//! The graph of the features, as given by options.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Groups of features as options, and how groups are found in data.
+//! Groups of features, as given by options, and the options for finding groups in data.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

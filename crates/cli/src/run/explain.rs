@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let explainer = options.explainer(explainer, value.clone()).map_err(usage)?;
     let pool = threads::pool(&args.threads)?;
     let loaded = Instant::now();
-    // Planning builds the oracle, so it runs in the pool.
+    // Planning prepares the exact method, so it runs in the pool.
     let (count, first) = batches.sample();
     let plan = pool.install(|| explainer.plan(count, first))?;
     let (method, budget) = plan::agreed(&plan, &value, args.budget, (input.columns, "features"))?;

@@ -213,7 +213,7 @@ fn a_run_until_an_accuracy_is_certified() {
     let certificate = &explained(&results)["certificate"];
     assert_eq!(certificate["stopped_by"], "tolerance");
     assert!(results["accuracy"].as_str().unwrap().starts_with("Euclidean error 0.05"));
-    // The default limit of such runs, as documented in the README.
+    // This is the default limit of such runs, as documented in the README.
     assert_eq!(results["budget"], 65_536);
     let exact = json(&digit(&["--until", "0.05"]));
     assert_eq!(explained(&exact)["certificate"]["guarantee"], "exact");

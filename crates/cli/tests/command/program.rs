@@ -451,7 +451,8 @@ fn programs_whose_outputs_depend_on_the_batch_are_refused() {
 #[test]
 fn programs_whose_outputs_change_during_a_run_are_refused_at_its_end() {
     let case = Case::new();
-    // There are three batches at the start, one with all rows, and one with a single row.
+    // The run has five batches before its end: three at the start, one with all rows, and one with a single
+    // row.
     let (_, message) = case.failure(
         "predict",
         &batchwise("a + (batch > 5)"),

@@ -332,8 +332,8 @@ def _takes(model: Model, method: str, option: str) -> bool:
 
 def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
                 values: Numbers) -> Iterator[Rows]:
-    """Yields some of the rows: as they were passed, with the columns of the features, then as a frame of
-    pandas, then as they were read.
+    """Yields some of the rows: first as they were passed, with the feature columns, then as a pandas frame,
+    then as the engine read them.
     """
     ways: tuple[Callable[[], Rows], ...] = (
         lambda: _selected(model, ensemble, given, places),

@@ -1092,7 +1092,7 @@ def _word(words: Sequence[Any], code: float) -> Any:
     return float(code)
 
 
-# How results in JSON, which has no infinite numbers, write an infinite input.
+# The strings that represent infinite inputs in results, because JSON has no infinite numbers.
 _INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
 
 

@@ -78,8 +78,7 @@ pub(super) struct MediaAttributions {
     explained: Instant,
 }
 
-/// Attributes the prediction of `network` for `masked` to the players, which are neighbours according to
-/// `graph`.
+/// Attributes the prediction of `network` for `masked` to the players. `graph` connects neighbouring players.
 pub(super) fn divide(
     args: &Division,
     options: &Options,

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
 
 fn read(what: &str, path: &Path) -> Result<Image> {
     let image = match Image::from_png_file(path) {
-        // This variant repeats the path of the file.
+        // The message of this variant would repeat the path of the file.
         Err(MediaError::File { source, .. }) => Err(source.into()),
         image => image.map_err(anyhow::Error::from),
     };

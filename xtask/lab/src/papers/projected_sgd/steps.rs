@@ -81,7 +81,7 @@ fn curve(measured: &Measured, rule: Rule, size: f64, answer: Answer) -> Option<&
     measured.curve(Method::Gradient(step(rule, size), answer))
 }
 
-/// Returns the step size with the smallest mean error, with its curve and this error.
+/// Returns the step size with the smallest mean error, together with its curve and this error.
 fn best(measured: &Measured, rule: Rule, answer: Answer, level: usize) -> Option<(f64, &Curve, Measurement)> {
     SIZES
         .into_iter()

@@ -179,7 +179,7 @@ mod tests {
         (0..size).map(|i| (players - i) as f64 / (i + 1) as f64).product()
     }
 
-    /// Returns w_S.
+    /// Returns the weight w_S of a coalition of this size.
     fn weight(players: usize, size: usize) -> f64 {
         (players - 1) as f64 / (binomial(players, size) * (size * (players - size)) as f64)
     }
@@ -363,7 +363,7 @@ mod tests {
             "{}",
             bounds.condition(Constants::Corrected)
         );
-        // The sum printed for κ, and B divided by the printed μ.
+        // Check the sum printed for κ, and B divided by the printed μ.
         assert!((bounds.printed_condition() - 122.4).abs() < 0.05, "{}", bounds.printed_condition());
         assert!((bounds.condition(Constants::Printed) - 61.2).abs() < 0.05);
         let steps = 1e6;

@@ -260,7 +260,7 @@ impl Series {
         self.by_memory[0].iter().map(|point| point.1).fold(0.0, f64::max)
     }
 
-    /// Returns whether the bound holds everywhere.
+    /// Returns whether the bound holds at every point.
     fn is_bounded(&self) -> bool {
         let factor = FACTORS[self.kind.theorem()];
         self.by_memory.iter().flatten().all(|(epsilon, error)| *error <= factor * epsilon + ROUNDING)
