@@ -27,9 +27,9 @@ pub struct Builder {
     background: Option<Background>,
     is_behind_link: bool,
     options: Options,
-    /// The value, if set together with its groups or graph.
+    /// The value, if it was set together with its groups or graph.
     value: Option<Value>,
-    /// The accuracy, if set together with its budget.
+    /// The accuracy, if it was set together with its budget.
     until: Option<Until>,
     names: Option<Vec<String>>,
     output_names: Option<Vec<String>>,

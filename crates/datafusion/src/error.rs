@@ -1,4 +1,4 @@
-//! Errors of explaining batches.
+//! Errors in explaining batches.
 
 use apportion::ExplainError;
 use apportion::games::GameError;
@@ -11,7 +11,7 @@ use datafusion_common::arrow::error::ArrowError;
 /// Maximum number of names in a message.
 const MAX_NAMES: usize = 8;
 
-/// An error in explaining batches or the arguments of an SQL function.
+/// An error in explaining batches, or in the arguments of an SQL function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -182,7 +182,7 @@ impl BatchError {
     }
 }
 
-/// Converts errors of creating a background.
+/// Converts an error in creating a background.
 impl From<GameError> for BatchError {
     fn from(error: GameError) -> Self {
         Self::Explain(error.into())

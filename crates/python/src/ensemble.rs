@@ -224,7 +224,7 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// Returns the margins, or if `linked` the outputs after the link function, as a flat array of rows ×
+    /// Returns the margins, or, if `linked`, the outputs after the link function, as a flat array of rows ×
     /// outputs.
     fn predict<'py>(
         &self,

@@ -63,7 +63,7 @@ found.save(options["out"])
 """
 
 
-# Several runs of either interface in one process.
+# Makes several runs of either interface in one process.
 AGAIN = """
 import json, sys
 from apportion import _core

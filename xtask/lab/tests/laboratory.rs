@@ -801,7 +801,7 @@ fn papers_and_the_library_are_cited() {
     assert_eq!(entries(&said(&["fig2"])).len(), 6);
     // The project's own checks have no paper.
     assert_eq!(entries(&said(&["estimators"])), ["@software{apportion,"]);
-    // The version is the version of the program that created the run.
+    // The citation states the version of the program that created the run.
     let bench = Bench::new();
     let folder =
         bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "1"]);

@@ -29,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     again::<SolutionConcept>(bytes);
     again::<Semivalue>(bytes);
     if let Some(index) = again::<InteractionIndex>(bytes) {
-        // Any number of players and coalitions is either valid or an error.
+        // The weights for any number of players and coalitions are either valid or an error.
         let _ = index.weights(2, 10);
     }
 });

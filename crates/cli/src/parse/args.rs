@@ -1,4 +1,4 @@
-//! The command-line arguments of the commands on rows.
+//! The arguments of the commands that read rows.
 
 use std::path::PathBuf;
 

@@ -56,7 +56,7 @@ impl BackgroundDescription {
         Self::of_rows(Rows::new(&told, rows.columns()), weights)
     }
 
-    /// Describes a file that replaces rows, such as a compiled background.
+    /// Describes a file that is used instead of rows, such as a compiled background.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         Ok(Self { rows: None, digest: digest_of_file(path)? })
     }

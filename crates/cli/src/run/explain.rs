@@ -419,7 +419,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Formats options as data on one line.
+/// Formats options as JSON on one line, or a single name without quotes.
 fn in_words(options: &impl Serialize) -> Result<String> {
     Ok(match serde_json::to_value(options)? {
         serde_json::Value::String(name) => name,

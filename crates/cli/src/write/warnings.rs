@@ -5,7 +5,7 @@ use apportion::estimators::StopRule;
 
 use crate::messages;
 
-/// The warnings over all rows.
+/// The warnings about all rows.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     rows: usize,

@@ -21,7 +21,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Returns the reference documents; each is for the games of one XGBoost model.
+/// Returns the reference documents, each for the games of one XGBoost model.
 fn truths() -> Vec<Value> {
     let Ok(folder) = fs::read_dir(shared().join("truth")) else { return Vec::new() };
     let paths = folder.map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! The kinds of figures, with a module for each, which convert attributions to a scene.
+//! The kinds of figures. Each has a module, which converts attributions to a scene.
 
 mod bar;
 mod beeswarm;

@@ -24,7 +24,8 @@ const BYTES_OF_DOTS: usize = 250_000;
 const MAX_BYTES_OF_DOTS: usize = 1_000_000;
 /// Approximate number of bytes per dot: its coordinates, its row and its share of the element.
 const BYTES_OF_DOT: usize = 24;
-/// Number of dots per row in figures without densities: for twenty players and six dependence plots.
+/// Number of dots per row in figures without densities: twenty for the players and six for the dependence
+/// plots.
 const DOTS_OF_ROW: usize = 26;
 /// Number of dependence plots per output.
 pub(super) const SCATTERS: usize = 6;

@@ -1,4 +1,4 @@
-//! Tables with the data of figures, for reading and for download.
+//! Tables with the data of figures, for display and for download.
 
 use super::html::{Html, named};
 use crate::scene::{Cell, Table, digits};

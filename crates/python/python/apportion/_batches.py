@@ -163,7 +163,7 @@ class BatchExplainer:
         return [*self.keep, *(self._columns(given) if self._has_inputs else [])]
 
     def columns(self, given: Sequence[str]) -> list[str]:
-        """Returns the columns that are used: those that are kept, and the features.
+        """Returns the names of the columns that are used: the kept columns and the features.
 
         given: the names of the columns of the batches.
 
@@ -334,7 +334,9 @@ class BatchExplainer:
         return self._prepared[1]
 
     def _columns(self, names: Sequence[str]) -> list[str]:
-        """Returns the columns that are features: those that the model names, else all that are not kept."""
+        """Returns the feature columns: those that the model names, or, if it names none, all that are not
+        kept.
+        """
         known = self.explainer._names or self.explainer._wanted.names
         if known is not None and all(name in names for name in known):
             return list(known)
@@ -534,7 +536,7 @@ def summarize(
 
 
 def record_batches(batches: Any) -> Iterator[Any]:
-    """Returns the record batches of an object that is one or exports some."""
+    """Returns the record batches of an object, which is a record batch or exports a stream of them."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     if isinstance(batches, pyarrow.RecordBatch):

@@ -27,7 +27,7 @@ def _others(library: str | None, label: object, place: int) -> list[str]:
         strict = "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)
         return [rewritten, rewritten.rstrip("\r"), strict]
     if library == "CatBoost":
-        # A column with an empty name gets its number.
+        # A column with an empty name is named after its index.
         return [f"{place}"] if text == "" else []
     return []
 

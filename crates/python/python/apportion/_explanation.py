@@ -190,7 +190,7 @@ class Explanation:
         if isinstance(certificates, list) and not any(certificates):
             certificates = None
         self._axes, self._certificates = axes, certificates
-        # Accessed through properties, which check new values.
+        # These parts are accessed through properties, which check new values.
         self._parts = dict(values=values, base_values=base_values, data=data, predictions=predictions,
                            std_errors=std_errors, evaluations=evaluations,
                            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers,
@@ -994,7 +994,7 @@ def _length(given: Any) -> int | None:
 
 
 def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: Any = np.float64) -> Any:
-    """Returns numbers as a new array; a number, or one for each output, is broadcast to `shape`."""
+    """Returns numbers as a new array. A single number, or one number per output, is broadcast to `shape`."""
     if given is None:
         if name in ("values", "base_values"):
             raise DataError(f"{name} is missing; expected an array of numbers")

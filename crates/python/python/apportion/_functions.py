@@ -199,7 +199,7 @@ class Function:
 
 
 def _float_types(table: LibraryTable) -> list[str]:
-    """Returns the types of floats in a table that have less than 64 bits."""
+    """Returns the types of the floats in a table that have fewer than 64 bits."""
     kinds = {str(table.dtype(place)).removeprefix("torch.").lower() for place in range(table.width)}
     return [kind for kind in kinds if kind in ("float16", "float32")]
 

@@ -68,7 +68,7 @@ class Ensemble:
     @classmethod
     def _of(cls, parts: Sequence[_Part], classes: Any = None, missing: float | None = None,
             notes: Iterable[str] = (), lists: list[Any] | None = None) -> Ensemble:
-        """Returns the mean of ensembles in bytes, each with the rounds that are used."""
+        """Returns the mean of several ensembles, each given as bytes and the rounds that are used."""
         ensemble = cls.__new__(cls)
         members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
         ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
@@ -94,7 +94,7 @@ class Ensemble:
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
-        """Returns one of the ensembles that a list of models was read as."""
+        """Returns the ensemble of one model, if a list of models was read."""
         one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing, lists=self._lists)
         one._chosen = self._chosen
         return one
@@ -190,7 +190,7 @@ def family(model: Model) -> str | None:
 
 
 class Unknown(ModelError):
-    """A model whose predictions are not read as a sum of trees; the message is the reason."""
+    """Raised for a model whose predictions cannot be read as a sum of trees. The message is the reason."""
 
 
 class _Reading:

@@ -70,7 +70,7 @@ def _is_default(given: object, default: object) -> bool:
 
 
 class Asked(TypedDict):
-    """Options of the engine that were checked."""
+    """Checked options of the engine."""
 
     value: str
     method: str

@@ -371,7 +371,7 @@ def _conditions(where: Any) -> list[str]:
 
 
 def _place(output: Any, names: Sequence[str]) -> int:
-    """Returns the position of an output, by name or number."""
+    """Returns the position of an output, by name or index."""
     if output is None:
         return 0
     if isinstance(output, str):

@@ -159,7 +159,7 @@ class _File:
             at += 20 * chunks
 
     def bins(self, column: int) -> npt.NDArray[np.uint32]:
-        """Returns the number of the bin of each row."""
+        """Returns the index of the bin of each row."""
         found = np.empty(self.rows, dtype=np.uint32)
         done = 0
         for _, offset, first, count in self._chunks[column]:
@@ -196,7 +196,7 @@ class _File:
 
 
 def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
-    """Returns for each column the hash of each category, by the number of the category."""
+    """Returns for each column the hash of each category, by the index of the category."""
     found: dict[int, dict[int, int]] = {}
     for field, entry in _members(schema):
         if field != 3:

@@ -37,7 +37,7 @@ NAN, NULL = "nan", "null"
 
 
 def of(rows: Rows, what: str) -> LibraryTable:
-    """Returns the table of a library for rows of any kind."""
+    """Returns rows of any kind as a table of their library."""
     pandas, polars, pyarrow, torch = (sys.modules.get(name)
                                       for name in ("pandas", "polars", "pyarrow", "torch"))
     if pandas is not None:
@@ -113,7 +113,7 @@ def _exact(values: Numbers, given: AnyArray) -> Numbers | None:
 
 
 def _narrowed(values: Numbers, dtype: Any) -> AnyArray:
-    """Returns values in a type of NumPy if it represents each exactly, else as 64-bit floats."""
+    """Returns values in a NumPy type if it represents each value exactly, otherwise as 64-bit floats."""
     if dtype == np.float64:
         return values
     with np.errstate(all="ignore"):

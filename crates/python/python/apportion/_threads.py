@@ -80,7 +80,7 @@ def engine(work: Callable[_P, _R], *arguments: _P.args, **options: _P.kwargs) ->
 
 
 def set_threads(threads: int) -> None:
-    """Sets the number of threads of calls that do not set `threads`.
+    """Sets the number of threads for calls without the option `threads`.
 
     threads: an integer from 0 to 1024; 0 (the default) for one thread per core.
 

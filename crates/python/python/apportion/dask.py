@@ -61,8 +61,8 @@ def explain(
 ) -> Any:
     """Returns the values of each row of a frame as a frame, by `map_partitions`.
 
-    frame: a data frame of Dask. Its features are the columns that the model names, else all that are not
-        kept.
+    frame: a data frame of Dask. Its features are the columns that the model names, or else all columns that
+        are not kept.
     model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
         a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results. Rows
@@ -179,7 +179,7 @@ def _computed(parts: Sequence[Any]) -> Iterator[Any]:
 
 
 def _chosen(frame: Any, explainer: BatchExplainer, summed: bool) -> tuple[Work, Any]:
-    """Returns the work of the workers, and the frame of the columns that it uses."""
+    """Returns the function that workers run, and a frame with the columns that it uses."""
     imported("dask.dataframe", 'pip install "dask[dataframe]"')
     cloudpickle = imported("cloudpickle", "pip install cloudpickle")
     sample = frame._meta

@@ -62,8 +62,8 @@ def explain(
 ) -> Any:
     """Returns the values of each row of a dataset as a dataset, by `map_batches`.
 
-    dataset: a `ray.data.Dataset`. Its features are the columns that the model names, else all that are not
-        kept.
+    dataset: a `ray.data.Dataset`. Its features are the columns that the model names, or else all columns that
+        are not kept.
     model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
         a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
@@ -166,7 +166,7 @@ def _mapped(dataset: Any, explainer: BatchExplainer, batch_size: int, summed: bo
 
 
 def _of_arrow(schema: Any) -> Any:
-    """Returns the schema of Arrow for one of Ray."""
+    """Converts a schema of Ray to a schema of Arrow."""
     import pyarrow
 
     base = getattr(schema, "base_schema", schema)

@@ -61,8 +61,8 @@ def explain(
 ) -> Any:
     """Returns the values of each row of a frame, also of a stream, as a frame, by `mapInArrow`.
 
-    frame: a data frame of PySpark. Its features are the columns that the model names, else all that are not
-        kept.
+    frame: a data frame of PySpark. Its features are the columns that the model names, or else all columns
+        that are not kept.
     model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
         a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
@@ -162,7 +162,7 @@ def _of_spark() -> tuple[Module, Module, Any]:
 
 
 def _chosen(frame: Any, explainer: BatchExplainer) -> Any:
-    """Returns the frame of the columns that an explainer uses."""
+    """Returns a frame with the columns that an explainer uses."""
     needed = explainer.columns(frame.columns)
     if len(needed) == len(frame.columns):
         return frame

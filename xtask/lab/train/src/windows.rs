@@ -6,8 +6,8 @@
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
 
-/// Concatenates, for each position, the `size` positions from there as channels, with `padding` zeros at
-/// either end of the axis.
+/// Concatenates, for each position, the channels of the `size` positions from there on, with `padding` zeros
+/// at either end of the axis.
 pub(crate) fn unfolded(x: &Tensor, axis: usize, size: usize, padding: usize) -> Result<Tensor> {
     let lines = Lines::new(x, axis)?;
     x.contiguous()?.apply_op1(Unfold { lines, size, padding, dims: x.dims().to_vec(), axis })

@@ -54,7 +54,7 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.each_output(|page, place| {
         let (explained, output) = (&page.drawn, page.outputs[place]);
         let mut lines = Table::new(["feature", "strongest partner", "% of variance"]);
-        // For many features and rows, finding partners takes long.
+        // Finding partners takes long for many features and rows, so limit the number of features.
         let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MAX_PLAYERS };
         for player in page.explained.by_importance(output).into_iter().take(most) {
             if let Some(partner) = strongest_partner(explained, player, output) {
