@@ -142,7 +142,7 @@ MEMBERS = [pytest.param(table, id=f"{kind}: {name}") for kind, cells in KINDS.it
 
 
 def rows_of(table):
-    """Returns the cells of a table row by row as objects, its types and its names."""
+    """Returns the cells of a table (row by row, as objects), and the types and names of its columns."""
     if isinstance(table, pandas.DataFrame):
         columns = [list(table[name].array) for name in table.columns]
         return list(zip(*columns)), [str(dtype) for dtype in table.dtypes], (

@@ -299,7 +299,7 @@ def test_a_checkpoint_that_another_process_uses_is_refused(door, place):
         slow.wait()
 
 
-# Bytes.
+# Identical bytes.
 
 
 @both

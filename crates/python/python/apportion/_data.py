@@ -290,7 +290,7 @@ class Coder:
         return codes if self.cells is None else self.cells.numbers(values, codes, self)
 
     def codes(self, texts: Sequence[str | None]) -> Numbers:
-        """Returns the codes of categories that are strings."""
+        """Returns the codes of string categories."""
         return self._codes(texts, texts)
 
     def words(self, distinct: Iterable[Any], places: Any, missing: Booleans | None = None,

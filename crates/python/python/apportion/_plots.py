@@ -165,8 +165,8 @@ class Plots:
         """Returns the figure of a kind as a `Figure`, whether or not matplotlib is installed.
 
         kind: the name of the figure, such as "bar".
-        row, output, feature, partner, top, where, seed: as in the method of the same name as the figure; a
-            figure ignores options that its method does not have.
+        row, output, feature, partner, top, where, seed: as in the method with the name of the figure. Options
+            that this method does not have are ignored.
         width: the width in CSS pixels (default 720).
 
         Raises the errors of the method of the figure.

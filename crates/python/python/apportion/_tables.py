@@ -446,7 +446,9 @@ class Pandas:
 
 
 def _stored(column: Any) -> Any:
-    """Returns the array of a pandas column: of NumPy, or of pandas for times and types of pandas."""
+    """Returns the array of a pandas column: a pandas array for times and pandas types, otherwise a NumPy
+    array.
+    """
     return (column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind not in "mM"
             else column.array)
 

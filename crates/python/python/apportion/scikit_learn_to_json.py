@@ -1668,7 +1668,7 @@ def document_and_cells(
     """Returns the document for `predict`, or for a method of AT_TIMES, and the conversion of the three kinds
     of missing cells in Python ("nan", "None", "<NA>") for columns in which they differ.
 
-    The conversion is a dictionary for each such column, by its number in the document: None for a missing
+    The conversion is a dictionary for each such column, by its index in the document: None for a missing
     value, False if the model rejects the kind, or the text of a category of the document. Keys ("word", text)
     are strings that a step treats as missing in a column of numbers. Raises the errors of `document`.
     """

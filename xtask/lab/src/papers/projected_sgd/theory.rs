@@ -41,7 +41,7 @@ pub(super) enum StepRule {
     SquareRoot,
     /// A constant step γ, with the last iterate as the result.
     Constant {
-        /// The step γ.
+        /// The step size γ.
         step: f64,
         /// `‖φ_0 − φ*‖²`, or an upper bound on it.
         start: f64,
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_bound_of_importance_sampling_is_the_sum_over_all_coalitions() {
-        // B = Σ_j L_j / n, L_j = 2 n w_j √l (D √l + C).
+        // Compare with the definition B = Σ_j L_j / n, L_j = 2 n w_j √l (D √l + C).
         for players in 2..=10usize {
             let (norm, value) = (0.7f64, 1.3);
             let sum: f64 = (1..(1usize << players) - 1)
