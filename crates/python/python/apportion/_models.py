@@ -23,7 +23,7 @@ _Trees: TypeAlias = _core.Ensemble
 # Rounds in the form that the engine expects: those up to the best one of the file (None), all (True), or a
 # range.
 _CoreRounds: TypeAlias = tuple[int, int] | bool | None
-# The first round that is used, the one after the last, the number of rounds, and the best one.
+# The first round that is used, the round after the last one, the number of rounds, and the best round.
 _UsedRounds: TypeAlias = tuple[int, int, int, int | None]
 _Part: TypeAlias = tuple[bytes, _CoreRounds]
 # A note, and whether it is a warning.
@@ -109,7 +109,9 @@ class Ensemble:
 
     @property
     def source(self) -> Any:
-        """The object in memory that this was read from; None for files, after pickling, or if it is gone."""
+        """The object in memory from which this was read. None for files, after pickling, or if the object no
+        longer exists.
+        """
         return None if self._source is None else self._source()
 
     @property

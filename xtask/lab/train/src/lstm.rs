@@ -14,7 +14,7 @@ pub(crate) struct BidirectionalLstm {
     pub(crate) backwards: Direction,
 }
 
-/// One direction. Gates are in ONNX's order: input, output, forget, cell.
+/// One direction of the network. Gates are in ONNX's order: input, output, forget, cell.
 #[derive(Debug)]
 pub(crate) struct Direction {
     /// Input weights, inputs × (4 · hidden units).

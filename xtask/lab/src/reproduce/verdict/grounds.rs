@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
-/// Maximum number of values for exact rank probabilities; above, the normal approximation is used.
+/// Maximum number of values for exact rank probabilities. For more values, the normal approximation is used.
 const EXACT_RANKS: usize = 100;
 
 /// If all numbers are below this, they are scaled before conversion to 32 bits, where they would underflow or
