@@ -39,7 +39,7 @@ fn of_repository() -> Option<String> {
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_owned())
     };
-    // The log gets a line whenever a different commit is checked out.
+    // Git appends a line to this log whenever a different commit is checked out.
     let log = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"])?;
     if Path::new(&log).exists() {
         println!("cargo:rerun-if-changed={log}");

@@ -1,4 +1,5 @@
-//! Commands of other packages are built and run with unchanged arguments, and their exit status is passed on.
+//! Tests that commands of other packages are built and run with unchanged arguments, and that their exit
+//! status is passed on.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -11,10 +11,10 @@ use apportion::Cancellation;
 /// The exit status after an interrupt, as in shells.
 const STATUS: u8 = 130;
 
-/// The time that a run with a checkpoint gets after an interrupt to reach a state that can be saved.
+/// The time that a run with a checkpoint has after an interrupt to reach a state that can be saved.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Cancels a run with a checkpoint.
+/// The token that cancels a run with a checkpoint.
 static CANCELLATION: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 static LISTENING: Once = Once::new();
 /// Whether an interrupt must write a checkpoint before the process exits.
@@ -59,8 +59,8 @@ pub(crate) fn was_interrupted() -> bool {
     WAS_INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Returns the exit status if an interrupt ends the run at once. Calls of the killed programs may fail before
-/// the process exits, and those errors are not reported.
+/// Returns the exit status if an interrupt ends the run at once. Errors of the run are not reported in that
+/// case, because the killed programs may have caused them.
 pub(crate) fn status() -> Option<u8> {
     (was_interrupted() && !KEEPS.load(Ordering::SeqCst)).then_some(STATUS)
 }

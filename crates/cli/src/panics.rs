@@ -1,9 +1,9 @@
-//! Suppression of panic messages for panics that become errors, such as those of decoders for corrupt files.
+//! Suppression of panic messages for panics that become errors, such as panics of decoders for corrupt files.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 
-/// Silences the message of a panic that is turned into an error.
+/// Silences the message of a panic that is converted into an error.
 pub(crate) fn leave_out_guarded() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

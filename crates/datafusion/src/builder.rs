@@ -17,8 +17,8 @@ const SCHEMA: u32 = 1;
 /// values of a row do not depend on its batch.
 const ROWS: usize = 4096;
 
-/// Options of the library that are not supported for batches: the game and the output follow from the
-/// background and from [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
+/// Options of the library that are not supported for batches: the game and the output are determined by the
+/// background and by [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
 const OF_OTHERS: [&str; 8] = ["game", "output", "rows", "draws", "bandwidth", "share", "variant", "fallback"];
 
 /// Options of a [`BatchExplainer`]; [`build`](Self::build) validates them and prepares the explainer.
@@ -27,9 +27,9 @@ pub struct Builder {
     background: Option<Background>,
     is_behind_link: bool,
     options: Options,
-    /// The value, if set together with its groups or graph.
+    /// The value, if it was set together with its groups or graph.
     value: Option<Value>,
-    /// The accuracy, if set together with its budget.
+    /// The accuracy, if it was set together with its budget.
     until: Option<Until>,
     names: Option<Vec<String>>,
     output_names: Option<Vec<String>>,
@@ -103,8 +103,8 @@ impl Builder {
     /// # Errors
     ///
     /// [`BatchError::Explain`] for an unknown option or an invalid value, and [`BatchError::Option`] for an
-    /// option that is not supported for batches: the game and the output follow from the background and from
-    /// [`behind_link`](Self::behind_link).
+    /// option that is not supported for batches: the game and the output are determined by the background and
+    /// by [`behind_link`](Self::behind_link).
     pub fn set(mut self, name: &str, words: &str) -> Result<Self, BatchError> {
         if OF_OTHERS.contains(&name) {
             return Err(BatchError::Option { name: name.to_owned() });
@@ -176,8 +176,8 @@ impl Builder {
         self
     }
 
-    /// Keeps the tables of trees between batches instead of recomputing them for each batch, which is faster
-    /// for many small batches but needs memory for the tables of all trees. The tables have a different
+    /// Keeps the tables of trees between batches instead of recomputing them for each batch. This is faster
+    /// for many small batches, but requires memory for the tables of all trees. The tables have a different
     /// layout, so the last bits of values may differ from values computed without this option. Values do not
     /// depend on the division into batches.
     #[must_use]

@@ -9,8 +9,8 @@ use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Sche
 
 use crate::error::BatchError;
 
-/// Returns the positions of the feature columns in a schema: the columns with the names of the features, or
-/// all columns that are not copied to the results, in order.
+/// Returns the positions of the feature columns in a schema: the columns with the names of the features, or,
+/// if these are unknown, all columns that are not copied to the results, in order.
 pub(crate) fn chosen(
     schema: &Schema,
     names: Option<&[String]>,

@@ -1,4 +1,4 @@
-//! Errors of explaining batches.
+//! Errors in explaining batches.
 
 use apportion::ExplainError;
 use apportion::games::GameError;
@@ -11,7 +11,7 @@ use datafusion_common::arrow::error::ArrowError;
 /// Maximum number of names in a message.
 const MAX_NAMES: usize = 8;
 
-/// An error in explaining batches or the arguments of an SQL function.
+/// An error in explaining batches, or in the arguments of an SQL function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -24,7 +24,7 @@ pub enum BatchError {
     /// The model named in a query cannot be used.
     #[error("{function}: the model {path:?}: {problem}")]
     InQuery {
-        /// The function.
+        /// The name of the function.
         function: String,
         /// The name of the model in the query.
         path: String,
@@ -72,7 +72,7 @@ pub enum BatchError {
     Cell {
         /// The column or the argument.
         place: String,
-        /// The problem found.
+        /// The problem with the cell.
         problem: CellError,
     },
     /// Columns to keep do not exist.
@@ -86,7 +86,7 @@ pub enum BatchError {
     /// Two columns of the results would have the same name.
     #[error("the results would contain two columns {name:?}; rename the kept one, or use Layout::Lists")]
     SameResult {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
     /// Two players have the same name, although each is a field of the result.
@@ -95,7 +95,7 @@ pub enum BatchError {
          feature_names"
     )]
     SamePlayer {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
     /// The number of names differs from the number of features or outputs.
@@ -127,7 +127,7 @@ pub enum BatchError {
         if *after_model { " after the model" } else { "" }, listed(features)
     )]
     Arguments {
-        /// The function.
+        /// The name of the function.
         function: String,
         /// Number of arguments passed.
         actual: usize,
@@ -144,7 +144,7 @@ pub enum BatchError {
          a, b, …); it is read when the query is planned, so columns and function results are not supported"
     )]
     NoModel {
-        /// The function.
+        /// The name of the function.
         function: String,
     },
     /// The lists of a batch would exceed the maximum length.
@@ -176,20 +176,20 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// Converts to an error of query planning.
+    /// Converts the error to an error of query planning.
     pub(crate) fn in_plan(self) -> DataFusionError {
         DataFusionError::Plan(self.to_string())
     }
 }
 
-/// Converts errors of creating a background.
+/// Converts an error in creating a background.
 impl From<GameError> for BatchError {
     fn from(error: GameError) -> Self {
         Self::Explain(error.into())
     }
 }
 
-/// Converts to an error of query execution.
+/// Converts the error to an error of query execution.
 impl From<BatchError> for DataFusionError {
     fn from(error: BatchError) -> Self {
         Self::External(Box::new(error))

@@ -97,8 +97,9 @@ impl BatchExplainer {
     /// columns, `output` if there are several, `base`, `prediction`, one column for each player, and for
     /// estimates `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one result row for
     /// each row. Its columns are the kept columns; `base` and `prediction`, which are lists if there are
-    /// several outputs; `values`, a list by player, of lists by output; and for estimates `std_errors` with
-    /// the same type and `evaluations`. If a tolerance was set, both layouts also have `stopped_by`.
+    /// several outputs; `values`, a list with the value of each player, which is a list itself if there are
+    /// several outputs; and for estimates `std_errors` with the same type and `evaluations`. If a tolerance
+    /// was set, both layouts also have `stopped_by`.
     ///
     /// The metadata entry `apportion` contains the version of the schema and a description of the request, as
     /// JSON.

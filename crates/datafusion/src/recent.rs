@@ -1,8 +1,8 @@
 //! Cache of the most recent results.
 //!
 //! If a query selects several fields of one call, DataFusion's optimizer may repeat the call for each field:
-//! it pushes the field access towards the table, past projections that would have computed the call once. All
-//! of these calls follow each other with the same numbers.
+//! it pushes the field access towards the table, past projections that would have computed the call once.
+//! These calls follow each other, and all have the same numbers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ struct Entry {
 impl Recent {
     pub(crate) fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        // At least two, for queries with two calls with different arguments.
+        // Keep at least two results, for queries with two calls that have different arguments.
         Self { results: Mutex::default(), most: threads.max(2) }
     }
 

@@ -88,7 +88,7 @@ impl Shape {
         if self.outputs > 1 { list(DataType::Float64) } else { DataType::Float64 }
     }
 
-    /// Returns the fields after the values and standard errors.
+    /// Returns the fields that follow the values and standard errors.
     fn ends(self) -> Vec<Field> {
         let mut fields = Vec::new();
         if self.is_estimate {

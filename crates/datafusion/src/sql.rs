@@ -64,9 +64,9 @@ pub fn function(
     }))
 }
 
-/// Registers the function `explain` in a session, whose first argument is the model: the path of a model
-/// file, whose trees must have cover and are explained with the path-dependent game. Its alias is
-/// `explain_row`.
+/// Registers the function `explain` in a session, with the alias `explain_row`. Its first argument is the
+/// path of a model file. The trees of the model must have cover, and are explained with the path-dependent
+/// game.
 ///
 /// ```sql
 /// SELECT explain('model.json', age, bmi, bp) FROM patients;
@@ -80,8 +80,8 @@ pub fn function(
 /// planned, and its model stays in the memory of the session. To read a changed file again, call this
 /// function again.
 ///
-/// Authors of queries choose the files that the process opens. To prevent this, [`register`] a single model,
-/// or pass the permitted models to [`register_models`].
+/// With this function, the authors of queries choose which files the process opens. To prevent this,
+/// [`register`] a single model, or pass the permitted models to [`register_models`].
 pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(), BatchError> {
     let load = |path: &str| BatchExplainer::from_file(path)?.build();
     session.register_udf(Arc::new(of_models("explain".to_owned(), load).with_aliases(["explain_row"])))?;
@@ -124,7 +124,8 @@ fn of_models(
     ScalarUDF::from(Function { name, signature: any(), of: ModelSource::Named(Arc::new(models)) })
 }
 
-/// Accepts any arguments, so that invalid ones are reported with the messages of this crate.
+/// Returns a signature that accepts any arguments, so that invalid ones are reported with the messages of
+/// this crate.
 fn any() -> Signature {
     Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
 }

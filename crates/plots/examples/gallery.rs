@@ -85,7 +85,7 @@ fn share(row: u64, of: u64) -> f64 {
     ((mixed ^ (mixed >> 32)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Returns the inputs of a row. One in twenty savings is missing.
+/// Returns the inputs of a row. The savings are missing in one of twenty rows.
 fn inputs(row: u64) -> Vec<f64> {
     let input = |(feature, (_, words)): (usize, &(&str, &[&str]))| match words.len() {
         0 => {

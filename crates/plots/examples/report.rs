@@ -416,7 +416,7 @@ fn image() -> Result<String, PlotError> {
     Report::new(&alone(heading, values)?).title("An image").html()
 }
 
-/// Multiplies all values, base values and predictions by `scale`.
+/// Returns results in which all values, base values and predictions are multiplied by `scale`.
 fn scaled(scale: f64) -> Result<Explained, PlotError> {
     let mut batch = batch_of_people(0..80, 1);
     for numbers in [&mut batch.values, &mut batch.base, &mut batch.predictions] {

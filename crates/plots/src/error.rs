@@ -1,4 +1,4 @@
-//! Errors of drawing results.
+//! Errors in drawing results.
 
 use apportion_results::ResultsError;
 
@@ -14,7 +14,7 @@ pub enum PlotError {
         "row {row} has {value:e} among its {what}; figures require numbers of at most 1e300 in absolute value"
     )]
     NotFinite {
-        /// The kind of the number.
+        /// The kind of number, as named in the message.
         what: &'static str,
         /// The row, by its index in the file.
         row: u64,

@@ -23,11 +23,11 @@ words = apportion.explain_text(log_odds, text)
 print(words)
 assert np.isclose(words.values.sum() + words.base_values, words.predictions)
 
-# Each word only with its neighbours on either side: few evaluations for texts of any length.
+# Each word interacts only with its neighbours on either side, so that even long texts need few evaluations.
 near = apportion.explain_text(log_odds, text, value="c-shapley=2", graph="line")
 print(near)
 
-# Sentences as players.
+# Sentences are the players.
 sentences = apportion.explain_text(log_odds, text, value="quotient-shapley", groups="sentences")
 print(dict(zip(sentences.feature_names, sentences.values.round(3).tolist())))
 assert len(sentences.values) == 2

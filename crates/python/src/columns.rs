@@ -1,4 +1,4 @@
-//! The columns of a data frame that are the features.
+//! Selection of the feature columns of a data frame.
 
 use apportion_rows::{Header, RowOptions, choose};
 use pyo3::prelude::*;

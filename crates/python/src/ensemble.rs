@@ -45,8 +45,8 @@ impl Ensemble {
 
 #[pymethods]
 impl Ensemble {
-    /// Reads the bytes of a model file. `rounds` is None for the best rounds, True for all, or a pair of the
-    /// first round and the one after the last.
+    /// Reads the bytes of a model file. `rounds` is None for the rounds up to the best one, True for all, or
+    /// a pair of the first round and the one after the last.
     #[staticmethod]
     #[pyo3(signature = (content, rounds=None, most_features=None))]
     fn from_bytes(
@@ -224,7 +224,7 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// Returns the margins, or if `linked` the outputs after the link function, as a flat array of rows ×
+    /// Returns the margins, or, if `linked`, the outputs after the link function, as a flat array of rows ×
     /// outputs.
     fn predict<'py>(
         &self,

@@ -23,7 +23,7 @@ pub(crate) enum Class {
     Data,
     /// An invalid request.
     Usage,
-    /// A bug of the library.
+    /// A bug in the library.
     Internal,
 }
 

@@ -55,13 +55,13 @@ struct Function {
     absent: Arc<Absent>,
 }
 
-/// The source of absent features.
+/// The source of the values of absent features.
 enum Absent {
     Background(Background),
     Distribution(Shared<'static, dyn ConditionalDistribution>),
 }
 
-/// The Python function as a model, while the calling thread evaluates it.
+/// A model whose Python function is evaluated by the calling thread.
 struct ServedModel<'f> {
     line: Line,
     function: &'f Function,
@@ -370,8 +370,8 @@ impl Explainer {
     }
 }
 
-/// Explains rows of a tree ensemble with a checkpoint. Exact methods explain as many rows at once as are
-/// predicted to take one second.
+/// Explains rows of a tree ensemble with a checkpoint. Exact methods explain the rows in blocks that are
+/// predicted to take one second each.
 fn in_blocks(
     explainer: &apportion::Explainer<'static>,
     rows: Rows<'_>,

@@ -11,8 +11,8 @@ use crate::errors::of_writing;
 /// Writes a file completely or not at all. Links are followed, and the mode and the owner of a replaced file
 /// are preserved.
 ///
-/// Returns None, or if the path is a descriptor, a pipe or a device, the mode in which Python opens it:
-/// writing to these may wait for a reader, and only Python's own functions can be interrupted.
+/// Returns None, except for a descriptor, a pipe or a device: for these, returns the mode in which Python
+/// opens the path. Writing to them may wait for a reader, and only Python's own functions can be interrupted.
 #[pyfunction]
 pub(crate) fn write_file(
     py: Python<'_>,

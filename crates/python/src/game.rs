@@ -187,7 +187,7 @@ impl Game {
 /// Maximum size in bytes of the coalitions of one call of a function.
 const MAX_BYTES: usize = 1 << 25;
 
-/// The Python function as a game, while the calling thread evaluates it.
+/// A game whose Python function is evaluated by the calling thread.
 struct ServedGame {
     line: Line,
     players: usize,

@@ -10,7 +10,7 @@ use crate::arrays::rows;
 use crate::errors::usage;
 use crate::pool::Pool;
 
-/// Returns groups of dependent columns of an array: the significant groups, `count` groups, or if `tree`
+/// Returns groups of dependent columns of an array: the significant groups, `count` groups, or, if `tree`,
 /// nested groups.
 #[pyfunction]
 #[pyo3(signature = (array, pool, count=None, tree=false, dependence=None, linkage=None))]

@@ -55,7 +55,7 @@ fn words(value: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// The request for a model or a game.
+/// A request, resolved for the players of a model or of a game.
 #[derive(Clone)]
 pub(crate) struct ResolvedRequest {
     pub(crate) value: Value,

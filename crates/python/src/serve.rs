@@ -1,9 +1,9 @@
-//! Work of the engine on threads of the pool, while the calling thread evaluates Python functions for the
-//! engine and checks for signals.
+//! Runs work of the engine on threads of the pool. Meanwhile, the calling thread evaluates Python functions
+//! for the engine and checks for signals.
 //!
 //! A function thus runs on the thread that its caller set up, Ctrl-C is raised inside it, and the interpreter
-//! is only held during its calls. Between calls the thread checks for signals every twentieth of a second;
-//! Ctrl-C cancels the work.
+//! is only held during its calls. Between calls, the thread checks for signals every twentieth of a second,
+//! and Ctrl-C cancels the work.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -74,7 +74,7 @@ impl std::fmt::Display for ServerStopped {
 
 impl std::error::Error for ServerStopped {}
 
-/// A function that returned an unexpected number of results.
+/// The error for a function that returned an unexpected number of results.
 #[derive(Debug)]
 struct Miscounted {
     given: usize,
@@ -121,8 +121,8 @@ impl<R> Served<R> {
     }
 }
 
-/// Does `work` on the threads of the pool, and evaluates `function` for it. `tick` is called at intervals; if
-/// it or a signal handler raises, the work is cancelled and the function is no longer called.
+/// Runs `work` on the threads of the pool, and evaluates `function` for it. `tick` is called at intervals; if
+/// it or a signal handler raises an exception, the work is cancelled and the function is no longer called.
 pub(crate) fn serve<R: Send>(
     py: Python<'_>,
     pool: &Pool,
@@ -154,13 +154,13 @@ pub(crate) fn serve<R: Send>(
 }
 
 impl Pool {
-    /// Does `work` on the threads of the pool, while other Python threads run. Ctrl-C cancels it.
+    /// Runs `work` on the threads of the pool, while other Python threads run. Ctrl-C cancels it.
     pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
         serve(py, self, None, &|_| Ok(()), |_| work())?.whole(py)
     }
 }
 
-/// Does `work` on a separate thread, while other Python threads run. Ctrl-C cancels it.
+/// Runs `work` on a separate thread, while other Python threads run. Ctrl-C cancels it.
 pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     let (result, stopped) = py.detach(|| {
         let (sender, messages) = channel();

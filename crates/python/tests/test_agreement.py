@@ -1,4 +1,6 @@
-"""The check that trees as read predict the same as the model: no false alarms, and every fault is found."""
+"""The check that the trees as read and the model predict the same: it has no false alarms, and finds every
+fault.
+"""
 import json
 
 import numpy as np
@@ -62,7 +64,7 @@ def test_xgboost_agrees(mixed, kind):
     if "missing" not in kind:
         assert compared(model.get_booster(), rows) == compared(
             model.get_booster(), xgboost.DMatrix(rows)) == 20
-    # Columns in a different order, with others between them, and single rows.
+    # Test columns in a different order, with others between them, and single rows.
     assert compared(model, rows.iloc[:, ::-1].assign(extra=1.0)) == 20
     assert compared(model, rows.iloc[3]) == compared(model, rows.to_numpy(dtype=float)[3]) == 1
     chosen = apportion.Ensemble(model, rounds=(0, 1))

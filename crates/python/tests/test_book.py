@@ -1,5 +1,5 @@
-"""The snippets of the book, Python and command line, in the order of each page: they print the output that
-the book shows and draw its figures.
+"""Runs the snippets of the book (Python and command line) in the order of each page. They must print the
+output that the book shows, and they draw its figures.
 
 Only command lines that begin with `apportion` are run. The lines up to the next command are the expected
 standard output, in which `...` matches anything; without such lines, the command only has to succeed.

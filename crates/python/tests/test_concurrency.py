@@ -51,7 +51,7 @@ def _losses():
     return lambda rows: explainer(rows, rows[:, 0] > 0)
 
 
-# Makes an explainer, or a function that converts rows for it.
+# For each kind, a function that makes an explainer, or a function that converts rows for an explainer.
 KINDS = {
     "trees": lambda: trees(background=ROWS[:20]), "covers": trees,
     "arrays": lambda: apportion.Explainer(product, ROWS[:6]),
@@ -104,7 +104,7 @@ def test_threads_get_what_one_thread_gets(kind, is_first):
     explainer, inputs = KINDS[kind](), [ROWS[6 * place : 6 * place + 12] for place in range(8)]
     wanted = [told(explainer(rows)) for rows in inputs]
     if is_first:
-        # A new explainer, so that all threads start before anything is prepared.
+        # Use a new explainer, so that all threads start before anything is prepared.
         explainer = KINDS[kind]()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -246,7 +246,7 @@ def test_a_process_that_is_forked_while_threads_explain(kind):
 
 @forks
 def test_a_function_that_forks():
-    """Models with worker processes do this."""
+    """Tests a function that forks, as models with worker processes do."""
     def model(rows):
         assert in_child(lambda: np.allclose(apportion.Explainer(
             product, ROWS[:3])(ROWS[:2]).values.sum(axis=1), product(ROWS[:2]) - product(ROWS[:3]).mean()))

@@ -55,14 +55,16 @@ def sigmoid(margins):
 
 
 def agrees(model, rows, told, behind=lambda margins: margins):
-    """Asserts that the predictions of the explanation equal those of the model."""
+    """Asserts that the explanation has the same predictions as the model."""
     found = apportion.TreeExplainer(model, rows[:12])(rows)
     assert np.allclose(behind(found.predictions), told, rtol=1e-9, atol=1e-9), type(model).__name__
     assert found.additivity_gap() < 1e-9
 
 
 def agrees_by_row(model, frame, rows):
-    """Asserts that each row gives the model's prediction, or fails with the model; counts failures."""
+    """Asserts that each row has the model's prediction, or is rejected if the model rejects it. Returns the
+    number of rejected rows.
+    """
     explainer, refused = apportion.TreeExplainer(model, frame[:12]), 0
     for place in range(len(rows)):
         row = rows.iloc[place:place + 1]
@@ -282,7 +284,7 @@ def test_explainers_with_missing_cells_can_be_pickled():
     assert np.abs(explainer(frame).predictions - model.predict(frame)).max() < 1e-9
 
 
-# Classes by the library that defines what they do.
+# Classes are identified by the library that defines what they do.
 
 
 class Plain(RandomForestRegressor):

@@ -45,7 +45,7 @@ POLARS = {
 
 
 class Cannot(Exception):
-    """The library cannot store this table."""
+    """Raised if a library cannot store a table."""
 
 
 def cell(kind, given):
@@ -110,7 +110,8 @@ def as_polars(table):
 
 
 def as_numpy(table):
-    """Arrays have no column names; arrays of doubles contain category codes, as the model's library expects.
+    """Returns a table as an array. Arrays have no column names; arrays of doubles contain category codes, as
+    the model's library expects.
     """
     kinds = {kind for _, kind, _ in table["columns"]}
     if "names" in table["kind"] or kinds & {"decimal", "date", "datetime", "duration", "category"}:

@@ -139,7 +139,7 @@ def test_no_row_of_a_table_in_several_arrays_is_lost():
     assert [batch.num_rows for batch in _workers.batches_of(table.slice(0, 0))] == [0]
 
     class Large:
-        # Like a table whose strings do not fit into one array.
+        # Imitate a table whose strings do not fit into one array.
         schema = table.schema
 
         def combine_chunks(self):
@@ -251,7 +251,7 @@ def test_sql_of_datafusion_has_the_bytes_of_one_process(rows, trees, background,
         assert mean["m"][0] > 0
         with pytest.raises(Exception, match="explain_row"):
             context.sql("SELECT explain_row(f0) FROM t").collect()
-    # Categories, a model with several outputs, and a function.
+    # Test categories, a model with several outputs, and a function.
     given, target = frame
     numbered = given.assign(colour=given.colour.astype(str), row=range(len(given)))
     context.register_record_batches("words",

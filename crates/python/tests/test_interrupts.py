@@ -12,7 +12,8 @@ import pytest
 
 import apportion
 
-# Seconds. Each call would take many times as long; the limit is generous since test machines are busy.
+# Maximum time in seconds. Each call would take many times as long, but the limit is generous, because test
+# machines are busy.
 _PATIENCE = 60
 _BEGUN = 0.3
 
@@ -112,7 +113,7 @@ def test_what_was_interrupted_gives_the_same_bytes_when_asked_again(threads):
     fresh = apportion.TreeExplainer(model, X[:500], threads=threads)
     wanted = fresh(X[:300]).values.tobytes()
     explainer = apportion.TreeExplainer(model, X[:500], threads=threads)
-    # Interrupts the compilation of the background and the explanation of rows.
+    # These times interrupt the compilation of the background and the explanation of rows.
     for after in (0.01, 0.1, 0.3):
         _interrupted(lambda: explainer(X), after)
         assert explainer(X[:300]).values.tobytes() == wanted

@@ -301,7 +301,7 @@ def test_calls_leave_nothing_behind(kind):
     call = kind()
     count = max(WINDOWS, int(CALLS * (KINDS[kind] if CALLS <= 2000 else 1)) // WINDOWS)
     warnings.simplefilter("ignore")
-    # Creates the default pool and one of a different size.
+    # The first calls create the default pool and one of a different size.
     for number in range(max(20, count // 4)):
         call(number)
     before, threads = _memory(), _threads()

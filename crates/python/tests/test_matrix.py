@@ -142,7 +142,7 @@ MEMBERS = [pytest.param(table, id=f"{kind}: {name}") for kind, cells in KINDS.it
 
 
 def rows_of(table):
-    """Returns the cells of a table row by row as objects, its types and its names."""
+    """Returns the cells of a table (row by row, as objects), and the types and names of its columns."""
     if isinstance(table, pandas.DataFrame):
         columns = [list(table[name].array) for name in table.columns]
         return list(zip(*columns)), [str(dtype) for dtype in table.dtypes], (
@@ -214,7 +214,7 @@ def test_further_rows_may_have_cells_that_the_background_lacks(table):
     assert explanation.additivity_gap() < 1e-12
 
 
-# Pipelines as functions and exact, and trees.
+# Pipelines, as functions and as exact sums of trees, and trees.
 
 COUNT = 60
 
@@ -257,7 +257,7 @@ def test_pipelines_are_explained_as_they_predict(frame, target, kind, enumerated
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.tree import DecisionTreeRegressor
 
-    # The missing value of this column; the imputer recognizes only one kind.
+    # Use the missing value of this column, because the imputer recognizes only one kind.
     word = frame["word"]
     marker = next((cell for cell in word if cell is None or cell is pandas.NA or cell != cell), np.nan)
     if str(word.dtype) == "string" or word.dtype == bool:

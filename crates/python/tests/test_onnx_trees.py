@@ -121,7 +121,7 @@ def rows_to_compare(runtime, frame, kind, missing, unseen):
     near = [near_changes(runtime, frame, column, kind) for column in NUMBERS if column in frame]
     rest = frame.sample(1000, replace=True, random_state=5).reset_index(drop=True)
     for column in [column for column in NUMBERS if column in frame]:
-        # Values of other rows, midpoints of neighbouring values, and extremes.
+        # The numbers are values of other rows, midpoints of neighbouring values, and extremes.
         values = np.sort(frame[column].to_numpy())
         middles = ((values[1:].astype(float) + values[:-1]) / 2).astype(kind)
         drawn = rng.choice(np.concatenate([values, middles, np.array([0, -0.0, 1e-38, 1e30, -1e30], kind)]),

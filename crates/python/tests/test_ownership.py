@@ -90,7 +90,7 @@ def test_data_stay_as_they_were_explained(kind, is_tree):
         given[:] = 7.0
     rows[:] = 7.0
     assert np.array_equal(before.data, kept) and np.array_equal(before.values, values)
-    # Neither does the explainer change, nor its copies: the background is not read again.
+    # The explainer and its copies do not change either, because the background is not read again.
     again = kept.copy() if kind not in (_frame, _columns) else pandas.DataFrame(kept, columns=["a", "b", "c"])
     if kind is _torch:
         again = _torch(again)

@@ -63,7 +63,7 @@ found.save(options["out"])
 """
 
 
-# Several runs of either interface in one process.
+# Makes several runs of either interface in one process.
 AGAIN = """
 import json, sys
 from apportion import _core
@@ -299,7 +299,7 @@ def test_a_checkpoint_that_another_process_uses_is_refused(door, place):
         slow.wait()
 
 
-# Bytes.
+# Identical bytes.
 
 
 @both
@@ -328,7 +328,9 @@ def test_the_bytes_are_the_same_on_any_number_of_threads_under_load(door, task, 
 
 @both
 def test_memory_does_not_grow_with_what_was_explained_before(door, place):
-    """Compares a run with one of an eighth of its rows: only the results themselves are kept."""
+    """Compares the memory of a run with that of a run on an eighth of its rows. Only the results themselves
+    are kept.
+    """
     def peak(count):
         text = (place / "many.csv").read_text().splitlines()
         (place / "some.csv").write_text("\n".join(text[: count + 1]) + "\n")
@@ -339,7 +341,7 @@ def test_memory_does_not_grow_with_what_was_explained_before(door, place):
         return usage.ru_maxrss * 1024
 
     rows, values = 1750, 8
-    # Rows, values and inputs as numbers and as text, some of them twice.
+    # The bound covers rows, values and inputs, as numbers and as text, some of them twice.
     assert peak(2000) - peak(250) < rows * values * 400 + 2**23
 
 

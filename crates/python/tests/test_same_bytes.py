@@ -40,7 +40,7 @@ def load():
 
 
 def test_trees_have_the_bytes_of_the_command_under_load(load, tmp_path):
-    # Blocks of rows that take a tenth of a second would be several here, and choose other kernels.
+    # Blocks of rows that take a tenth of a second would split these rows, and would use other kernels.
     model, rng = _forest(150, 8), np.random.default_rng(5)
     X, background = rng.normal(size=(5000, _FEATURES)), rng.normal(size=(1000, _FEATURES))
     explainer = apportion.TreeExplainer(model, background)

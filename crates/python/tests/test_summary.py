@@ -23,7 +23,7 @@ def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + r
 @pytest.fixture(scope="module")
 def rows():
     random = np.random.default_rng(2)
-    # Values of all magnitudes, so that sums of doubles depend on their order.
+    # Use values of all magnitudes, so that sums of doubles depend on their order.
     return random.normal(size=(500, 3)) * 10.0 ** random.integers(-12, 12, (500, 3))
 
 

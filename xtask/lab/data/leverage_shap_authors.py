@@ -1,4 +1,4 @@
-"""Packs the runs behind the figures of the Leverage SHAP paper into leverage_shap_authors.csv.gz.
+"""Packs the runs used for the figures of the Leverage SHAP paper into leverage_shap_authors.csv.gz.
 
 Usage: python leverage_shap_authors.py REPOSITORY, where REPOSITORY is a clone of
 https://github.com/rtealwitter/leverageshap at commit 0de0a80. Needs only the standard library.
@@ -33,7 +33,8 @@ def rows(path):
         yield key + ["error"] + [short(run["shap_error"]) for run in runs]
         if "weighted_error" in runs[0]:
             yield key + ["excess"] + [short(run["weighted_error"] - 1) for run in runs]
-        # Stored once per dataset: its runs explain the same rows for all estimators and settings.
+        # The norm is stored once per dataset, whose runs explain the same rows for all estimators and
+        # settings.
         if estimator == "Kernel SHAP" and noise == 0 and size == 5 * players:
             yield key + ["squared norm"] + [short(run["shap_norm_sq"]) for run in runs]
 

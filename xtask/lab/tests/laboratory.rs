@@ -240,7 +240,7 @@ fn results_depend_on_no_threads_and_no_other_runs_and_nothing_is_overwritten() {
         std::fs::read(one.join("estimates.csv")).unwrap(),
         std::fs::read(again.join("estimates.csv")).unwrap()
     );
-    // A seed means the same explicand and the same draws in every run that uses it.
+    // A seed determines the explicand and the draws in every run that uses it.
     let (all, alone) = (without_seconds(&one), without_seconds(&last));
     assert_eq!(all[3][4..], alone[1][4..]);
 }
@@ -565,7 +565,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
         "quiet=sleep 60",
         "--estimator-program",
         "huge=echo '{\"estimate\": [0, 0, 1e200, 0, 0, 0, 0, 0, 0, 1e155]}'",
-        // Enough time for Python to start on a busy machine.
+        // This is enough time for Python to start on a busy machine.
         "--time-limit",
         "10",
         "--budgets",
@@ -577,7 +577,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
     let errors = |estimator: &str| -> Vec<f64> {
         runs.iter().filter(|line| line[1] == estimator).map(|line| line[8].parse().unwrap()).collect()
     };
-    // Ten permutations of ten players: eleven coalitions each.
+    // Ten permutations of ten players require eleven coalitions each.
     assert!(runs.iter().filter(|line| line[1] == "permutations").all(|line| line[6] == "110"));
     let (own, reuse) = (errors("permutations"), errors("msr"));
     let sum = |errors: &[f64]| errors.iter().sum::<f64>();
@@ -602,7 +602,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
 #[test]
 fn an_estimator_that_is_biased_is_named() {
     let bench = Bench::new();
-    // Returns zeros without evaluating the game.
+    // This program returns zeros without evaluating the game.
     let zeros = r#"zeros=read task; echo '{"estimate": [0, 0, 0, 0]}'"#;
     let few = [
         "--dataset",
@@ -801,7 +801,7 @@ fn papers_and_the_library_are_cited() {
     assert_eq!(entries(&said(&["fig2"])).len(), 6);
     // The project's own checks have no paper.
     assert_eq!(entries(&said(&["estimators"])), ["@software{apportion,"]);
-    // The version is the version of the program that created the run.
+    // The citation states the version of the program that created the run.
     let bench = Bench::new();
     let folder =
         bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "1"]);
@@ -1114,7 +1114,7 @@ fn a_command_that_was_interrupted_goes_on_where_it_was() {
         assert_eq!(goes_on, other[0] == "--output", "{other:?}");
         std::fs::write(&checkpoints, &kept).unwrap();
     }
-    // The same applies to a concurrent command.
+    // The same applies while another process runs the same command.
     let beside = std::fs::File::open(&checkpoints).unwrap();
     beside.lock().unwrap();
     assert!(again(&[]).contains("the same command is already running"));

@@ -39,7 +39,7 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
 /// version for a clone of the repository.
 fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // The change log describes the past.
+    // The change log states the versions of the past.
     for file in files.iter().filter(|file| file.path.ends_with(".md") && file.path != "CHANGELOG.md") {
         let member = members.iter().find(|member| file.path.starts_with(&format!("{}/", member.folder)));
         let of_crate = member.and_then(|member| member.rust_version);

@@ -29,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     again::<SolutionConcept>(bytes);
     again::<Semivalue>(bytes);
     if let Some(index) = again::<InteractionIndex>(bytes) {
-        // Any number of players and coalitions is either valid or an error.
+        // The weights for any number of players and coalitions are either valid or an error.
         let _ = index.weights(2, 10);
     }
 });
@@ -38,7 +38,7 @@ libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: 
     texts::mutate(bytes, size, most, seed)
 });
 
-/// Parses the bytes, and checks that the value survives being written and parsed again.
+/// Parses the bytes, writes the value, parses it again, and checks that it is unchanged.
 fn again<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) -> Option<T> {
     let read: T = serde_json::from_slice(bytes).ok()?;
     let written = serde_json::to_vec(&read).expect("it is JSON");

@@ -28,7 +28,7 @@ const KINDS: [&str; 14] = [
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     write("results.json", bytes);
-    // Results that cannot be read are tried only once.
+    // If the results cannot be read, no other command is tried.
     let Some(page) = run(&["report", "--in", "@results.json", "--out", "@out.html"]) else { return };
     assert!(page.starts_with(b"<!") && page.trim_ascii_end().ends_with(b"</html>"), "half a page");
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! The command-line arguments of the commands on rows.
+//! The arguments of the commands that read rows.
 
 use std::path::PathBuf;
 
@@ -295,7 +295,7 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected an integer from 0 to {}", u64::MAX))
 }
 
-/// The form of interactions.
+/// The kind of interactions that `--interactions` requests.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Interactions {
     /// The interaction index of each pair, with the values on the diagonal.

@@ -57,7 +57,7 @@ pub(crate) struct Columns {
     unpacked_limit: Option<u64>,
 }
 
-/// Names in a single argument.
+/// A list of names in a single argument.
 #[derive(Debug, Clone, Serialize)]
 struct Names(Vec<String>);
 
@@ -85,7 +85,8 @@ fn separator(text: &str) -> Result<u8, String> {
 }
 
 impl Columns {
-    /// Returns the options for reading all columns, except those that are set aside.
+    /// Returns the options for reading all columns, except the target, the ID, the weights and the ignored
+    /// columns.
     pub(crate) fn all(&self) -> RowOptions<'_> {
         RowOptions {
             target: self.target.as_deref(),

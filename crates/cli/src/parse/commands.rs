@@ -1,4 +1,4 @@
-//! The commands.
+//! The commands and their options, as parsed by clap.
 
 use clap::{Parser, Subcommand};
 

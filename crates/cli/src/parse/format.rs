@@ -1,4 +1,4 @@
-//! The formats of results as an option.
+//! The output formats, as values of `--format`.
 
 use apportion_results as results;
 use clap::ValueEnum;
@@ -30,7 +30,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the name on the command line.
+    /// Returns the name of the format on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

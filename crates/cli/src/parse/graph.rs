@@ -1,4 +1,4 @@
-//! The graph of the features as an option.
+//! The graph of the features, as given by options.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use apportion::options::{self, OptionError};
 /// The requested graph of features, before it is checked against their names.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GraphOption {
-    /// Given on the command line.
+    /// A graph given on the command line.
     Words(options::GraphOption),
     /// A file with an edge on each line.
     File(PathBuf),

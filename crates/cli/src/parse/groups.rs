@@ -1,4 +1,4 @@
-//! Groups of features as options, and how groups are found in data.
+//! Groups of features, as given by options, and the options for finding groups in data.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,9 +11,9 @@ use clap::Args;
 /// The requested groups of features, before they are checked against their names.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Groups {
-    /// Given on the command line.
+    /// Groups given on the command line.
     Words(options::Groups),
-    /// A list in a JSON file.
+    /// A JSON file with the groups.
     File(PathBuf),
 }
 

@@ -11,8 +11,8 @@ pub(crate) const LONG: [&str; 5] = ["explain", "explain-text", "explain-image", 
 /// The id of an option, and its line in `-h`.
 pub(crate) type Entry = (&'static str, Option<&'static str>);
 
-/// The headings with their options, in the order of help. An option with a text here is shown by `-h` of the
-/// commands in [`LONG`], on one line with its values; the others are shown by `--help` only.
+/// The headings with their options, in the order of help. For the commands in [`LONG`], `-h` shows only the
+/// options that have a text here, each on one line with its values. `--help` shows all options.
 #[rustfmt::skip]
 pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
     ("Input", &[

@@ -1,4 +1,4 @@
-//! Conversion of command-line options to those of the library.
+//! Conversion of command-line options to the options of the library.
 
 use anyhow::Result;
 use apportion::options::Options;

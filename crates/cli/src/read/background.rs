@@ -56,7 +56,7 @@ impl BackgroundDescription {
         Self::of_rows(Rows::new(&told, rows.columns()), weights)
     }
 
-    /// Describes a file that replaces rows, such as a compiled background.
+    /// Describes a file that is used instead of rows, such as a compiled background.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         Ok(Self { rows: None, digest: digest_of_file(path)? })
     }
@@ -267,8 +267,8 @@ fn read(path: &Path, input: &Input) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the column means. Categories have no mean, so they are an error; a note is printed for a mean that
-/// no row can have.
+/// Returns the column means. Categorical columns are an error, because categories have no mean. A note is
+/// printed for a mean that no row can have.
 fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let listed = |features: &[usize]| {
         let names = features.iter().map(|&feature| format!("{:?}", input.features[feature]));
@@ -302,8 +302,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Returns whether no row can have the mean of a column: between the only two values, or fractional although
-/// all values are integers.
+/// Returns whether no row can have `mean` in this column: the column has only two values, or only integers
+/// and the mean is fractional.
 fn is_odd(table: &Table, column: usize, mean: f64) -> bool {
     let cells =
         table.values.iter().skip(column).step_by(table.columns).copied().filter(|cell| !cell.is_nan());
@@ -341,7 +341,7 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns an error if cells are strings, as they can be for a program, because `what` requires numbers.
+/// Returns an error if cells are strings, which only programs accept, because `what` requires numbers.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {

@@ -74,7 +74,7 @@ impl Feed {
         Ok(table)
     }
 
-    /// Appends rows to `table` until it has this many rows, or there are no more.
+    /// Appends rows to `table` until it has `rows` rows or all rows have been read.
     pub(crate) fn fill(&mut self, table: &mut Table, rows: usize) -> Result<()> {
         while !self.is_at_end && (table.columns == 0 || table.values.len() / table.columns < rows) {
             match self.messages.recv()? {
@@ -119,7 +119,7 @@ fn read(
         None => RowOptions { texts: Some(texts), ..columns.all() },
     };
     rows::each_block(path, &wanted, |block| {
-        // Taking the block also takes the names and the number of columns, which only the first block needs.
+        // Taking the block removes its names and number of columns, but only the first block needs them.
         sender
             .send(Message::Rows(std::mem::take(block)))
             .map_err(|_| anyhow!("the receiver of the rows has stopped"))

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use apportion::games::Member;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Reads the groups in the order of the file. Features are given by name, or by index as text.
+/// Reads the groups in the order of the file. Features are given by name, or by index as a string.
 pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let says = || format!("cannot read the groups from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     Ok(groups)
 }
 
-/// Groups in either form. Group names only document the file.
+/// Groups in either form of the file. The names of groups have no effect.
 struct GroupList(Vec<Member<String>>);
 
 impl<'de> Deserialize<'de> for GroupList {

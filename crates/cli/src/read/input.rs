@@ -1,4 +1,4 @@
-//! The input of `explain` and `predict`: a model, and rows for it, of any number.
+//! The input of `explain` and `predict`: a model, and any number of rows for it.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use crate::parse::columns::Columns;
 use crate::parse::format::Format;
 use crate::parse::select::Selection;
 
-/// The size of a batch: the total count of numbers in its rows and in their results, about 32 MB. It is a
-/// constant, so that the values of a row cannot depend on how the rows are read.
+/// The size of a batch: the count of numbers in its rows and their results, about 32 MB in total. The size is
+/// a constant, so that the values of a row cannot depend on how the rows are read.
 const BATCH: usize = 1 << 22;
 
 /// Returns an error for options that cannot be combined, before anything is read.
@@ -85,8 +85,8 @@ pub(crate) struct Batches {
 }
 
 impl Input {
-    /// Reads the model and the first rows. `numbers` returns how many numbers are computed per row, given the
-    /// model and the number of features.
+    /// Reads the model and the first rows. `numbers` returns the count of numbers that are computed per row,
+    /// given the model and the number of features.
     pub(crate) fn read(
         args: &args::Input,
         numbers: impl FnOnce(&AnyModel, usize) -> usize,
@@ -109,7 +109,7 @@ impl Input {
             }
         };
         let size = (BATCH / numbers(&model, columns).saturating_add(columns).max(1)).max(1);
-        // One more row shows whether there is another batch.
+        // Reading one more row shows whether there is another batch.
         feed.fill(&mut table, size + 1)?;
         let names = table.names.clone();
         let features = model.names(names.as_deref(), columns);

@@ -1,4 +1,4 @@
-//! The model of a command.
+//! Models of a command: tree ensembles, neural networks and external programs.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The network of a command.
+//! Reading of the neural network that a command explains.
 
 use anyhow::{Context, Result};
 use apportion_onnx::{Network, NetworkOptions};

@@ -24,7 +24,7 @@ pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static 
     output.into_iter().chain(rounds).chain(background).collect()
 }
 
-/// Returns the facts of a heading, in the order of results.
+/// Returns the facts for the heading of results, in the order of the file.
 pub(crate) fn facts(
     same_as: Option<String>,
     budget: Option<usize>,

@@ -13,7 +13,7 @@ use crate::read::model::AnyModel;
 /// The classes of a model, by name if they have names.
 #[derive(Debug, Clone)]
 pub(crate) struct Classes {
-    /// The name of the class of each output, or of the two classes that share a single margin.
+    /// The names of the classes: one for each output, or two if two classes share a single margin.
     names: Option<Vec<String>>,
     outputs: usize,
     /// Whether the only output is the margin of the second of two classes.
@@ -80,8 +80,8 @@ impl Classes {
         Ok(self.of_rows(space)?.filter(|_| self.outputs > 1))
     }
 
-    /// Returns the index of a class: by name, or by number, unless some names are numbers and could be
-    /// confused with it.
+    /// Returns the index of a class, given by name or by number. If some names are numbers, only names are
+    /// accepted.
     fn place(&self, option: &str, class: &str) -> Result<usize> {
         let count = if self.are_two { 2 } else { self.outputs };
         let number = || class.parse().ok().filter(|&place: &usize| place < count);
@@ -103,7 +103,8 @@ impl Classes {
     }
 }
 
-/// Returns the only name that is the same number as `class`, written in a different way: 1.0 and 1.
+/// Returns the name that is the same number as `class` in a different notation (1.0 and 1), if there is
+/// exactly one.
 fn same_number(class: &str, names: &[String]) -> Option<usize> {
     let number: f64 = class.parse().ok()?;
     let is_same = |name: &String| name.parse::<f64>() == Ok(number);

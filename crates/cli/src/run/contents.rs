@@ -68,8 +68,8 @@ fn kind(what: &str, facts: Facts) -> Facts {
     std::iter::once(("kind", json!(what))).chain(facts).collect()
 }
 
-/// Returns whether a file that starts with these bytes can only contain rows. A model is excluded, and so is
-/// compressed data, which could be either.
+/// Returns whether a file that starts with these bytes can only contain rows. Returns `false` for models, and
+/// for compressed data, which could contain either.
 fn are_rows(start: &[u8]) -> bool {
     let begins = |with: &[u8]| start.starts_with(with);
     if begins(b"\x93NUMPY") || begins(b"PAR1") || begins(b"ARROW1") || begins(b"\xff\xff\xff\xff") {

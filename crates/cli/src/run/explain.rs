@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let explainer = options.explainer(explainer, value.clone()).map_err(usage)?;
     let pool = threads::pool(&args.threads)?;
     let loaded = Instant::now();
-    // Planning builds the oracle, so it runs in the pool.
+    // Planning prepares the exact method, so it runs in the pool.
     let (count, first) = batches.sample();
     let plan = pool.install(|| explainer.plan(count, first))?;
     let (method, budget) = plan::agreed(&plan, &value, args.budget, (input.columns, "features"))?;
@@ -362,7 +362,7 @@ fn program(command: &str) -> String {
 /// reused. The program may depend on more than the files named in its command.
 struct Stored<'a> {
     rows: Vec<(usize, &'a Explanation)>,
-    /// Whether the base value has been compared, which takes a prediction for each background row.
+    /// Whether the base value has been compared, which requires a prediction for each background row.
     has_base: bool,
 }
 
@@ -419,7 +419,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Formats options as data on one line.
+/// Formats options as JSON on one line, or a single name without quotes.
 fn in_words(options: &impl Serialize) -> Result<String> {
     Ok(match serde_json::to_value(options)? {
         serde_json::Value::String(name) => name,

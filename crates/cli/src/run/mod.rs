@@ -1,4 +1,4 @@
-//! The commands: each one in a file, and what they share.
+//! The commands, each in a separate file, and the code that they share.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Parts of tables for reading: numbers with six significant digits, bars, aligned columns. Control
+//! Parts of tables for a terminal: numbers with six significant digits, bars, aligned columns. Control
 //! characters in names are escaped, so that they cannot control the terminal.
 
 use std::io::{self, Write};
@@ -93,7 +93,7 @@ impl Bars {
         if value >= 0.0 {
             return format!("{}│{full}{}", " ".repeat(room), PARTS[rest]);
         }
-        // The only block used that fills from the right is the half block.
+        // Only the half block fills a character from the right.
         let half = if rest >= 4 { "▐" } else { "" };
         format!("{:>room$}│", format!("{half}{full}"))
     }

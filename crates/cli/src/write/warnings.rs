@@ -5,12 +5,13 @@ use apportion::estimators::StopRule;
 
 use crate::messages;
 
-/// The warnings over all rows.
+/// The warnings about all rows.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     rows: usize,
     undetermined: usize,
-    /// The evaluations, rank and unknowns of the first row whose values were undetermined.
+    /// For the first row whose values are undetermined: the number of evaluations, the rank, and the number
+    /// of unknowns.
     first: Option<(usize, usize, usize)>,
     inaccurate: usize,
     /// The reason why the first run without the requested accuracy stopped.
@@ -18,7 +19,7 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// Adds rows.
+    /// Updates the warnings with the explanations of more rows.
     pub(crate) fn add(&mut self, explanations: &[Explanation]) {
         self.rows += explanations.len();
         for Explanation { evaluations, diagnostics, certificate, .. } in explanations {

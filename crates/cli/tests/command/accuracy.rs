@@ -173,7 +173,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert!(refused(&long(&["--resume", file])).contains("it was changed after it was written"));
     fs::write(&path, "{}").unwrap();
     assert!(refused(&long(&["--resume", file])).contains("is not a checkpoint"));
-    // An older format may have any content.
+    // A checkpoint of an older format may have any content.
     fs::write(&path, "{\"apportion_checkpoint\":1,\"version\":\"0.1.0\",\"rows\":[]}").unwrap();
     let says = refused(&long(&["--resume", file]));
     assert!(says.contains("was written by version 0.1.0 in format 1"), "{says}");

@@ -168,7 +168,7 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
         let said = refusal(&explain(&options));
         assert!(said.contains(words), "{options:?}: {said}");
     }
-    // Errors that the distributions return.
+    // Test the errors that the distributions return.
     for (options, words) in [
         (
             &["--game", "empirical", "--bandwidth", "-1"][..],

@@ -209,9 +209,9 @@ fn evaluations_are_counted_once_each() {
     };
     let game = text("words.onnx", &IDS, 12, &slices(&every(11))).table(<[f64]>::to_vec);
     assert_eq!(of("shapley"), 1 << game.players());
-    // All intervals and the empty coalition.
+    // Connected coalitions on a line are intervals. The empty coalition is evaluated, too.
     assert_eq!(of("myerson"), 11 * 12 / 2 + 1);
-    // The distinct coalitions of three consecutive players: {}, 11 single, 10 pairs, 9 pairs with a gap, 9
-    // triples; and the coalition of all players.
+    // The evaluated coalitions are the subsets of three consecutive players ({}, 11 single players, 10 pairs,
+    // 9 pairs with a gap and 9 triples) and the coalition of all players.
     assert_eq!(of("l-shapley=1"), 1 + 11 + 10 + 9 + 9 + 1);
 }

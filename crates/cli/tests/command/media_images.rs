@@ -137,7 +137,7 @@ fn superpixels_are_players_and_their_borders_the_graph() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("superpixels.png");
     std::fs::write(&path, Image::from_bytes(8, 8, 1, &labels).unwrap().to_png().unwrap()).unwrap();
-    // Labels in the order of their first appearance.
+    // The players are the labels in the order of their first appearance.
     let order = [0, 1, 9, 2, 3, 4];
     let mut masked = digit(4);
     masked.players =

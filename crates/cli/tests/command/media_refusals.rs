@@ -23,7 +23,7 @@ fn image(bench: &Bench, status: i32, says: &[&str], more: &[&str]) {
     refuses(bench, status, says, &on_image("digits.onnx", "digit.png", more));
 }
 
-/// Checks that the digits' network rejects this file.
+/// Checks that the network for digits rejects this file.
 fn file(bench: &Bench, says: &[&str], path: &str) {
     bench.refuses(1, says, &["explain-image", "--model", &fixture("digits.onnx"), "--image", path]);
 }

@@ -135,7 +135,7 @@ fn the_overlay_shows_the_signs_of_the_values() {
         let results = json(&digit(&["--overlay", path.to_str().unwrap(), "--class", class]));
         let values = numbers(&explained(&results)["values"]);
         let picture = Image::from_png_file(&path).unwrap();
-        // 8 pixels, enlarged 35 times, with the colour bar next to them.
+        // The picture has 8 × 8 pixels, enlarged 35 times, with the colour bar next to them.
         assert_eq!((picture.height(), picture.width(), picture.channels()), (280, 350, 3));
         let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
         for (player, value) in values.iter().enumerate() {
@@ -213,7 +213,7 @@ fn a_run_until_an_accuracy_is_certified() {
     let certificate = &explained(&results)["certificate"];
     assert_eq!(certificate["stopped_by"], "tolerance");
     assert!(results["accuracy"].as_str().unwrap().starts_with("Euclidean error 0.05"));
-    // The default limit of such runs, as documented in the README.
+    // This is the default limit of such runs, as documented in the README.
     assert_eq!(results["budget"], 65_536);
     let exact = json(&digit(&["--until", "0.05"]));
     assert_eq!(explained(&exact)["certificate"]["guarantee"], "exact");

@@ -92,7 +92,7 @@ fn every_text_gets_its_true_values() {
             for (key, value) in values(3) {
                 check(&arguments, &value, &case[&key], output);
             }
-            // Enumerating all coalitions of the longest texts takes too long to do it for both values.
+            // Enumerating all coalitions of the longest texts is too slow to be done for both values.
             if tokens.len() < 12 || index.is_multiple_of(2) {
                 check(&arguments, "shapley", &case["shapley_brute_force"], output);
             }

@@ -397,7 +397,7 @@ fn the_page_of_messages_is_what_the_command_says() {
     if std::env::var_os("APPORTION_WRITE_MESSAGES").is_some() {
         fs::write(&path, &page).unwrap();
     }
-    // A package of this crate does not contain the documents of the workspace.
+    // The published package of this crate does not contain the pages of the workspace.
     let Ok(written) = fs::read_to_string(&path) else { return };
     for (written, says) in written.lines().zip(page.lines()) {
         assert_eq!(

@@ -107,7 +107,7 @@ fn batches_workers_and_threads_change_no_byte() {
     ] {
         assert_eq!(explain(more), expected, "{more:?}");
     }
-    // A process that dies repeatedly.
+    // This process dies repeatedly.
     let dying = server("[ $batch = 9 ] && exit 3");
     let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3", "--predict-batch", "5"];
     assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), expected);
@@ -195,7 +195,8 @@ fn what_a_program_does_wrong_is_said_in_a_line() {
             "echo loading the model; sleep 1000".to_owned(),
             "line 1 of the program's output is \"loading the model\"",
         ),
-        // Either too many outputs or outputs before the rows were read, whichever is detected first.
+        // The message reports either too many outputs or outputs before the rows were read, whichever is
+        // detected first.
         ("yes ''".to_owned(), "; it must "),
         ("echo nan; echo; sleep 1000".to_owned(), "output 0 of row 0 is NaN"),
     ] {
@@ -257,7 +258,7 @@ fn shapley_of_texts(row: [&str; 5], background: &[[&str; 5]]) -> [f64; 5] {
         };
         background.iter().map(mixed).sum::<f64>() / background.len() as f64
     };
-    // The Shapley weights 1 / (5 · C(4, s)) of coalitions with s other features.
+    // A coalition with s other features has the Shapley weight 1 / (5 · C(4, s)).
     let weight = [1.0 / 5.0, 1.0 / 20.0, 1.0 / 30.0, 1.0 / 20.0, 1.0 / 5.0];
     std::array::from_fn(|player| {
         let others = (0..32usize).filter(|mask| mask >> player & 1 == 0);
@@ -327,7 +328,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
 fn a_program_reads_infinite_values_and_quoted_texts() {
     let case = Case::new();
     fs::write(case.path("rows.csv"), "a,b\n-inf,\"x, y\"\n3,z\n").unwrap();
-    // Returns a different number for each row that arrives unchanged.
+    // The program returns a different number for each row that arrives unchanged.
     let program = "read header; while read count; do while [ $count -gt 0 ]; do read line; v=0; \
                    [ \"$line\" = '-inf,\"x, y\"' ] && v=1; [ \"$line\" = 3,z ] && v=2; echo $v; \
                    count=$((count - 1)); done; echo; done";
@@ -450,7 +451,8 @@ fn programs_whose_outputs_depend_on_the_batch_are_refused() {
 #[test]
 fn programs_whose_outputs_change_during_a_run_are_refused_at_its_end() {
     let case = Case::new();
-    // There are three batches at the start, one with all rows, and one with a single row.
+    // The run has five batches before its end: three at the start, one with all rows, and one with a single
+    // row.
     let (_, message) = case.failure(
         "predict",
         &batchwise("a + (batch > 5)"),

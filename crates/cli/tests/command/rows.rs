@@ -264,7 +264,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     let bench = Bench::new();
     let model = bench.file("stump.json", crate::explain::stump_of_two_features());
     let rows = bench.file("rows.csv", "a,b\ninf,-inf\n1,inf\n-inf,2\n1e39,1\n5,5\n");
-    // The stump: 0.5, plus 1 if a < 2, else 2 if b < 10, else 4.
+    // The stump predicts 0.5, plus 1 if a < 2, else 2 if b < 10, else 4.
     let game = |a: f64, b: f64| {
         0.5 + if a < 2.0 {
             1.0

@@ -95,7 +95,7 @@ fn a_sample_of_more_rows_than_a_batch_is_that_of_all_rows() {
     let sampled = of(&["--select", "5"]);
     assert_eq!(sampled["background"], "100 of the 215000 rows of the rows file, drawn with seed 3");
     assert_eq!(sampled["background_rows"], 100);
-    // The same rows, selected by their indices.
+    // Select the same rows by their indices.
     let chosen = apportion::Background::sampled_rows(MANY, 100, 3);
     let chosen: Vec<String> = chosen.iter().map(usize::to_string).collect();
     let named = of(&["--select", "5", "--background-select", &chosen.join(",")]);

@@ -82,7 +82,7 @@ pub(crate) fn assert_close(a: &[f64], b: &[f64], scale: f64, tolerance: f64, wha
     }
 }
 
-/// Checks `Σφ + base = prediction` for every row and output, to 1e-10 relative.
+/// Checks `Σφ + base = prediction` for every row and output, with a relative tolerance of 1e-10.
 pub(crate) fn assert_efficient(results: &Value, what: &str) {
     for row in results["explanations"].as_array().unwrap() {
         let (base, prediction, values) =

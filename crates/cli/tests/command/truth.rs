@@ -21,7 +21,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Returns the reference documents; each is for the games of one XGBoost model.
+/// Returns the reference documents, each for the games of one XGBoost model.
 fn truths() -> Vec<Value> {
     let Ok(folder) = fs::read_dir(shared().join("truth")) else { return Vec::new() };
     let paths = folder.map(|entry| entry.unwrap().path());
@@ -181,7 +181,8 @@ fn values_of_groups_equal_the_truth_by_the_oracle_and_by_enumeration() {
 
 #[test]
 fn bases_and_predictions_of_the_fixtures_are_known() {
-    // The predictions of XGBoost, which sums leaves in float32; hence the tolerance.
+    // A case with the predictions of XGBoost. They require a tolerance, because XGBoost sums leaves in
+    // float32.
     type TruthCase = (&'static str, &'static str, &'static str, &'static [f64], &'static [f64]);
     let known: [TruthCase; 5] = [
         ("iris_xgb.json.gz", "iris.csv", "50", &[1.0006223], &[0.9988986145219598]),

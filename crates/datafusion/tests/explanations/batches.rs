@@ -211,7 +211,7 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
     }
 }
 
-/// Reads rows with categories, and the results of the model's library for them.
+/// Reads rows with categories, and the results of the model's library for these rows.
 fn words() -> serde_json::Value {
     let mut text = String::new();
     let file = std::fs::File::open(fixture("words.json.gz")).unwrap();
@@ -249,7 +249,7 @@ fn words_are_the_categories_of_the_model() {
             predictions.value(row)
         );
     }
-    // The same categories in a different string type.
+    // Use the same categories in a different string type.
     let other = datafusion_common::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
     let mut columns = rows.columns().to_vec();
     columns[0] = other;

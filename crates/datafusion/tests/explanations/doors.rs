@@ -1,5 +1,5 @@
 //! Compares the results with the results of the other interfaces: `crates/python/tests/doors/tables.json`
-//! contains tables, each with the result of all interfaces, or with the result of each interface if they
+//! contains tables, each with the common result of all interfaces, or with one result per interface if they
 //! differ.
 
 use std::path::Path;

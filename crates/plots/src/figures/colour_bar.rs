@@ -65,7 +65,8 @@ impl ColourBar<'_> {
         match self.ramp {
             Ramp::Inputs => {
                 for place in 0..=LAST_STEP {
-                    // Slightly higher, so that there is no gap between two steps.
+                    // Draw each step slightly higher than its share, so that there is no gap between two
+                    // steps.
                     scene.rectangle(at(place), (WIDE, step + 0.3), Paint::Along(place), Mark::default());
                 }
             }

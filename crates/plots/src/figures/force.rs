@@ -33,7 +33,7 @@ struct Block {
     value: f64,
     half_width: f64,
     player: Option<usize>,
-    /// The block's end away from the prediction, and its tip.
+    /// The coordinates of both ends of the block: the end farther from the prediction, and the tip.
     ends: (f64, f64),
 }
 

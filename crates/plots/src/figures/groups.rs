@@ -16,7 +16,7 @@ const HALF: f64 = 7.0;
 const LEFT: f64 = 12.0;
 /// Indentation of the members of a group.
 const INDENT: f64 = 16.0;
-/// Groups deeper than this are a single line.
+/// Maximum depth of nested groups. A deeper group is drawn as a single line.
 const MAX_DEPTH: usize = 8;
 /// Maximum number of lines.
 const MAX_LINES: usize = 150;

@@ -17,7 +17,7 @@ const COLOURS: f64 = TOP + PREDICTIONS + 12.0;
 /// Space on the right for the colour bar, and the part of it that its numbers do not use.
 const RIGHT: f64 = 76.0;
 const BESIDE_NUMBERS: f64 = 30.0;
-/// Narrower figures have no bars of importance.
+/// Minimum width of figures with bars of importance.
 const MIN_WIDTH_WITH_BARS: f64 = 480.0;
 const BARS: f64 = 64.0;
 /// Maximum number of ticks of the predictions.

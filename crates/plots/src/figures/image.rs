@@ -73,7 +73,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 fn blended(under: Option<Rgb>, share: f64) -> [u8; 4] {
     let [red, green, blue, opaque] = pixel(share);
     let Some(under) = under.map(|under| under.map(f64::from)) else { return [red, green, blue, opaque] };
-    // Source: ITU-R BT.601, luma. Lightened, so that colours are visible on black.
+    // Source: ITU-R BT.601, luma. The grey is lightened, so that colours are visible on black.
     let luma = 0.299 * under[0] + 0.587 * under[1] + 0.114 * under[2];
     let grey = 100.0 + 0.6 * luma;
     let opacity = OPAQUE * f64::from(opaque) / 255.0;

@@ -1,4 +1,4 @@
-//! The kinds of figures, with a module for each, which convert attributions to a scene.
+//! The kinds of figures. Each has a module, which converts attributions to a scene.
 
 mod bar;
 mod beeswarm;
@@ -114,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// Returns a description of one line.
+    /// Returns a one-line description.
     pub fn line(self) -> &'static str {
         match self {
             Self::Waterfall => "How each feature moves one prediction from the base value.",
@@ -169,7 +169,8 @@ impl Kind {
     /// # Errors
     ///
     /// [`PlotError::UnknownRow`], [`PlotError::UnknownPlayer`] and [`PlotError::UnknownOutput`] if the
-    /// results do not contain them, [`PlotError::Nothing`] if they lack data that the figure requires.
+    /// results do not contain the requested row, player or output. [`PlotError::Nothing`] if the results lack
+    /// data that the figure requires.
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {

@@ -11,8 +11,8 @@ const PARTS: usize = 10;
 pub struct Partner {
     /// The index of the player.
     pub player: usize,
-    /// The share that the inputs of this player explain of the variance that the other player's inputs leave
-    /// unexplained. If the results contain interactions, the mean absolute interaction.
+    /// If the results contain interactions, the mean absolute interaction. Otherwise, of the variance that
+    /// the other player's inputs leave unexplained, the fraction that the inputs of this player explain.
     pub strength: f64,
     /// Whether the strength is a computed interaction.
     pub is_known: bool,
@@ -78,8 +78,7 @@ fn squares(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     numbers.map(|number| (number - mean).powi(2)).sum()
 }
 
-/// Returns the part of the sum of squares of the second numbers that a line fitted on the first numbers
-/// explains.
+/// Fits a line to pairs (x, y), and returns the part of the sum of squares of y that the line explains.
 fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let count = pairs.clone().count().max(1) as f64;
     let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / count;

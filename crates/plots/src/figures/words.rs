@@ -3,8 +3,8 @@
 use crate::explained::Explained;
 use crate::scene::digits;
 
-/// Returns the sentence about the kept rows for captions, such as `Dots are 20 of 100 rows`. Empty if all
-/// rows are kept.
+/// Returns the sentence about the kept rows for captions, such as `Dots are 20 of 100 rows`. The sentence is
+/// empty if all rows are kept.
 pub(crate) fn of_sample(explained: &Explained, what: &str) -> String {
     match explained.is_sample() {
         false => String::new(),
@@ -25,8 +25,8 @@ pub(crate) fn rows_in_words(count: u64) -> String {
     }
 }
 
-/// Returns the sentence about the errors of values for captions of figures of all rows. Empty if values are
-/// exact.
+/// Returns the sentence about the errors of values, for captions of figures that show all rows. The sentence
+/// is empty if values are exact.
 pub(crate) fn of_estimates(explained: &Explained) -> String {
     if !explained.are_estimates() {
         return String::new();

@@ -129,8 +129,8 @@ impl<'e> Report<'e> {
     ///
     /// # Errors
     ///
-    /// [`PlotError::Nothing`] if the interactions have other players or outputs than the values, or are not
-    /// interactions.
+    /// [`PlotError::Nothing`] if the players or outputs of the interactions differ from those of the values,
+    /// or if they are not interactions.
     pub fn html(&self) -> Result<String, PlotError> {
         self.check_pairs()?;
         let mut page = Page::new(&self.given);

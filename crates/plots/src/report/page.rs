@@ -18,13 +18,14 @@ const MAX_OUTPUTS: usize = 12;
 pub(super) const WIDTH: f64 = 640.0;
 /// Maximum number of rows that are drawn as dots.
 const MAX_DRAWN_ROWS: usize = 2000;
-/// Approximate number of bytes of dots in a page that is filled with rows. The next constant applies to a
-/// page with few rows.
+/// Approximate number of bytes of dots in a page that is filled with rows. In a page with few rows, it is
+/// `MAX_BYTES_OF_DOTS` minus the bytes of the rows.
 const BYTES_OF_DOTS: usize = 250_000;
 const MAX_BYTES_OF_DOTS: usize = 1_000_000;
 /// Approximate number of bytes per dot: its coordinates, its row and its share of the element.
 const BYTES_OF_DOT: usize = 24;
-/// Number of dots per row in figures without densities: for twenty players and six dependence plots.
+/// Number of dots per row in figures without densities: twenty for the players and six for the dependence
+/// plots.
 const DOTS_OF_ROW: usize = 26;
 /// Number of dependence plots per output.
 pub(super) const SCATTERS: usize = 6;

@@ -1,4 +1,4 @@
-//! Tables with the data of figures, for reading and for download.
+//! Tables with the data of figures, for display and for download.
 
 use super::html::{Html, named};
 use crate::scene::{Cell, Table, digits};
@@ -9,7 +9,7 @@ const MAX_LINES: usize = 100;
 /// The place where the page stores the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// The numbers belong to rows, so the script has them.
+    /// The numbers belong to rows, whose data the script has.
     Known,
     /// Only the table contains the numbers, so it stores all of their digits.
     Here,

@@ -142,7 +142,7 @@ fn blocks_of_a_force_plot_meet_at_the_prediction_and_are_as_long_as_their_values
             _ => None,
         })
         .collect();
-    // By descending absolute value: a, b, c, d.
+    // The blocks are sorted by descending absolute value: a, b, c, d.
     let lengths: Vec<f64> = blocks.iter().map(|(end, tip)| tip - end).collect();
     let pixels = lengths[0] / 2.0;
     for (length, value) in lengths.iter().zip([2.0, -1.0, 1.0, -0.5]) {

@@ -236,6 +236,6 @@ fn every_kind_is_a_png() {
 fn numbers_of_the_cases_are_spread() {
     let numbers: Vec<f64> = (0..1000).map(number).collect();
     let mean = numbers.iter().sum::<f64>() / 1000.0;
-    // Five standard errors of the mean of numbers from −1 to 1.
+    // The tolerance is five standard errors of the mean of numbers from −1 to 1.
     assert!(mean.abs() < 5.0 / 3000.0_f64.sqrt(), "{mean}");
 }

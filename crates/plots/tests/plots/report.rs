@@ -1,4 +1,4 @@
-//! The HTML of a report. The tests of its behaviour are in `browser/`.
+//! Tests the HTML of reports. The tests of its behaviour are in `browser/`.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ fn the_policy_names_the_one_style_and_the_one_script() {
         )
     );
     assert!(scripts[0].len() <= 50_000, "{}", scripts[0].len());
-    // Functions that could execute their argument.
+    // These functions could execute their argument.
     for word in [
         "innerHTML",
         "outerHTML",

@@ -88,8 +88,8 @@ def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what:
 def _candidates(model: Model, ensemble: Ensemble, rows: Rows, linked: bool) -> Iterator[Prediction]:
     yield from own_predictions(model, ensemble, rows, linked)
     if _is_single(rows) and family(model) == "sklearn":
-        # Steps before trees compute in 32 bits for 32-bit rows. A threshold that is only crossed by rounding
-        # is not an error of the reader.
+        # The steps of a pipeline before the trees compute in 32 bits for 32-bit rows. A threshold that is
+        # only crossed by rounding is not an error of the reader.
         yield from own_predictions(model, ensemble, _doubled(rows), linked)
 
 
@@ -97,7 +97,7 @@ class Prediction:
     """Predictions of the model itself, of shape (n_rows, n_outputs).
 
     label: the call of the model.
-    is_linked: whether they are compared with the outputs after the link function.
+    is_linked: whether the predictions are compared with the outputs after the link function.
     """
 
     __slots__ = ("label", "numbers", "is_linked")
@@ -150,7 +150,8 @@ def _text(numbers: Numbers) -> str:
 
 def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
                     linked: bool = False) -> Iterator[Prediction]:
-    """Yields predictions of the model itself, one of which has to agree; nothing if it rejects the rows."""
+    """Yields predictions of the model itself, one of which has to agree with the ensemble; none if it rejects
+    the rows."""
     of_library = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
     calls = of_library.get(family(model) or "", _scikit_learn)(model, ensemble, linked)
     for label, call, is_linked in calls:
@@ -173,8 +174,8 @@ def _count(rows: Rows) -> int:
 
 
 def _forms(answer: Any, count: int) -> list[Numbers]:
-    """Returns the arrays of rows × outputs that a result may mean: for a class and its complement also the
-    class alone; a list of arrays is concatenated.
+    """Returns the arrays of shape (rows, outputs) that a result may represent. For the probabilities of a
+    class and its complement, one of them contains the class alone. A list of arrays is concatenated.
     """
     if isinstance(answer, (list, tuple)):
         arrays = [np.asarray(one, dtype=np.float64).reshape(count, -1) for one in answer]
@@ -212,8 +213,8 @@ def _xgboost(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
         calls = [(_named(model, "predict(output_margin=True)"),
                   lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows),
                                              **within), False)]
-        # Some objectives, such as multi:softmax, return the number of a class, which differs in shape from
-        # the outputs.
+        # Some objectives, such as multi:softmax, return the index of a class, which differs in shape from the
+        # outputs.
         if linked:
             calls.append((_named(model, "predict"),
                           lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True))
@@ -331,8 +332,8 @@ def _takes(model: Model, method: str, option: str) -> bool:
 
 def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
                 values: Numbers) -> Iterator[Rows]:
-    """Yields some of the rows: as they were passed, with the columns of the features, then as a frame of
-    pandas, then as they were read.
+    """Yields some of the rows: first as they were passed, with the feature columns, then as a pandas frame,
+    then as the engine read them.
     """
     ways: tuple[Callable[[], Rows], ...] = (
         lambda: _selected(model, ensemble, given, places),

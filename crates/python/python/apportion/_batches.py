@@ -35,11 +35,11 @@ MOST_ROWS = 1 << 16
 
 
 class BatchExplainer:
-    """Explains Arrow record batches with an `Explainer`, in a fixed layout of results. It can be pickled, so
-    that data engines can send it to their workers.
+    """Explains Arrow record batches with an `Explainer`, in a fixed layout of results. A `BatchExplainer` can
+    be pickled, so that data engines can send it to their workers.
 
-    model: a model as in `Explainer`, or an `Explainer`, which has its background and options already.
-    background: as in `Explainer`. All batches are explained with the same one.
+    model: a model as in `Explainer`, or an `Explainer`, which already has its background and options.
+    background: as in `Explainer`, and the same for all batches.
     keep: the name of a column of the batches that is copied to the results, or a list of names (default:
         none).
     layout: "columns" (the default) for a column for each player, or "lists" for one list of values for each
@@ -47,8 +47,8 @@ class BatchExplainer:
     interactions: whether the results are the interaction indices of all pairs (default False): a column `a ×
         b` for each pair, in addition to those of single players, `a`.
 
-    All other options are those of `Explainer`. Raises UsageError for invalid options, and otherwise what
-    `Explainer` raises.
+    All other options are those of `Explainer`. Raises UsageError for invalid options, and the errors of
+    `Explainer`.
 
     >>> import numpy as np, pyarrow, apportion
     >>> explainer = apportion.BatchExplainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)),
@@ -144,15 +144,15 @@ class BatchExplainer:
         return {**self.__dict__, "_prepared": None}
 
     def with_threads(self, threads: int | None) -> BatchExplainer:
-        """Returns the same explainer with a number of threads (None: as `set_threads` specifies)."""
+        """Returns a copy of the explainer with this number of threads (None: as `set_threads` specifies)."""
         other = copy.copy(self)
         other.explainer = copy.copy(self.explainer)
         other.explainer.threads, other.explainer.progress = threads, False
         return other
 
     def with_inputs(self) -> BatchExplainer:
-        """Returns the same explainer with the layout "lists" and results that also contain the features, as
-        summaries require.
+        """Returns a copy of the explainer with the layout "lists" and results that also contain the features,
+        as summaries require.
         """
         other = copy.copy(self)
         other.layout, other._has_inputs = "lists", True
@@ -163,7 +163,7 @@ class BatchExplainer:
         return [*self.keep, *(self._columns(given) if self._has_inputs else [])]
 
     def columns(self, given: Sequence[str]) -> list[str]:
-        """Returns the columns that are used: those that are kept, and the features.
+        """Returns the names of the columns that are used: the kept columns and the features.
 
         given: the names of the columns of the batches.
 
@@ -185,13 +185,14 @@ class BatchExplainer:
         The columns of `keep` come first. With the layout "columns" there is a line for each row and output,
         with `output` if there are several, `base`, `prediction`, and a column for each player. With "lists"
         there is a line for each row, with `base` and `prediction`, which are lists if there are several
-        outputs, and `values`, a list by players, of lists by outputs. If values are estimates, their standard
-        errors follow (`std error of PLAYER`, or `std_errors`; 0 for an exact row, null if they are not
-        known), and `evaluations`. With `until`, `stopped_by` follows: "tolerance" if the accuracy is
-        certified. The metadata contain, as `apportion`, the version of the schema and the request, as JSON.
+        outputs, and `values`, a list with the value of each player, which is a list itself if there are
+        several outputs. If values are estimates, their standard errors follow (`std error of PLAYER`, or
+        `std_errors`; 0 for an exact row, null if they are not known), and `evaluations`. With `until`,
+        `stopped_by` follows: "tolerance" if the accuracy is certified. The metadata contain, as `apportion`,
+        the version of the schema and the request, as JSON.
 
-        Raises DataError if the columns are not those of the model, or if two columns of the results would
-        have the same name.
+        Raises DataError if the columns do not match the features of the model, or if two columns of the
+        results would have the same name.
         """
         pyarrow = imported("pyarrow", "pip install pyarrow")
 
@@ -309,8 +310,8 @@ class BatchExplainer:
                 "memory": None if before is None or after is None else after - before}
 
     def _prepare(self, given: Any) -> tuple[list[str], int, str, bool]:
-        """Returns the names of the players, the number of outputs, the method, and whether it estimates, for
-        batches with these columns.
+        """Returns the names of the players, the number of outputs, the method, and whether values are
+        estimates, for batches with these columns.
         """
         explainer = self.explainer
         columns = self._columns(given.names)
@@ -333,7 +334,9 @@ class BatchExplainer:
         return self._prepared[1]
 
     def _columns(self, names: Sequence[str]) -> list[str]:
-        """Returns the columns that are features: those that the model names, else all that are not kept."""
+        """Returns the feature columns: those that the model names, or, if it names none, all that are not
+        kept.
+        """
         known = self.explainer._names or self.explainer._wanted.names
         if known is not None and all(name in names for name in known):
             return list(known)
@@ -446,10 +449,10 @@ def explain_batches(
 
     batches: an iterator of `pyarrow.RecordBatch`, or anything that exports a stream of them: a reader, a
         table.
-    model, background, keep, layout, interactions: as in `BatchExplainer`, and so are all other options.
+    model, background, keep, layout, interactions, and all other options: as in `BatchExplainer`.
 
-    Returns an iterator of record batches with the values. Raises what `BatchExplainer` raises, and DataError
-    for batches that do not match the model.
+    Returns an iterator of record batches with the values. Raises the errors of `BatchExplainer`, and
+    DataError for batches that do not match the model.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
@@ -512,7 +515,7 @@ def summarize(
     """Returns the `Summary` of the values of all rows of record batches, with one in memory at a time.
 
     keep: the names of columns that are not features (default: none).
-    batches and all other arguments: as in `explain_batches`, and so are the errors.
+    batches, all other arguments, and the errors: as in `explain_batches`.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})
@@ -533,7 +536,7 @@ def summarize(
 
 
 def record_batches(batches: Any) -> Iterator[Any]:
-    """Returns the record batches of an object that is one or exports some."""
+    """Returns the record batches of an object, which is a record batch or exports a stream of them."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     if isinstance(batches, pyarrow.RecordBatch):

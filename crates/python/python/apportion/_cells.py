@@ -1,4 +1,4 @@
-"""Cells of tables: which of them are the same, which are missing, and how they are shown."""
+"""Cells of tables: their comparison, missing cells, and their display."""
 import copy
 import datetime
 import decimal
@@ -16,13 +16,13 @@ from ._types import Places
 # its cell among the distinct cells.
 Distinct: TypeAlias = tuple[list[Any], Places, Places]
 
-# Integers up to this size are 64-bit floats without rounding.
+# 64-bit floats represent all integers up to this size exactly.
 MAX_EXACT = 2**53
 # Types of the standard library whose values are equal if their printed forms are equal.
 _VALUES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone,
            decimal.Decimal, fractions.Fraction, uuid.UUID)
-# Types of pandas with the same property. The tables of pandas do not have it, because they are printed only
-# in part.
+# Types of pandas whose values are equal if their printed forms are equal. Tables are excluded, because long
+# ones are not printed completely.
 _VALUES_OF_PANDAS = ("Timestamp", "Timedelta", "Period", "Interval")
 _SINGLE_NAMES = ("NAType", "NaTType")
 _SIMPLE = (str, int, bool, float, complex, bytes, type(None))
@@ -88,7 +88,9 @@ def is_plain(cell: Any) -> bool:
 
 
 def _content(cell: Any) -> tuple[Any, ...]:
-    """Returns the content of a plain cell, which differs if a model can distinguish two cells."""
+    """Returns the content of a plain cell as a key, which differs between cells that a model can
+    distinguish.
+    """
     kind = type(cell)
     if kind is np.ndarray:
         content = cell.tobytes()
@@ -116,7 +118,7 @@ def owned(cells: Any) -> Any:
 
 
 def any_mutable(cells: Any) -> bool:
-    """Returns whether an array of cells has containers, whose content can change."""
+    """Returns whether any cell of an array is a container, whose content can change."""
     return (isinstance(cells, np.ndarray) and cells.dtype == object
             and any(type(cell) in _CONTAINERS for cell in cells.tolist()))
 

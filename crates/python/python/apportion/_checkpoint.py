@@ -60,8 +60,8 @@ def _chosen(asked: Asked, names: Iterable[str]) -> str:
 
 
 def _model(explainer: Explainer, rows: Table, background: Table | None) -> str:
-    """Returns the digest of an ensemble; for a function its name and the digest of its predictions for rows
-    of X, of the background, and mixed from both.
+    """Returns the digest of an ensemble. For a function, returns its name and the digest of its predictions
+    for rows of X, rows of the background, and rows mixed from both.
     """
     if explainer.ensemble is not None:
         return f"trees {explainer.ensemble._core.digest}"

@@ -40,7 +40,7 @@ def number(name: str, given: Any, *, optional: Literal[False] = False,
 @overload
 def number(name: str, given: Any, *, optional: bool, expected: str = "a number") -> float | None: ...
 def number(name: str, given: Any, *, optional: bool = False, expected: str = "a number") -> float | None:
-    """Returns a number as a float; with `optional` also None."""
+    """Returns a number as a float. If `optional`, None is accepted, too."""
     if given is None and optional:
         return None
     if isinstance(given, np.ndarray) and given.ndim == 0:
@@ -64,7 +64,7 @@ def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
 def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *, optional: bool) -> int | None: ...
 def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
           optional: bool = False) -> int | None:
-    """Returns an integer within bounds; with `optional` also None."""
+    """Returns an integer within bounds. If `optional`, None is accepted, too."""
     if given is None and optional:
         return None
     try:
@@ -94,7 +94,7 @@ def text(name: str, given: Any, *, optional: Literal[False] = False) -> str: ...
 @overload
 def text(name: str, given: Any, *, optional: bool) -> str | None: ...
 def text(name: str, given: Any, *, optional: bool = False) -> str | None:
-    """Returns a string; with `optional` also None."""
+    """Returns a string. If `optional`, None is accepted, too."""
     if given is None and optional:
         return None
     if not isinstance(given, str):
@@ -121,7 +121,9 @@ def array(name: str, given: Any, expected: str) -> AnyArray:
 
 
 def names(name: str, given: Any, count: int | None = None, of: str = "feature") -> list[str]:
-    """Returns names as a list of strings; `count` of them, one for each `of`, if it is not None."""
+    """Returns names as a list of strings. Unless `count` is None, there must be so many: one for each
+    `of`.
+    """
     found = None
     if not isinstance(given, (str, bytes, dict)) and not (isinstance(given, np.ndarray) and given.ndim != 1):
         try:

@@ -1,4 +1,4 @@
-"""Class labels, and their numbers in a model."""
+"""Class labels, and their indices in a model."""
 from __future__ import annotations
 
 import sys
@@ -54,7 +54,7 @@ class Classes:
     def places(self, given: Any, rows: int, what: str = "y") -> Places:
         """Returns the position of each label among the classes, an array of shape (n_rows,).
 
-        Raises DataError for unknown labels, and if the number of labels differs from that of rows.
+        Raises DataError for unknown labels, and if the number of labels differs from the number of rows.
         """
         labels = plain(given)
         if len(labels) != rows:
@@ -83,7 +83,7 @@ class Classes:
                     else None)
         if key in self._exact:
             return self._exact[key]
-        # A boolean is the same as 0 or 1 only if these, or booleans, are all classes.
+        # A boolean matches 0 or 1 only if all classes are 0, 1 or booleans.
         if isinstance(label, bool) and not {_number(other) for other in self.labels} <= {0, 1}:
             number = None
         places = None if number is None else self._numbers.get(number)
@@ -163,7 +163,7 @@ def _key(label: Any) -> Any:
 
 
 def _number(label: Any) -> Any:
-    """Returns the number that a label is or spells; None for other labels."""
+    """Returns the number that a label is, or that it represents as a string; None for other labels."""
     if isinstance(label, bool):
         return int(label)
     if isinstance(label, (int, float)) or type(label).__name__ == "Decimal":

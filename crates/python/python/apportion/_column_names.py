@@ -6,7 +6,7 @@ def names_as(library: str | None, columns: Iterable[object]) -> list[list[str]]:
     """Returns for each column the spellings under which a library may have stored it, the most likely first.
 
     library: "XGBoost", "LightGBM", "CatBoost", or any other for the text of the label itself.
-    columns: the labels of the columns, of any kind; tuples for those with several levels.
+    columns: the labels of the columns, of any kind; tuples for columns with several levels.
 
     >>> names_as("XGBoost", [("p", "mean"), 3])
     [["('p', 'mean')", 'p mean'], ['3']]
@@ -27,7 +27,7 @@ def _others(library: str | None, label: object, place: int) -> list[str]:
         strict = "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)
         return [rewritten, rewritten.rstrip("\r"), strict]
     if library == "CatBoost":
-        # A column with an empty name gets its number.
+        # A column with an empty name is named after its index.
         return [f"{place}"] if text == "" else []
     return []
 

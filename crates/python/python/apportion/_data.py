@@ -33,11 +33,11 @@ class Table:
     names: the names of the features, or None.
     index: the labels of the rows, or None.
     categories: the categories of features in the order of their codes, by feature.
-    is_own: whether nothing outside refers to the array of the values.
+    is_own: whether no other object refers to the array of values.
     given, schema, background: for functions, the table as it was passed, its conversion to numbers, and the
-        background converted in the same way, if it is not that of the explainer.
+        background converted in the same way, if it differs from that of the explainer.
     players: for sequences, the names of all cells, the groups and the solution concept; else None.
-    members: the groups as numbers of features that were found for these rows.
+    members: the groups that were found for these rows, as indices of features.
     """
 
     __slots__ = ("values", "names", "index", "categories", "is_own", "given", "schema", "background",
@@ -57,7 +57,8 @@ class Table:
         self.members: list[Any] | None = None
 
     def owned(self) -> Table:
-        """Returns itself, with values, labels and categories that do not change with those that were passed.
+        """Returns the table itself, with values, labels and categories that are independent of the caller's
+        objects.
         """
         if not self.is_own:
             self.values, self.is_own = self.values.copy(), True
@@ -68,9 +69,10 @@ class Table:
 
 
 class Wanted:
-    """The rows that a model expects: the names and number of its features, the codes of their categories, the
-    library that spelled the names, the number that means missing besides NaN, and whether entries that a
-    sparse matrix does not store are missing (else they are 0).
+    """The requirements of a model for rows: the names and number of its features, the codes of their
+    categories, and the library that spelled the names. Also the number that represents a missing value in
+    addition to NaN, and whether entries that a sparse matrix does not store are missing (otherwise they are
+    0).
     """
 
     def __init__(self, names: Sequence[str] | None = None, count: int | None = None,
@@ -172,7 +174,7 @@ def _table(rows: Rows, wanted: Wanted, what: str) -> Table:
 
 
 def of_matrix(rows: Any, what: str) -> Numbers:
-    """Returns the rows of a DMatrix of xgboost, NaN where it stores nothing."""
+    """Returns the rows of a DMatrix of xgboost, with NaN for entries that it does not store."""
     if np.size(rows.get_base_margin()):
         raise DataError(f"{what} has a base_margin, which is added to each prediction and is not part of the "
                         "model; pass the rows without it, and add it to base_values")
@@ -252,7 +254,7 @@ def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
     values = np.empty((frame.length, len(places)))
     categories: dict[int, list[Any]] = {}
     lists = frame.lists(places, wanted.lists) if wanted.lists else {}
-    # Rows of other libraries get the categories of the frame before them.
+    # Rows in containers of other libraries get the categories of the previous frame.
     wanted.list_of = lists = lists or wanted.list_of
     for feature, place in enumerate(places):
         coder = Coder(wanted, feature, what, names, categories)
@@ -288,7 +290,7 @@ class Coder:
         return codes if self.cells is None else self.cells.numbers(values, codes, self)
 
     def codes(self, texts: Sequence[str | None]) -> Numbers:
-        """Returns the codes of categories that are strings."""
+        """Returns the codes of string categories."""
         return self._codes(texts, texts)
 
     def words(self, distinct: Iterable[Any], places: Any, missing: Booleans | None = None,
@@ -471,7 +473,8 @@ class _Objects:
 
 
 def _of_objects(values: Any, coder: Coder) -> Numbers:
-    """Returns a column of objects as numbers. Distinct ones are found with a dictionary, without conversion.
+    """Returns a column of objects as numbers. Distinct objects are found with a dictionary, without
+    conversion.
     """
     distinct: dict[Any, int] = {}
     places = np.empty(len(values), dtype=np.intp)
@@ -560,8 +563,8 @@ def _as_stored(categories: Any, coder: Coder) -> Any:
     """Returns the categories of a pandas frame as the model stores them.
 
     XGBoost before 3.4 cuts the bytes of all categories by their lengths in characters, so that categories
-    after a character beyond ASCII are stored incorrectly. Truncating those of the frame in the same way makes
-    them equal again.
+    after a character beyond ASCII are stored incorrectly. Truncating the categories of the frame in the same
+    way makes them equal again.
     """
     words = list(categories)
     if not coder.is_coded or not all(isinstance(word, str) for word in words) or all(map(str.isascii, words)):

@@ -6,7 +6,9 @@ from typing import Any
 
 
 class Error(ValueError):
-    """The base class of all errors of the package: what was passed, what is expected, and what to do."""
+    """The base class of all errors of the package. Messages state what was passed, what is expected, and what
+    to do.
+    """
 
 
 class ModelError(Error):
@@ -42,7 +44,7 @@ class UnknownPlace(UsageError, IndexError):
 
 
 class InternalError(Error):
-    """A bug of the package."""
+    """A bug in the package."""
 
 
 class AccuracyWarning(UserWarning):
@@ -54,7 +56,7 @@ class ModelWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warns at the line that called the package, regardless of the number of its functions in between."""
+    """Issues a warning for the line that called the package, however many of its functions are in between."""
     level, frame = 1, sys._getframe()
     while (caller := frame.f_back) is not None and _is_own(frame):
         level, frame = level + 1, caller

@@ -1,4 +1,4 @@
-"""From a model and rows to explanations."""
+"""Explainers, which compute explanations from a model and rows."""
 from __future__ import annotations
 
 import copy
@@ -25,7 +25,7 @@ from ._types import (
     Form, GameName, Graph, Groups, Measure, Model, Numbers, Path, Progress, Rounds, Rows, Scale,
 )
 
-# The number of rows of X that are the background if none is passed, as in the command.
+# The number of rows of X that serve as the background if none is passed, as in the command.
 SAMPLE = 100
 # The names of margins and of outputs after the link function, for each link function.
 _MARGINS = {"identity": "predict", "logistic": "log-odds", "softmax": "log-odds, up to a constant",
@@ -37,7 +37,7 @@ _GAMES_OF_SHAP: dict[str, GameName | None] = {"auto": None, "interventional": "m
                                               "tree_path_dependent": "path-dependent"}
 
 
-# Called with the number of finished rows and the evaluations of the next one.
+# A function that is called with the number of finished rows and the evaluations of the next one.
 _Watch: TypeAlias = Callable[[int, int], object]
 
 
@@ -59,7 +59,7 @@ class Explainer:
         data frame).
     rounds: the boosting rounds that are used, as in `Ensemble` (default None: those of `predict`).
     check: whether predictions for the rows as the engine reads them are compared with predictions for the
-        rows as they were passed (default True). A difference is an error. The comparison takes two
+        rows as they were passed (default True). A difference is an error. The comparison requires two
         predictions for each row of X and of the background.
 
     The game and its values:
@@ -73,7 +73,7 @@ class Explainer:
         marginal game if there is a background, else the path-dependent game if trees store cover).
     draws: the number of rows for each coalition of a conditional game (default None: 500).
     bandwidth: the width of the kernel of the empirical game, a number or "aicc" (default None: 0.1).
-    share: the share of the total weight that the empirical game keeps (default None: 0.95).
+    share: the fraction of the total weight that the empirical game keeps (default None: 0.95).
     variant: the variant of the empirical game: "paper" or "shapr" (default None: "paper").
     fallback: the value of a coalition in the frequency game if no row agrees with it: "refuse" raises an
         error, "marginal" uses the mean over all rows, "nearest" the rows that agree on most features (default
@@ -260,11 +260,12 @@ class Explainer:
             every few seconds and when the run stops (default None). The same call resumes from it, also in
             another process; the file remains when all rows are done. A file from a different model, rows,
             background, options or version is rejected, and so is one that another run uses. A function is
-            compared by its predictions for all rows of X and of the background, and for some rows between
+            compared by its predictions for all rows of X and of the background, and for some rows mixed from
             both, so each call with a checkpoint evaluates these once more.
 
-        The algorithm for exact values of trees is chosen by the number of rows, so a row alone and the same
-        row in a large table may differ in the last bits. The option rows= fixes the choice.
+        The algorithm for exact values of trees is chosen by the number of rows, so the last bits of a row's
+        values may differ if the row is explained alone or in a large table. The option rows= fixes the
+        choice.
 
         Raises DataError for rows that do not match the model, UsageError for invalid options, and ModelError
         if the model fails or its predictions differ from those of its trees. Issues an AccuracyWarning if the
@@ -322,7 +323,7 @@ class Explainer:
         return explanation
 
     def shap_values(self, X: Rows, y: npt.ArrayLike | None = None) -> Numbers:
-        """Returns the values of rows as an array; X and y are those of the call, and so are the errors."""
+        """Returns the values of rows as an array. X, y and the errors are as in the call."""
         values: Numbers = self(X, y).values
         return values
 
@@ -437,15 +438,15 @@ class Explainer:
             self._wanted = self.ensemble.wanted()
 
     def _checkpoint(self, path: str, rows: Table) -> _core.Checkpoint:
-        """Opens the checkpoint of these rows, which must be one of the same run if it exists."""
+        """Opens the checkpoint of these rows. If it already exists, it must be from the same run."""
         from ._checkpoint import key
 
         background = rows.background if rows.background is not None else self._background
         return _core.Checkpoint(path, key(self, rows, background, self._game_for(rows)))
 
     def _compare(self, given: Rows, rows: Table, what: str, model: Model = None) -> None:
-        """Raises ModelError if the model's predictions for the original rows differ from those for the rows
-        as passed on, or from those of the trees as read.
+        """Raises ModelError if the model predicts differently for the original rows and for the rows as
+        passed on to it, or if the trees as read predict differently.
         """
         if not self._check or not len(rows.values):
             return
@@ -519,8 +520,8 @@ class Explainer:
         return "path-dependent"
 
     def _prepare(self, rows: Table) -> _core.Explainer:
-        """Returns the explainer for these rows, and stores their groups in them. Without a background it
-        depends on the rows, unless the game needs none.
+        """Returns the explainer for these rows, and stores their groups in them. Without a background, it
+        depends on the rows, unless the game requires no background.
         """
         if rows.background is not None:
             core, rows.members = self._engine_for(rows, rows.background)
@@ -536,7 +537,7 @@ class Explainer:
         return core
 
     def _kept_engine(self, rows: Table | None = None) -> tuple[_core.Explainer, list[Any] | None]:
-        """Returns the explainer with the background, or with the covers, and its groups; it is created once
+        """Returns the explainer with the background, or with the covers, and its groups. It is created once
         in each process.
         """
         rows = rows if self._background is None else self._background
@@ -552,8 +553,8 @@ class Explainer:
     def _engine_for(self, rows: Table | None, background: Table | None,
                     count: int | None = None) -> tuple[_core.Explainer, list[Any] | None]:
         """Returns an explainer with a background, else with the covers or with some of these rows; and the
-        groups, if there are any. `count` is the number of rows that the kernel of trees is chosen for, if it
-        is not that of each call.
+        groups, if there are any. `count` is the number of rows for which the tree algorithm is chosen; by
+        default, the number of rows of each call.
         """
         game, weights = self._game_for(None), self._weights
         absent = None if background is None else background.values
@@ -669,7 +670,7 @@ class TreeExplainer(Explainer):
     game: the game by its name in `Explainer`, instead of feature_perturbation (default None).
 
     All other options are those of `Explainer`. Raises ModelError for a model that is not read as trees, and
-    otherwise what `Explainer` raises.
+    the errors of `Explainer`.
 
     >>> import apportion
     >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
@@ -787,11 +788,11 @@ def explain(
 ) -> Explanation:
     """Explains rows of a model in one call: `Explainer(model, background, …)(X)`.
 
-    model, background: as in `Explainer`, and so are all options that are not described here.
+    model, background, and all options that are not described here: as in `Explainer`.
     X: the rows, a data frame or an array of shape (n_rows, n_features).
     y, interactions, checkpoint: as in the call of an `Explainer`.
 
-    Returns an `Explanation`. Raises what `Explainer` and its call raise.
+    Returns an `Explanation`. Raises the errors of `Explainer` and of its call.
 
     >>> import numpy as np, apportion
     >>> rows = np.array([[1.0, 2.0], [3.0, 4.0]])

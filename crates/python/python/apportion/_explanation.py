@@ -23,7 +23,7 @@ _Key: TypeAlias = int | slice | AnyArray
 _FORMS: tuple[Form, ...] = ("index", "remainder")
 # The axes of each array, in order. Matrices of interactions have two axes of players.
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
-# Extensions of formats that an explanation is not saved in.
+# Extensions of formats in which an explanation cannot be saved.
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html",
                   ".svg", ".png", ".pdf")
 
@@ -61,7 +61,8 @@ class Explanation:
     predictions: the predictions, like base_values (default None).
     std_errors: a standard error for each value (default None: the values are exact).
     evaluations, draws: the number of evaluations and of draws for each row (default None).
-    degrees_of_freedom: those of the standard errors, for each row (default None: infinitely many).
+    degrees_of_freedom: the degrees of freedom of the standard errors, for each row (default None: infinitely
+        many).
     certificates: a dictionary for each row with a certified accuracy, None for others (default None).
     index: the labels of the rows (default None).
     row_numbers: the indices of the rows in their file (default None: 0, 1, …).
@@ -189,7 +190,7 @@ class Explanation:
         if isinstance(certificates, list) and not any(certificates):
             certificates = None
         self._axes, self._certificates = axes, certificates
-        # Accessed through properties, which check new values.
+        # These parts are accessed through properties, which check new values.
         self._parts = dict(values=values, base_values=base_values, data=data, predictions=predictions,
                            std_errors=std_errors, evaluations=evaluations,
                            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers,
@@ -341,13 +342,13 @@ class Explanation:
         return found
 
     def intervals(self, confidence: float = 0.95) -> tuple[Any, Any]:
-        """Returns a pointwise confidence interval for each value: an array with the lower ends and one with
-        the upper ends, of the shape of the values.
+        """Returns a pointwise confidence interval for each value: an array of lower ends and an array of
+        upper ends, both with the shape of the values.
 
         confidence: the confidence level (default 0.95).
 
-        The intervals are those of Student's t with the degrees of freedom of the standard errors; for exact
-        values both ends are the values. Raises UsageError for an invalid confidence level.
+        The intervals use Student's t distribution with the degrees of freedom of the standard errors. For
+        exact values, both ends are the values. Raises UsageError for an invalid confidence level.
         """
         if self.std_errors is None:
             return self.values.copy(), self.values.copy()
@@ -395,7 +396,7 @@ class Explanation:
         """Returns a report as a single HTML file, which opens in any browser without a network. Notebooks
         show it.
 
-        path: the path of a file that it is written to (default None: it is not written).
+        path: the path of the file to write (default None: no file is written).
         interactions: the explanation of the same rows with `interactions=True` (default None).
         title: the title (default None: that of the explanation).
         seed: the seed of the sample of rows that the page stores if there are many (default 0).
@@ -627,10 +628,10 @@ class Explanation:
     def to_shapiq(self, row: int | None = None, output: int | str | None = None) -> Any:
         """Returns one row and output as `shapiq.InteractionValues`; requires shapiq.
 
-        row: the position of the row (default None: the only one). output: the name or number of the output
+        row: the position of the row (default None: the only one). output: the name or index of the output
         (default None: the only one).
 
-        Raises UsageError if there are several and none is chosen.
+        Raises UsageError if there are several rows or outputs and none is chosen.
         """
         import shapiq
 
@@ -993,7 +994,7 @@ def _length(given: Any) -> int | None:
 
 
 def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: Any = np.float64) -> Any:
-    """Returns numbers as a new array; a number, or one for each output, is broadcast to `shape`."""
+    """Returns numbers as a new array. A single number, or one number per output, is broadcast to `shape`."""
     if given is None:
         if name in ("values", "base_values"):
             raise DataError(f"{name} is missing; expected an array of numbers")
@@ -1091,7 +1092,7 @@ def _word(words: Sequence[Any], code: float) -> Any:
     return float(code)
 
 
-# How results in JSON, which has no infinite numbers, write an infinite input.
+# The strings that represent infinite inputs in results, because JSON has no infinite numbers.
 _INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
 
 

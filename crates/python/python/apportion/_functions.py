@@ -24,7 +24,7 @@ _TOLERANCE_OF_SINGLE = 1e-4
 
 
 class Function:
-    """A model as a function from rows × features to rows × outputs numbers, which it returns flat.
+    """A model as a function of rows × features numbers. It returns rows × outputs numbers as a flat array.
 
     The model is called with tables of the library of the background, with the same columns, types and cells
     (`schema`).
@@ -199,7 +199,7 @@ class Function:
 
 
 def _float_types(table: LibraryTable) -> list[str]:
-    """Returns the types of floats in a table that have less than 64 bits."""
+    """Returns the types of the floats in a table that have fewer than 64 bits."""
     kinds = {str(table.dtype(place)).removeprefix("torch.").lower() for place in range(table.width)}
     return [kind for kind in kinds if kind in ("float16", "float32")]
 

@@ -49,7 +49,7 @@ def groups(X: Rows, *, count: int | None = None, tree: bool = False, dependence:
 
 
 def named(members: list[Any], names: Sequence[str]) -> list[Any]:
-    """Returns groups of numbers as groups of names."""
+    """Replaces the indices of features in groups with their names."""
     return _mapped(members, lambda member: names[member], 0)
 
 

@@ -287,7 +287,7 @@ def _masked(text: str, spans: _Spans, members: Booleans, absent: str) -> str:
     parts, at = [], 0
     for (start, end), is_present in zip(spans, members):
         between = text[at:start]
-        # The space of a removed word goes with it.
+        # Removing a word also removes the spaces before it.
         parts.append(between if is_present or absent else between.rstrip(" "))
         parts.append(text[start:end] if is_present else absent)
         at = end

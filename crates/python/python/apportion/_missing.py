@@ -18,7 +18,7 @@ from ._types import AnyArray, Numbers, Places
 if TYPE_CHECKING:
     from ._data import Coder
 
-# The kind of a missing cell: "nan", "None", "<NA>", "null", or a string that means missing.
+# The kind of a missing cell: "nan", "None", "<NA>", "null", or a string that represents a missing value.
 Kind: TypeAlias = str | tuple[str, str]
 
 
@@ -45,8 +45,9 @@ class Cells:
     """The missing cells of one column.
 
     kinds: the conversion of "nan", "None" and "<NA>": None to a missing value, False if the model rejects it,
-        or the text of a category. Keys ("word", text) are strings that mean missing. "numbers" is true if the
-        categories are numbers, "exact" if strings and numbers must equal a training category exactly.
+        or the text of a category. Keys ("word", text) are strings that represent missing values. "numbers" is
+        true if the categories are numbers, "exact" if strings and numbers must equal a training category
+        exactly.
     """
 
     def __init__(self, kinds: Mapping[Any, Any]) -> None:
@@ -111,10 +112,10 @@ class Cells:
                 else _beyond(str(word), known))
 
     def numbers(self, values: Numbers, codes: Numbers, coder: Coder) -> Numbers:
-        """Returns the codes of a column of numbers, those of NaN included."""
+        """Returns the codes of a column of numbers, including the codes of NaN."""
         missing = np.isnan(values)
         if self.is_exact and not self.of_numbers:
-            # A number is not the category that its digits spell.
+            # A number does not match the category that its digits spell.
             known = set(coder.wanted.categories(coder.feature) or ())
             codes = np.array(codes)
             for number in np.unique(values[~missing]):

@@ -20,9 +20,10 @@ from ._threads import pool
 from ._types import Model, Numbers, Rounds, Rows
 
 _Trees: TypeAlias = _core.Ensemble
-# Rounds as the engine takes them: the best of the file (None), all (True), or a range.
+# Rounds in the form that the engine expects: those up to the best one of the file (None), all (True), or a
+# range.
 _CoreRounds: TypeAlias = tuple[int, int] | bool | None
-# The first round that is used, the one after the last, the number of rounds, and the best one.
+# The first round that is used, the round after the last one, the number of rounds, and the best round.
 _UsedRounds: TypeAlias = tuple[int, int, int, int | None]
 _Part: TypeAlias = tuple[bytes, _CoreRounds]
 # A note, and whether it is a warning.
@@ -33,7 +34,8 @@ class Ensemble:
     """A tree ensemble or a linear model, read from a file, from bytes or from an object in memory.
 
     model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A
-        list of models, or the `CVBooster` of lightgbm, is the mean of their raw predictions (margins).
+        list of models, or the `CVBooster` of lightgbm, is read as the mean of their raw predictions
+        (margins).
     rounds: the boosting rounds that are used: None (the default) for those that the `predict` of this object
         uses (for a file those up to the best one), "all", a number, or a pair of the first round and the one
         after the last.
@@ -66,7 +68,7 @@ class Ensemble:
     @classmethod
     def _of(cls, parts: Sequence[_Part], classes: Any = None, missing: float | None = None,
             notes: Iterable[str] = (), lists: list[Any] | None = None) -> Ensemble:
-        """Returns the mean of ensembles in bytes, each with the rounds that are used."""
+        """Returns the mean of several ensembles, each given as bytes and the rounds that are used."""
         ensemble = cls.__new__(cls)
         members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
         ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
@@ -92,7 +94,7 @@ class Ensemble:
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
-        """Returns one of the ensembles that a list of models was read as."""
+        """Returns the ensemble of one model, if a list of models was read."""
         one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing, lists=self._lists)
         one._chosen = self._chosen
         return one
@@ -107,7 +109,9 @@ class Ensemble:
 
     @property
     def source(self) -> Any:
-        """The object in memory that this was read from; None for files, after pickling, or if it is gone."""
+        """The object in memory from which this was read. None for files, after pickling, or if the object no
+        longer exists.
+        """
         return None if self._source is None else self._source()
 
     @property
@@ -188,16 +192,16 @@ def family(model: Model) -> str | None:
 
 
 class Unknown(ModelError):
-    """A model whose predictions are not read as a sum of trees; the message is the reason."""
+    """Raised for a model whose predictions cannot be read as a sum of trees. The message is the reason."""
 
 
 class _Reading:
     """The bytes of a model file, and the properties that only the object in memory has.
 
-    rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for
-        all, or a range.
+    rounds: the rounds that its `predict` uses, in the form of the core: None for the rounds up to the best
+        one of the file, True for all, or a range.
     missing: the number that represents a missing value, in addition to NaN.
-    is_object: whether it was an object that can predict, and not a file.
+    is_object: whether the model was an object that can predict, rather than a file.
     note: a function from the rounds of the core to a note and whether it is a warning, or None.
     lists: for LightGBM the categories of each categorical column of the training frame, in the order of the
         columns.
@@ -502,8 +506,8 @@ def _warn(ensemble: Ensemble) -> None:
 
 
 def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | None, str | None]:
-    """Returns the model as an ensemble, and None; or None and the reason why its predictions are not read
-    exactly, which is None for models of other kinds.
+    """Returns the model as an ensemble, and None. If its predictions are not read exactly, returns None and
+    the reason; for models of other kinds, the reason is None.
 
     Raises NotFittedError for models that are not fitted, UsageError for invalid rounds, and ModelError for
     invalid files and lists, which cannot be called instead.
@@ -519,8 +523,8 @@ def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | 
 
 
 def ensemble_of_method(model: Model, method: str) -> tuple[Ensemble | None, str | None]:
-    """Returns the outputs of a survival model at its times as an ensemble, and None; or None and the reason
-    why they are not read exactly.
+    """Returns the outputs of a survival model at its times as an ensemble, and None. If they are not read
+    exactly, returns None and the reason.
     """
     try:
         return Ensemble._of([(_of_sklearn(model, method)[0], True)]), None

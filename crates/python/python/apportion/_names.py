@@ -16,7 +16,7 @@ def nearest(given: object, names: Iterable[_Name]) -> _Name | None:
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
-    """Returns names in one line: the first of them, and how many more there are."""
+    """Returns names on one line: the first ones, and the number of omitted ones."""
     quoted = [f'"{name}"' for name in names]
     more = len(quoted) - most
     return ", ".join(quoted) if more <= 0 else ", ".join(quoted[:most]) + f" and {more} more"

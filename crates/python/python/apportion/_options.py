@@ -1,4 +1,4 @@
-"""The options of explainers: their names, types and defaults, and how the engine takes them."""
+"""The options of explainers: their names, types and defaults, and their form in the engine."""
 import dataclasses
 import functools
 import inspect
@@ -70,7 +70,7 @@ def _is_default(given: object, default: object) -> bool:
 
 
 class Asked(TypedDict):
-    """Options of the engine that were checked."""
+    """Checked options of the engine."""
 
     value: str
     method: str
@@ -98,7 +98,7 @@ def checked(*, value: object = "shapley", method: object = "auto", budget: objec
             precision: object = None, rows: object = None, draws: object = None, bandwidth: object = None,
             share: object = None, variant: object = None, fallback: object = None,
             keep_null_players: object = False) -> Asked:
-    """Returns options that may be objects of any type as those of the engine.
+    """Converts options, which may be objects of any type, to those of the engine.
 
     Raises UsageError if one of them has the wrong type.
     """
@@ -122,7 +122,7 @@ def checked(*, value: object = "shapley", method: object = "auto", budget: objec
 
 def options(asked: Asked | None = None, *, game: str = "marginal", groups: list[Any] | None = None,
             graph: Any = None, linked: bool = False) -> dict[str, Any]:
-    """Returns all options as the engine takes them.
+    """Returns all options in the form that the engine expects.
 
     asked: the checked options; the defaults if it is None.
     game: the name of the game. groups, graph: by the numbers of features.
@@ -133,7 +133,7 @@ def options(asked: Asked | None = None, *, game: str = "marginal", groups: list[
 
 
 def _of_engine(asked: Asked) -> dict[str, Any]:
-    """Returns the options by name, those of the accuracy only if there is one."""
+    """Returns the options by name. The options of the accuracy are included only if a tolerance is set."""
     of_until = ("until", "relative_to", "error", "confidence", "range")
     return {name: given for name, given in asked.items()
             if asked["until"] is not None or name not in of_until}

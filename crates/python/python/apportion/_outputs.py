@@ -32,7 +32,8 @@ class Output:
     about: a description of the numbers.
     names: the names of the outputs, or None.
     note: a note about the choice, or None.
-    warns: whether the note is a warning, too, because the explained output is not that of `predict`.
+    warns: whether the note is a warning, too, because the explained output differs from the result of
+        `predict`.
     """
 
     def __init__(self, call: Callable[[Rows], Any], about: str, names: list[str] | None = None,

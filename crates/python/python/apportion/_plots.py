@@ -22,7 +22,7 @@ _PIXELS, _POINTS = 96.0, 72.0
 
 
 class Figure:
-    """A figure, which notebooks show."""
+    """A figure, which notebooks display."""
 
     def __init__(self, inner: _core.Figure) -> None:
         self._inner = inner
@@ -132,12 +132,13 @@ def _draw(inner: _core.Figure, ax: Any) -> None:
 class Plots:
     """The figures of an explanation, each a method with its name: `explanation.plot.waterfall(row=3)`.
 
-    With matplotlib a figure is drawn into axes, which are returned. Without it a `Figure` is returned, which
-    notebooks show; `figure` always returns one. Estimates are drawn with their errors. All figures have these
-    options:
+    If matplotlib is installed, a figure is drawn into axes, which are returned. Otherwise, a `Figure` is
+    returned, which notebooks display. The method `figure` always returns a `Figure`. Estimates are drawn with
+    their errors. All figures have these options:
 
     ax: the axes of matplotlib (default None: those of a new figure).
-    width: the width in CSS pixels (default None: that of `ax`, else 720). The height follows from it.
+    width: the width in CSS pixels (default None: that of `ax`, else 720). The height depends on the width and
+        the content.
     seed: the seed of the sample of rows whose dots are drawn if there are many rows (default 0).
 
     A figure raises UsageError for options that do not match the explanation, and DataError for an explanation
@@ -164,11 +165,11 @@ class Plots:
         """Returns the figure of a kind as a `Figure`, whether or not matplotlib is installed.
 
         kind: the name of the figure, such as "bar".
-        row, output, feature, partner, top, where, seed: as in the method of the same name as the figure; a
-            figure ignores options that its method does not have.
+        row, output, feature, partner, top, where, seed: as in the method with the name of the figure. Options
+            that this method does not have are ignored.
         width: the width in CSS pixels (default 720).
 
-        Raises what the method of the figure raises.
+        Raises the errors of the method of the figure.
         """
         explanation = self._explanation
         kind = _checks.choice("figure", kind, tuple(name for name, _ in _core.figures()))
@@ -185,8 +186,8 @@ class Plots:
         """Draws how each feature moves the prediction of one row from the base value.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("waterfall", ax, width, row=row, output=output, top=top, seed=seed)
@@ -197,8 +198,8 @@ class Plots:
         """Draws one row: the features that increase its prediction against those that decrease it.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("force", ax, width, row=row, output=output, top=top, seed=seed)
@@ -208,8 +209,8 @@ class Plots:
             width: float | None = None, seed: int = 0) -> Any:
         """Draws the importance of each feature over all rows: the mean absolute value.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("bar", ax, width, output=output, top=top, seed=seed)
@@ -219,8 +220,8 @@ class Plots:
                  width: float | None = None, seed: int = 0) -> Any:
         """Draws the values of all rows by feature, coloured by feature value.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("beeswarm", ax, width, output=output, top=top, seed=seed)
@@ -234,7 +235,7 @@ class Plots:
         feature: the name of the feature (default None: the most important one).
         partner: the name of the feature whose inputs determine the colours (default None: the one that
             interacts most).
-        output: the name or the number of the output (default None: the first one).
+        output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("scatter", ax, width, feature=feature, partner=partner, output=output, seed=seed)
@@ -244,8 +245,8 @@ class Plots:
                 width: float | None = None, seed: int = 0) -> Any:
         """Draws the values of all rows side by side, with similar predictions next to each other.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("heatmap", ax, width, output=output, top=top, seed=seed)
@@ -255,8 +256,8 @@ class Plots:
                      width: float | None = None, seed: int = 0) -> Any:
         """Draws the mean interactions of pairs of features over all rows as a matrix.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("interactions", ax, width, output=output, top=top, seed=seed)
@@ -266,8 +267,8 @@ class Plots:
                 width: float | None = None, seed: int = 0) -> Any:
         """Draws the mean interactions of pairs of features over all rows as lines between them.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("network", ax, width, output=output, top=top, seed=seed)
@@ -278,8 +279,8 @@ class Plots:
         """Draws the values of rows as paths from the base value to the prediction.
 
         row: the position of a row that is drawn in front of the others (default None).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("decision", ax, width, row=row, output=output, top=top, seed=seed)
@@ -291,8 +292,8 @@ class Plots:
 
         where: at most six conditions that divide the rows into cohorts, such as "age >= 40" (default:
             predictions above their median, and the others).
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("cohorts", ax, width, where=where, output=output, top=top, seed=seed)
@@ -312,8 +313,8 @@ class Plots:
                width: float | None = None, seed: int = 0) -> Any:
         """Draws groups, nested or not, with the value of each.
 
-        output: the name or the number of the output (default None: the first one).
-        top: the number of features that are shown one by one (default 20).
+        output: the name or the index of the output (default None: the first one).
+        top: the maximum number of features that are shown individually (default 20).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("groups", ax, width, output=output, top=top, seed=seed)
@@ -324,7 +325,7 @@ class Plots:
         """Draws a text whose words are coloured by their values.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
+        output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("text", ax, width, row=row, output=output, seed=seed)
@@ -335,7 +336,7 @@ class Plots:
         """Draws an image whose parts are coloured by their values.
 
         row: the position of the row in the explanation (default None: the first one).
-        output: the name or the number of the output (default None: the first one).
+        output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
         return self._drawn("image", ax, width, row=row, output=output, seed=seed)
@@ -370,7 +371,7 @@ def _conditions(where: Any) -> list[str]:
 
 
 def _place(output: Any, names: Sequence[str]) -> int:
-    """Returns the position of an output, by name or number."""
+    """Returns the position of an output, by name or index."""
     if output is None:
         return 0
     if isinstance(output, str):
@@ -496,7 +497,8 @@ def _medium(explanation: Explanation) -> dict[str, Any]:
 
 
 def _members(players: Sequence[str], features: Sequence[str], groups: Any) -> list[list[int]]:
-    """Returns the features of each player: the one of its name, or those of the group at its position."""
+    """Returns the features of each player: the feature with its name, or the features of the group at its
+    position."""
     if list(players) == list(features):
         return [[player] for player in range(len(players))]
     places = {name: place for place, name in enumerate(features)}

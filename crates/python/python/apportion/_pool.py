@@ -54,7 +54,7 @@ def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
 
 
 def _in_order(values: Numbers, pool: Any, wanted: Wanted) -> Numbers:
-    """Columns in the order of the model, if the pool has them in a different order."""
+    """Returns the columns in the order of the model, if the pool has them in a different order."""
     names = pool.get_feature_names()
     if (not wanted.names or names == list(wanted.names) or len(set(names)) != len(names)
             or set(names) != set(wanted.names)):
@@ -124,7 +124,7 @@ def _borders(low: Integers, high: Integers, most: int) -> Integers:
     low, high = intervals[:, :1], intervals[:, 1:]
     steps = np.arange(1, min(each, int((high - low).max()) - 1) + 1)
     keys = low + np.maximum((high - low) * steps // (len(steps) + 1), 1)
-    keys = np.where(keys == _ZERO - 1, _ZERO, keys)  # both zeros are one
+    keys = np.where(keys == _ZERO - 1, _ZERO, keys)  # both zeros count as the same number
     keys = np.unique(keys[(keys > low) & (keys < high)])
     return keys[keys <= _key(np.finfo(np.float32).max)]
 
@@ -159,7 +159,7 @@ class _File:
             at += 20 * chunks
 
     def bins(self, column: int) -> npt.NDArray[np.uint32]:
-        """Returns the number of the bin of each row."""
+        """Returns the index of the bin of each row."""
         found = np.empty(self.rows, dtype=np.uint32)
         done = 0
         for _, offset, first, count in self._chunks[column]:
@@ -196,7 +196,7 @@ class _File:
 
 
 def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
-    """Returns for each column the hash of each category, by the number of the category."""
+    """Returns for each column the hash of each category, by the index of the category."""
     found: dict[int, dict[int, int]] = {}
     for field, entry in _members(schema):
         if field != 3:

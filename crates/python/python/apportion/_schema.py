@@ -18,17 +18,19 @@ from ._types import Numbers, Rows
 
 
 class Grown(Exception):
-    """A table has cells that the schema cannot represent, and a new schema must be made from both tables."""
+    """Raised if a table has cells that the schema cannot represent. A new schema must then be made from both
+    tables.
+    """
 
 
 class Schema:
     """The columns of the tables that a function expects.
 
     Columns whose cells 64-bit floats represent exactly are stored as numbers. For any other column the schema
-    stores each distinct cell unchanged, including missing ones, and its code k means cell k.
+    stores each distinct cell unchanged, including missing ones, and the code k represents cell k.
 
     A schema is immutable: rows with new cells get a separate schema, with these cells after the others.
-    Threads can therefore share a schema, and that of an explainer does not grow with the rows that it
+    Threads can therefore share a schema, and the schema of an explainer does not grow with the rows that it
     explains.
 
     names: the names of the features, or None for arrays without names.
@@ -42,8 +44,8 @@ class Schema:
     @classmethod
     def of(cls, tables: Sequence[LibraryTable], names: Sequence[str] | None = None,
            what: str = "X") -> tuple[Schema, list[Table]]:
-        """Returns the schema of the first table with the cells of all tables, and the tables as numbers, each
-        as a `Table` with this schema.
+        """Returns the schema of the first table, extended by the cells of the others, and all tables as
+        numbers, each as a `Table` with this schema.
         """
         first = tables[0]
         first.check(what)
@@ -165,11 +167,11 @@ class Schema:
 
 
 class _Column:
-    """A column: numbers, or the distinct cells that its codes mean. It is immutable.
+    """An immutable column: numbers, or the distinct cells that its codes represent.
 
     cells: an array of the library with the cells in the order of their codes; None for numbers.
     codes: the code of each cell by its key.
-    missing: the kind of missing value that NaN means in numbers; None if no value is missing.
+    missing: the kind of missing value that NaN represents in numbers; None if no value is missing.
     """
 
     def __init__(self, template: ColumnTable, place: int) -> None:
@@ -218,7 +220,9 @@ class _Column:
         return values, kinds
 
     def encoded(self, table: LibraryTable, at: int, name: str) -> tuple[_Column, Numbers]:
-        """Returns the column with the cells of a column of another table, and these as numbers."""
+        """Returns this column, extended by the cells of a column of another table, and these cells as
+        numbers.
+        """
         if self.cells is None:
             numbers = self._numbers(table, at, name)
             if numbers is None:
@@ -253,8 +257,8 @@ class _Column:
         return made, found[codes] if len(found) else np.empty(len(codes))
 
     def _with(self, keys: Sequence[Any], cells: Any) -> tuple[_Column, Numbers]:
-        """Returns the column with these cells, and their codes: this column, or another one with new codes
-        for new cells.
+        """Returns a column with these cells, and their codes. It is this column, or another one with
+        additional codes for new cells.
         """
         new: dict[Any, int] = {}
         added: list[int] = []
@@ -274,7 +278,7 @@ class _Column:
         return made, np.array([made.codes[key] for key in keys], dtype=np.float64)
 
     def _converted(self, cells: Sequence[Any], name: str) -> Any:
-        """Converts cells of another type to that of this column."""
+        """Converts cells of another type to the type of this column."""
         dtype = self.template.dtype(self.place)
         known = [str(word) for word in getattr(dtype, "categories", ())]
         try:

@@ -106,7 +106,8 @@ class _AnyExplainer:
         batch_size, silent: ignored.
         main_effects, error_bounds, outputs, interactions: as in shap; only the defaults are supported.
 
-        Raises NotImplementedError for what is not supported, and otherwise what `apportion.Explainer` raises.
+        Raises NotImplementedError for arguments that are not supported, and the errors of
+        `apportion.Explainer`.
         """
         import shap
 
@@ -115,7 +116,7 @@ class _AnyExplainer:
                             ("outputs", outputs is not None)):
             if given:
                 raise NotImplementedError(f"{name} is not supported")
-        # In shap, 1 stands for the values of single features.
+        # In shap, interactions=1 requests the values of single features.
         if interactions is True or interactions not in (False, None, 1):
             raise NotImplementedError("interactions is not supported; "
                                       "use apportion.Explainer(model, data)(X, interactions=True)")
@@ -173,8 +174,8 @@ class _AnyExplainer:
         return typed
 
     def _returns_column(self, background: Rows) -> bool:
-        """Returns whether the model returns an array of shape (n_rows, 1), which shap's base values then
-        have, too.
+        """Returns whether the model returns an array of shape (n_rows, 1). If so, shap's base values have
+        this shape, too.
         """
         answer = self.model(background.iloc[:1] if hasattr(background, "iloc") else background[:1].copy())
         return np.ndim(answer) == 2 and np.shape(answer)[1] == 1
@@ -234,7 +235,7 @@ class PartitionExplainer(_AnyExplainer):
         feature_names: Sequence[str] | None = None,
         seed: int | None = 0,
     ) -> None:
-        """Creates the explainer; the arguments and errors are those of the other explainers."""
+        """Creates the explainer. The arguments and errors are the same as for the other explainers."""
         super().__init__(model, masker, link, linearize_link, feature_names, seed, output_names)
         if not self._structure:
             raise UsageError("the masker has no clustering; use shap.maskers.Partition(X)")

@@ -37,7 +37,7 @@ NAN, NULL = "nan", "null"
 
 
 def of(rows: Rows, what: str) -> LibraryTable:
-    """Returns the table of a library for rows of any kind."""
+    """Returns rows of any kind as a table of their library."""
     pandas, polars, pyarrow, torch = (sys.modules.get(name)
                                       for name in ("pandas", "polars", "pyarrow", "torch"))
     if pandas is not None:
@@ -113,7 +113,7 @@ def _exact(values: Numbers, given: AnyArray) -> Numbers | None:
 
 
 def _narrowed(values: Numbers, dtype: Any) -> AnyArray:
-    """Returns values in a type of NumPy if it represents each exactly, else as 64-bit floats."""
+    """Returns values in a NumPy type if it represents each value exactly, otherwise as 64-bit floats."""
     if dtype == np.float64:
         return values
     with np.errstate(all="ignore"):
@@ -154,7 +154,7 @@ class Array:
         return Array(self.rows[:0].copy())
 
     def as_row(self) -> Array:
-        """Returns the whole as a single row."""
+        """Returns the whole array as a single row."""
         return Array(self.rows[np.newaxis], self.as_given)
 
     def select(self, places: Sequence[int]) -> AnyArray:
@@ -446,7 +446,9 @@ class Pandas:
 
 
 def _stored(column: Any) -> Any:
-    """Returns the array of a pandas column: of NumPy, or of pandas for times and types of pandas."""
+    """Returns the array of a pandas column: a pandas array for times and pandas types, otherwise a NumPy
+    array.
+    """
     return (column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind not in "mM"
             else column.array)
 
@@ -777,7 +779,7 @@ class Tensor:
         return Tensor(self.tensor[:0].clone())
 
     def as_row(self) -> Tensor:
-        """Returns the whole as a single row."""
+        """Returns the whole tensor as a single row."""
         return Tensor(self.tensor[None], self.as_given)
 
     def select(self, places: Sequence[int]) -> Any:

@@ -1,5 +1,5 @@
-"""Thread pools of the engine: one for each number of threads in a process, and for single threads one for
-each calling thread.
+"""Thread pools of the engine: one for each number of threads in a process. Only pools of a single thread are
+separate for each calling thread.
 """
 import atexit
 import operator
@@ -80,7 +80,7 @@ def engine(work: Callable[_P, _R], *arguments: _P.args, **options: _P.kwargs) ->
 
 
 def set_threads(threads: int) -> None:
-    """Sets the number of threads of calls that do not set `threads`.
+    """Sets the number of threads for calls without the option `threads`.
 
     threads: an integer from 0 to 1024; 0 (the default) for one thread per core.
 
@@ -107,7 +107,7 @@ def checked(threads: Any) -> int:
 
 
 class _Inside(threading.Condition):
-    """The threads that are in the engine, and the thread that shuts down the interpreter."""
+    """The threads that currently run code of the engine, and the thread that shuts down the interpreter."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,8 +135,8 @@ def _forked() -> None:
 
 
 _default, _generation = 0, 0
-# Pools by number of threads, the last used one last. The lock is reentrant, because a signal handler or a
-# finalizer may explain while this thread holds it.
+# Pools by number of threads, the most recently used one last. The lock is reentrant, because a signal handler
+# or a finalizer may explain while this thread holds it.
 _pools: dict[int, _core.Pool] = {}
 _changing = threading.RLock()
 _inside, _own = _Inside(), threading.local()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # The work of a worker, from record batches to record batches.
 Work: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
 
-# The explainers of this process, the last used one last, and their maximum number, for workers that serve
-# several models.
+# The explainers of this process, the most recently used one last, and their maximum number, for workers that
+# serve several models.
 _MADE: dict[str, BatchExplainer] = {}
 MOST_MADE = 4
 # Tasks may be threads of one process.
@@ -38,7 +38,7 @@ def batch_explainer(model: Model, background: Rows | None, keep: str | Sequence[
 
 
 def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed: bool = False) -> Work:
-    """Returns the function of an iterator of record batches that workers run.
+    """Returns the function that workers run on an iterator of record batches.
 
     dumps: the function of cloudpickle that pickles it by value.
     summed: whether the result is one batch with the bytes of the summary of all values (default False).
@@ -91,7 +91,9 @@ def _read(sent: bytes) -> BatchExplainer:
 
 
 def batches_of(table: Any) -> list[Any]:
-    """Returns the record batches of an Arrow table: one, unless its strings exceed an Arrow array."""
+    """Returns the record batches of an Arrow table: one, unless its strings exceed the size of an Arrow
+    array.
+    """
     import pyarrow
 
     return table.combine_chunks().to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
@@ -124,7 +126,7 @@ def _kept_count(schema: Any) -> int:
 
 
 def summary_of(results: Iterable[Any]) -> Iterator[Any]:
-    """Yields the summary of results as a record batch of one row; nothing if there are no rows."""
+    """Yields the summary of results as a record batch with one row, or nothing if there are no rows."""
     import pyarrow
 
     from ._summary import Summary
@@ -135,7 +137,7 @@ def summary_of(results: Iterable[Any]) -> Iterator[Any]:
 
 
 def merging() -> Work:
-    """Returns the function of an iterator of record batches of summaries that merges them on a worker."""
+    """Returns the function that merges the summaries in an iterator of record batches on a worker."""
     def merge_on_worker(batches: Iterable[Any]) -> Iterator[Any]:
         from apportion import _workers
 
@@ -145,7 +147,9 @@ def merging() -> Work:
 
 
 def merged(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields the merged summaries of record batches as one of one row; nothing if there are no rows."""
+    """Yields the merged summaries of record batches as one batch with one row, or nothing if there are no
+    rows.
+    """
     import pyarrow
 
     summary = put_together(part.as_py() for batch in batches for part in batch.column("summary"))

@@ -1,4 +1,4 @@
-"""Explanations of a Dask frame: a frame in, a frame out, partition by partition on the workers.
+"""Explanations of a Dask frame as another frame, computed partition by partition on the workers.
 
 >>> from apportion import dask as on_dask  # doctest: +SKIP
 >>> values = on_dask.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
@@ -61,18 +61,18 @@ def explain(
 ) -> Any:
     """Returns the values of each row of a frame as a frame, by `map_partitions`.
 
-    frame: a data frame of Dask. Its features are the columns that the model names, else all that are not
-        kept.
-    model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row are those of one process, to the last bit.
+    frame: a data frame of Dask. Its features are the columns that the model names, or else all columns that
+        are not kept.
+    model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
+        a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results. Rows
         keep their index; if there are several outputs, the layout "columns" has a row for each under the same
         index.
     threads: the number of threads of each task (default 1). A worker runs as many tasks at once as it has
         threads.
 
-    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
-    workers what the call of `apportion.Explainer` raises.
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid. On the
+    workers, raises the errors of the call of `apportion.Explainer`.
     """
     options = Options(
         weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
@@ -135,8 +135,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
-    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
-    parts. The values are not stored.
+    The workers that hold the rows compute parts of the summary, which are merged here. The bytes of the
+    summary do not depend on the parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.
@@ -179,7 +179,7 @@ def _computed(parts: Sequence[Any]) -> Iterator[Any]:
 
 
 def _chosen(frame: Any, explainer: BatchExplainer, summed: bool) -> tuple[Work, Any]:
-    """Returns the work of the workers, and the frame of the columns that it uses."""
+    """Returns the function that workers run, and a frame with the columns that it uses."""
     imported("dask.dataframe", 'pip install "dask[dataframe]"')
     cloudpickle = imported("cloudpickle", "pip install cloudpickle")
     sample = frame._meta

@@ -52,14 +52,13 @@ def register(
 
     context: a `datafusion.SessionContext`.
     name: the name of the function. Its arguments are the features in the order of the model; for each row it
-        returns a struct of `base`, `prediction` and `values`, with a field for each player. They are lists if
-        the model has several outputs.
-    model, background: as in `apportion.Explainer`, and so are all options that are not described here. A
-        model that does not name its features requires `feature_names`, or a background with one column per
-        feature.
+        returns a struct of `base`, `prediction` and `values`, with a field for each player. All numbers are
+        lists if the model has several outputs.
+    model, background, and all options that are not described here: as in `apportion.Explainer`. A model that
+        does not name its features requires `feature_names`, or a background with one column per feature.
     threads: the number of threads of each call (default None: as `apportion.set_threads` specifies).
 
-    Raises UsageError if the number of features is not known, and otherwise what `apportion.Explainer` raises.
+    Raises UsageError if the number of features is not known, and the errors of `apportion.Explainer`.
     """
     import pyarrow
 
@@ -86,7 +85,7 @@ def register(
         names = [f"f{feature}" for feature in range(count)]
         explainer = made(names)
         inner = explainer.explainer
-    # Features whose categories the model knows are strings.
+    # Features whose categories are stored in the model are strings.
     kinds = [pyarrow.string() if feature in inner._wanted.coded else pyarrow.float64()
              for feature in range(len(names))]
     given = pyarrow.schema(list(zip(names, kinds)))

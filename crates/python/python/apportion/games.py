@@ -224,7 +224,7 @@ def _coalitions(given: Any, players: int) -> Booleans:
 
 
 def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
-    """Returns `of` for each entry of a sequence."""
+    """Returns the results of `of` for the entries of a sequence."""
     if (isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__")
             or isinstance(given, np.ndarray) and given.ndim != 1):
         raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
@@ -239,7 +239,8 @@ def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
 def glove(left: int, right: int) -> Game:
     """Returns the glove game: the value of a coalition is its number of pairs.
 
-    left, right: the number of players with a left glove and with a right glove. The former come first.
+    left, right: the number of players with a left glove and with a right glove. Players with a left glove
+        come first.
 
     Raises UsageError for invalid numbers.
     """

@@ -1,4 +1,4 @@
-"""Explanations of a Ray dataset: a dataset in, a dataset out, block by block on the workers.
+"""Explanations of a Ray dataset as another dataset, computed block by block on the workers.
 
 >>> from apportion import ray as on_ray  # doctest: +SKIP
 >>> values = on_ray.explain(dataset, model, background, keep=["id"])  # doctest: +SKIP
@@ -62,16 +62,16 @@ def explain(
 ) -> Any:
     """Returns the values of each row of a dataset as a dataset, by `map_batches`.
 
-    dataset: a `ray.data.Dataset`. Its features are the columns that the model names, else all that are not
-        kept.
-    model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row are those of one process, to the last bit.
+    dataset: a `ray.data.Dataset`. Its features are the columns that the model names, or else all columns that
+        are not kept.
+    model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
+        a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
     threads: the number of threads of each task (default 1), which requests as many CPUs from Ray.
     batch_size: the number of rows that are explained together (default 8192).
 
-    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
-    workers what the call of `apportion.Explainer` raises.
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid. On the
+    workers, raises the errors of the call of `apportion.Explainer`.
     """
     options = Options(
         weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
@@ -124,8 +124,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a dataset.
 
-    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
-    parts. The values are not stored.
+    The workers that hold the rows compute parts of the summary, which are merged here. The bytes of the
+    summary do not depend on the parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.
@@ -166,7 +166,7 @@ def _mapped(dataset: Any, explainer: BatchExplainer, batch_size: int, summed: bo
 
 
 def _of_arrow(schema: Any) -> Any:
-    """Returns the schema of Arrow for one of Ray."""
+    """Converts a schema of Ray to a schema of Arrow."""
     import pyarrow
 
     base = getattr(schema, "base_schema", schema)

@@ -8,10 +8,10 @@ or, for a model in a file that you trust, `python -m apportion.scikit_learn_to_j
 This file does not depend on the rest of the package: to use it alone, copy the file.
 
 A model becomes a sum of trees. If transformers come before the trees, every split is written as a split on a
-column of the table: the transformers are called with each category, each kind of missing value and with
-numbers, and thresholds on numbers are found by bisection over all doubles. The JSON model therefore takes the
-same branches as the pipeline, for every row. A linear model becomes a linear leaf, and trees of one column
-each for categories, bins and imputed values.
+column of the table. To find these splits, the transformers are called with each category, with each kind of
+missing value, and with numbers. Thresholds on numbers are found by bisection over all doubles. The JSON model
+therefore takes the same branches as the pipeline, for every row. A linear model becomes a linear leaf, and
+trees of one column each for categories, bins and imputed values.
 """
 import json
 import os
@@ -85,7 +85,7 @@ PREDICTIONS = {"predict", "predict_proba", "predict_log_proba", "decision_functi
 
 
 class Refused(ValueError):
-    """The model cannot be written as a sum of trees on the columns of its table."""
+    """Raised if a model cannot be written as a sum of trees on the columns of its table."""
 
 
 def refuse(thing: object, why: str) -> NoReturn:
@@ -135,7 +135,7 @@ class Feature(NamedTuple):
     slope: float = 1.0  # for a number that is slope * x + shift; None for anything else
     shift: float = 0.0
     steps: tuple[Any, ...] = ()  # for a step function: its maximum in each step except the last
-    flat: bool = False  # whether it only depends on whether a value is missing, or a marker of that
+    flat: bool = False  # whether it only depends on whether the value is missing (or marks a missing value)
     imputed: bool = False  # whether missing values, or their markers, were replaced
 
 
@@ -151,7 +151,7 @@ class View:
 
     @property
     def features(self):
-        """The features; those of a table without steps are created when they are first used."""
+        """The features. For a table without steps, they are created on first use."""
         if self.given is None:
             self.given = [Feature(column) for column in range(self.table.count)]
         return self.given
@@ -212,7 +212,9 @@ class View:
         return values
 
     def binned(self, values):
-        """Returns values in which the features that encode a bin together all contain its number."""
+        """Returns values in which the features that encode a bin together all contain the index of the
+        bin.
+        """
         if not any(feature.bins for feature in self.features):
             return values
         binned = values.copy()
@@ -225,7 +227,7 @@ class View:
 def applied(step, rows):
     try:
         return step(rows)
-    except TypeError:  # an encoder that was fitted on objects, which numbers next to booleans become
+    except TypeError:  # an encoder that was fitted on objects; numbers next to booleans become objects
         if not hasattr(rows, "astype") or hasattr(rows, "tocoo"):
             raise
         return step(rows.astype(object))
@@ -297,7 +299,7 @@ def derived(transformer, inputs, table):
 
 
 def steps_of(pipeline):
-    """Returns the steps of a pipeline without samplers of imbalanced-learn, which do nothing in predictions.
+    """Returns the steps of a pipeline without samplers of imbalanced-learn, which do not affect predictions.
     """
     samples = any(base.__module__.startswith("imblearn.") for base in type(pipeline).__mro__)
     return [step for _, step in pipeline.steps if not (samples and hasattr(step, "fit_resample"))]
@@ -404,7 +406,9 @@ class Sum:
         self.base, self.trees, self.link, self.names = np.asarray(base, dtype=float), trees, link, names
 
     def among(self, outputs, count, factor=1.0):
-        """Returns its outputs times a factor, as some of the outputs of a larger model."""
+        """Returns the sum with its outputs multiplied by a factor, as some of the outputs of a larger
+        model.
+        """
         base = np.zeros(count)
         base[outputs] = self.base * factor
         trees = []
@@ -462,7 +466,7 @@ def of_histograms(model, view):
     if getattr(model, "_preprocessor", None) is not None:
         view = view.of(model._preprocessor)
     elif getattr(model, "is_categorical_", None) is not None and np.any(model.is_categorical_):
-        # Before scikit-learn 1.4.
+        # Scikit-learn before 1.4 stores the categories in the bin mapper.
         known = {column: np.asarray(model._bin_mapper.bin_thresholds_[column], dtype=float)
                  for column in np.flatnonzero(model.is_categorical_)}
         features = list(view.features)
@@ -817,7 +821,7 @@ def votes(model, view):
     classes, weights = len(model.classes_), model.estimator_weights_[:len(model.estimators_)]
     if getattr(model, "algorithm", None) == "SAMME.R":
         refuse(model, "algorithm='SAMME.R' adds logarithms of probabilities; use algorithm='SAMME'")
-    # A vote against a class counts since scikit-learn 1.3.
+    # Votes against a class count only since scikit-learn 1.3.
     against = 0.0 if sklearn.__version__.startswith(("1.0", "1.1.", "1.2")) else -1.0 / (classes - 1)
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
@@ -869,8 +873,8 @@ def of_ngboost(model, kind, view):
 
 
 def of_xgboost(model, view):
-    """Returns the sum of XGBoost, added in double precision; after early stopping up to the best round, as
-    the model itself predicts.
+    """Returns the sum of XGBoost, added in double precision. After early stopping, it includes the rounds up
+    to the best one, like the model's own predictions.
     """
     if not is_missing(model.get_params().get("missing", np.nan)):
         refuse(model,
@@ -913,8 +917,8 @@ def of_xgboost(model, view):
 
 
 def of_lightgbm(model, view):
-    """Returns the sum of LightGBM's raw scores; after early stopping up to the best round, as the model
-    itself predicts.
+    """Returns the sum of LightGBM's raw scores. After early stopping, it includes the rounds up to the best
+    one, like the model's own predictions.
     """
     dump = model.booster_.dump_model()
     objective, outputs = dump["objective"].split(), dump["num_tree_per_iteration"]
@@ -972,9 +976,9 @@ class Table:
     def __init__(self, model, method=None):
         self.count, self.method = count_of(model), method
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-        # For each column: the categories of encoders, numbers and strings that mark missing values, and the
-        # kinds of missing cells that steps know; columns of objects, even if they are numbers; and keys of
-        # columns to which the same encoders are applied.
+        # For each column: the categories of encoders, the numbers and the strings that mark missing values,
+        # and the kinds of missing cells that steps distinguish. Then the columns of objects, even if the
+        # objects are numbers, and for each column a key that is equal for columns with the same encoders.
         self.categories = {}
         self.numbers_apart = {}
         self.words_apart = {}
@@ -1579,7 +1583,7 @@ class Nodes:
         return len(self.left) - 1
 
     def split(self, below, above, threshold=0.0, default_left=False, rule=None):
-        """Adds a split, and then the nodes of `below` and `above`; returns its number."""
+        """Adds a split, and then the nodes of `below` and `above`. Returns the index of the split."""
         node = self.leaf(0.0)
         self.threshold[node], self.default_left[node] = threshold, default_left
         if rule is not None:
@@ -1664,9 +1668,9 @@ def document_and_cells(
     """Returns the document for `predict`, or for a method of AT_TIMES, and the conversion of the three kinds
     of missing cells in Python ("nan", "None", "<NA>") for columns in which they differ.
 
-    The conversion is a dictionary for each such column, by its number in the document: None for a missing
+    The conversion is a dictionary for each such column, by its index in the document: None for a missing
     value, False if the model rejects the kind, or the text of a category of the document. Keys ("word", text)
-    are strings that a step treats as missing in a column of numbers. Raises what `document` raises.
+    are strings that a step treats as missing in a column of numbers. Raises the errors of `document`.
     """
     try:
         return written(model, method)

@@ -170,7 +170,7 @@ class TreeExplainer:
         interactions: whether interactions of all pairs are computed (default False).
         check_additivity: ignored, since values are exact. approximate: approximations are refused.
 
-        Raises what `apportion.TreeExplainer` raises, and NotImplementedError for approximations.
+        Raises the errors of `apportion.TreeExplainer`, and NotImplementedError for approximations.
         """
         import shap
 
@@ -241,7 +241,9 @@ class TreeExplainer:
         return found
 
     def _has_two_classes(self) -> bool:
-        """Returns whether the probability of one class was computed, but those of two are expected."""
+        """Returns whether the probability of one class was computed, but the probabilities of two classes are
+        expected.
+        """
         return self._is_of_classes and self._space == "probability" and self._explainer.output_count == 1
 
     def _values(self, found: _Explanation, X: _Rows) -> Any:
@@ -270,8 +272,8 @@ class _Model:
 
 
 def _in_place(X: _Rows, ensemble: _Ensemble) -> _Rows:
-    """Returns rows as an array if none of their columns has a name of the model: these are used by position,
-    as shap uses all columns.
+    """Returns rows as an array if none of their columns has a name of the model. Such columns are used by
+    position, as shap uses all columns.
     """
     wanted = ensemble.wanted().names
     if wanted is None or not hasattr(X, "columns") or not hasattr(X, "to_numpy") or ensemble.wanted().coded:
@@ -315,15 +317,15 @@ def Explainer(
     model_output: str = "raw",
     feature_perturbation: str = "auto",
 ) -> Any:
-    """Returns an explainer for a model, as `shap.Explainer` does: that of trees for models that are read as
-    trees, else one for any model.
+    """Returns an explainer for a model, as `shap.Explainer` does: a `TreeExplainer` for models that are read
+    as trees, otherwise an explainer for any model.
 
     model, masker, link, algorithm, output_names, feature_names, linearize_link, seed: as in shap. The
         algorithms "auto" (the default), "tree", "exact", "permutation" and "partition" are those of this
         module; others are those of shap.
     model_output, feature_perturbation: as in `TreeExplainer`, for trees.
 
-    Raises what the explainer raises.
+    Raises the errors of the explainer.
     """
     if algorithm in ("auto", "tree") and _ensemble_or_none(model) is not None:
         return TreeExplainer(model, masker, model_output, feature_perturbation, feature_names, link=link,

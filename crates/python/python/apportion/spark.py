@@ -1,5 +1,4 @@
-"""Explanations on Apache Spark and engines with its protocol: a frame in, a frame out, without collecting
-rows.
+"""Explanations of frames in Apache Spark and engines with its protocol, as frames, without collecting rows.
 
 >>> from apportion import spark  # doctest: +SKIP
 >>> values = spark.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
@@ -62,18 +61,18 @@ def explain(
 ) -> Any:
     """Returns the values of each row of a frame, also of a stream, as a frame, by `mapInArrow`.
 
-    frame: a data frame of PySpark. Its features are the columns that the model names, else all that are not
-        kept.
-    model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
-        values of a row are those of one process, to the last bit.
+    frame: a data frame of PySpark. Its features are the columns that the model names, or else all columns
+        that are not kept.
+    model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
+        a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
     threads: the number of threads of each task (default 1). A task has one core unless `spark.task.cpus`
         specifies more.
 
     The explainer is part of the function that is sent to workers, and is created once in each Python process.
 
-    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
-    workers what the call of `apportion.Explainer` raises.
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid. On the
+    workers, raises the errors of the call of `apportion.Explainer`.
     """
     cloudpickle, types, StructType = _of_spark()
     options = Options(
@@ -132,8 +131,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
-    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
-    parts. The values are not stored.
+    The workers that hold the rows compute parts of the summary, which are merged here. The bytes of the
+    summary do not depend on the parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.
@@ -163,7 +162,7 @@ def _of_spark() -> tuple[Module, Module, Any]:
 
 
 def _chosen(frame: Any, explainer: BatchExplainer) -> Any:
-    """Returns the frame of the columns that an explainer uses."""
+    """Returns a frame with the columns that an explainer uses."""
     needed = explainer.columns(frame.columns)
     if len(needed) == len(frame.columns):
         return frame

@@ -2,10 +2,11 @@
 
     python3 poly_shap.py DEGREE [paired]
 
-Fits the polynomial of all products of up to DEGREE players to the sampled coalitions by least squares with
-the kernel's weights, exact on the empty and the grand coalition; its Shapley values are the estimate. Degree
-1 is Kernel SHAP. Coalitions are drawn by leverage scores (all sizes equally likely), with `paired` each with
-its complement, until the budget of distinct coalitions is spent; repeated draws increase the weight.
+Fits a polynomial, whose terms are the products of up to DEGREE players, to the sampled coalitions by least
+squares with the kernel's weights. It is exact on the empty and the grand coalition, and its Shapley values
+are the estimate. Degree 1 is Kernel SHAP. Coalitions are drawn by leverage scores (all sizes are equally
+likely) until the budget of distinct coalitions is spent. With `paired`, each coalition is drawn together with
+its complement. Repeated draws increase the weight of a coalition.
 """
 
 import itertools
@@ -72,8 +73,8 @@ def main(degree, is_paired):
     say({"coalitions": [format(mask, f"0{players}b")[::-1] for mask in [0, (1 << players) - 1, *masks]]})
     empty, grand, *values = json.loads(sys.stdin.readline())["values"]
 
-    # The kernel's weight over the probability of the draw. All coalitions of one size share a weight, so that
-    # sums of weights reduce to counting bits.
+    # The kernel's weight divided by the probability of the draw. All coalitions of one size share a weight,
+    # so that sums of weights reduce to counting bits.
     def weight(size):
         return 1.0 / (size * (players - size) * (math.comb(players, size) if is_all else 1))
 

@@ -26,7 +26,8 @@ pub(crate) struct Paper {
 
 /// A figure or table of a paper.
 pub(crate) struct Artefact {
-    /// `fig3`, `table1`: the name of the figure or table with that number, the same in every paper.
+    /// Name, such as `fig3` or `table1`. It contains the number of the figure or table, and thus may occur in
+    /// several papers.
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<ArtefactOutput>,
@@ -65,7 +66,7 @@ pub(crate) struct ArtefactOutput {
     /// All numbers that the figure and the tables are based on.
     pub(crate) data: Table,
     pub(crate) figure: Option<Figure>,
-    /// Our numbers next to the paper's.
+    /// Tables of our numbers next to the paper's.
     pub(crate) tables: Vec<Table>,
     pub(crate) claims: Vec<Claim>,
     /// Conventions, and departures from the paper, that readers of the report must know.

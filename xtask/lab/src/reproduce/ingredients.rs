@@ -1,4 +1,4 @@
-//! Ingredients of a result: everything it depends on, which is part of its checkpoint key.
+//! Ingredients of a result: everything that the result depends on. They are part of its checkpoint key.
 //!
 //! A name cannot identify data, a model or a method, since it stays the same when the content changes. So
 //! games are identified by some of their values, including noise, and methods by their estimates for small

@@ -39,7 +39,7 @@ impl Provenance {
     ///
     /// # Errors
     ///
-    /// If the clock is before 1970.
+    /// If the system clock is set to a time before 1970.
     pub(crate) fn of_this_run(workspace: &Path) -> Result<Self> {
         let (commit, has_changes) = commit(workspace).unzip();
         Ok(Self {

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use crate::files::sha256;
 use crate::record::FileHash;
 
-/// Directories in which data files are searched.
+/// Directories that are searched for data files.
 pub(crate) struct Folders {
     data: Vec<PathBuf>,
     /// Directory of networks.

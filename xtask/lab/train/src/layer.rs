@@ -11,7 +11,7 @@ use crate::windows::{largest, unfolded};
 /// A layer of a network.
 #[derive(Debug)]
 pub(crate) enum Layer {
-    /// `scale · x + shift` by channel; not trained.
+    /// Computes `scale · x + shift` for each channel. It is not trained.
     Affine { scale: Vec<f32>, shift: Vec<f32> },
     /// Looks up rows of a table by ID.
     Embedding { table: Var },
@@ -29,7 +29,7 @@ pub(crate) enum Layer {
     MaxOverTime,
     /// A recurrent network in both directions.
     Lstm(BidirectionalLstm),
-    /// `max(0, x)`.
+    /// Rectifier, `max(0, x)`.
     Relu,
     /// During training, sets each value to zero with probability `share`, and scales up the others
     /// accordingly.

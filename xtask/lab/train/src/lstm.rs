@@ -14,7 +14,7 @@ pub(crate) struct BidirectionalLstm {
     pub(crate) backwards: Direction,
 }
 
-/// One direction. Gates are in ONNX's order: input, output, forget, cell.
+/// One direction of the network. Gates are in ONNX's order: input, output, forget, cell.
 #[derive(Debug)]
 pub(crate) struct Direction {
     /// Input weights, inputs × (4 · hidden units).
@@ -44,7 +44,7 @@ impl Direction {
         self.recurrent.dim(0)
     }
 
-    /// Returns the maximum of each hidden unit.
+    /// Returns the maximum of each hidden unit over all positions.
     fn largest(&self, x: &Tensor, from_the_end: bool) -> Result<Tensor> {
         let (batch, places, channels) = x.dims3()?;
         let units = self.units()?;
@@ -73,8 +73,8 @@ impl Direction {
     }
 }
 
-/// Returns the entries along the first axis. Splits in halves, because the gradient of each part is as large
-/// as the tensor that it was cut from.
+/// Splits a tensor into its entries along the first axis. It is split in halves repeatedly, because the
+/// gradient of each part is as large as the tensor that it was cut from.
 fn apart(x: Tensor) -> Result<Vec<Tensor>> {
     let count = x.dim(0)?;
     if count < 2 {

@@ -116,7 +116,7 @@ fn train(plan: &Plan, folders: &Folders, arguments: &Arguments) -> Result<()> {
     let made = trained_network::make(plan, &data, arguments.seed, |epoch, loss| {
         if watched {
             eprint!("\r{}: epoch {epoch} of {}, loss {loss:.4} ", plan.name, plan.training.epochs);
-            // A line that is not shown immediately is harmless.
+            // Errors of the flush are ignored, because they only delay the line.
             let _ = std::io::stderr().flush();
         }
     })?;

@@ -67,7 +67,7 @@ struct Writer {
     graph: GraphProto,
     /// Name of the value written last.
     value: String,
-    /// Number of its axes, excluding the batch.
+    /// Number of axes of this value, excluding the batch.
     axes: usize,
 }
 
@@ -142,7 +142,7 @@ impl Writer {
         self.node("Transpose", &[], vec![integers("perm", &[2, 0, 1])]);
         let attributes = vec![integer("hidden_size", units), text("direction", "bidirectional")];
         self.node("LSTM", &[&input, &recurrent, &bias], attributes);
-        // Positions × directions × batch × units.
+        // The axes are positions × directions × batch × units.
         self.node("ReduceMax", &[], vec![integers("axes", &[0]), integer("keepdims", 0)]);
         self.node("Transpose", &[], vec![integers("perm", &[1, 0, 2])]);
         self.flatten();

@@ -58,7 +58,7 @@ pub(crate) fn make(
     Ok(TrainedNetwork { file, entry })
 }
 
-/// Returns the predictions of the file for the samples, which must match those of the network.
+/// Returns the predictions of the file for the samples, which must match the predictions of the network.
 fn read_back(network: &Network, file: &[u8], samples: &Samples) -> Result<Vec<f64>> {
     let of_file = ReadBack::from_bytes(file).context("cannot read the written file")?;
     let of_file = of_file.predictions(Rows::new(&samples.rows, samples.width()))?;

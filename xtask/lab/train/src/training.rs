@@ -32,7 +32,7 @@ pub(crate) enum Augmentation {
     None,
     /// Shifts images by up to this number of pixels along each axis, repeating the border pixels.
     Moved(i32),
-    /// Additionally mirrors them horizontally half of the time.
+    /// Same as [`Moved`](Self::Moved), and also mirrors images horizontally half of the time.
     MovedAndMirrored(i32),
 }
 
@@ -87,7 +87,7 @@ fn loss(outputs: &Tensor, data: &DataSet, targets: &[f64]) -> Result<Tensor> {
             ((outputs - targets)?.sqr()?.mean_all()? / variance)?
         }
         Task::Classes(2) => {
-            // ln(1 + e^x) − y x, without overflow for large x.
+            // Compute ln(1 + e^x) − y x without overflow for large x.
             let targets = Tensor::from_vec(numbers(), (targets.len(), 1), device)?;
             let soft = (outputs.abs()?.neg()?.exp()? + 1.0)?.log()?;
             ((outputs.relu()? - (outputs * targets)?)? + soft)?.mean_all()?
@@ -99,7 +99,8 @@ fn loss(outputs: &Tensor, data: &DataSet, targets: &[f64]) -> Result<Tensor> {
     })
 }
 
-/// Returns the share of samples whose class has the largest output, or of the explained variance.
+/// Returns the share of samples whose class has the largest output. For a regression, returns the share of
+/// explained variance.
 pub(crate) fn score(task: Task, outputs: &[f64], targets: &[f64]) -> f64 {
     let count = targets.len() as f64;
     let right =

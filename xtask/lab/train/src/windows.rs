@@ -1,13 +1,13 @@
 //! Windows along an axis: concatenation of their positions, as used by convolutions, and their maxima.
 //!
 //! candle can express both by slicing and concatenating tensors, but the gradient of every slice is as large
-//! as the whole tensor. Here each number is moved once, and its gradient back. The tests compare values with
-//! the definition, and gradients with finite differences.
+//! as the whole tensor. Here, each number is moved once, and its gradient is moved back once. The tests
+//! compare values with the definition, and gradients with finite differences.
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
 
-/// Concatenates, for each position, the `size` positions from there as channels, with `padding` zeros at
-/// either end of the axis.
+/// Concatenates, for each position, the channels of the `size` positions from there on, with `padding` zeros
+/// at either end of the axis.
 pub(crate) fn unfolded(x: &Tensor, axis: usize, size: usize, padding: usize) -> Result<Tensor> {
     let lines = Lines::new(x, axis)?;
     x.contiguous()?.apply_op1(Unfold { lines, size, padding, dims: x.dims().to_vec(), axis })

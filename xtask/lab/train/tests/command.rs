@@ -14,7 +14,7 @@ fn digits(seed: usize) -> impl FnMut() -> usize {
     }
 }
 
-/// Creates a directory with 60 rows of pima and 40 texts of two classes.
+/// Creates a directory with 60 rows of the dataset pima and 40 texts of two classes.
 fn data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut draw = digits(1);

@@ -70,16 +70,15 @@ pub(super) struct MediaAttributions {
     predicted: usize,
     /// The output of the game that pictures show.
     output: usize,
-    /// Whether that output belongs to a class other than `class`: if a network for two classes has a single
-    /// output, it belongs to class 1.
+    /// Whether `output` belongs to a class other than `class`. The single output of a network for two classes
+    /// belongs to class 1.
     speaks_against: bool,
     started: Instant,
     loaded: Instant,
     explained: Instant,
 }
 
-/// Attributes the prediction of `network` for `masked` to the players, which are neighbours according to
-/// `graph`.
+/// Attributes the prediction of `network` for `masked` to the players. `graph` connects neighbouring players.
 pub(super) fn divide(
     args: &Division,
     options: &Options,

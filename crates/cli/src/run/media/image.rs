@@ -96,15 +96,15 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
 
 fn read(what: &str, path: &Path) -> Result<Image> {
     let image = match Image::from_png_file(path) {
-        // This variant repeats the path of the file.
+        // The message of this variant would repeat the path of the file.
         Err(MediaError::File { source, .. }) => Err(source.into()),
         image => image.map_err(anyhow::Error::from),
     };
     image.with_context(|| format!("cannot read {what} from {}", path.display()))
 }
 
-/// Returns which numbers in an input row of the network are the pixels of the image. A flat row does not
-/// determine the width, so the width is taken from the image.
+/// Returns the layout of the image in an input row of the network. A flat row does not determine the width,
+/// so the width is taken from the image.
 fn layout(network: &Network, image: &Image) -> Result<Layout> {
     if network.takes_whole_numbers() && network.vocabulary_size().is_some() {
         bail!(

@@ -102,8 +102,8 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     })
 }
 
-/// Returns a note about tokens that are not in the vocabulary, or an error if it contains no token of the
-/// text.
+/// Returns a note about tokens that are not in the vocabulary, or an error if the vocabulary contains no
+/// token of the text.
 fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>> {
     let mut unknown: Vec<&str> = Vec::new();
     for token in text.tokens().iter().filter(|token| !token.known) {

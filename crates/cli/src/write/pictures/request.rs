@@ -15,7 +15,7 @@ use crate::failure::Usage;
 use crate::parse::args::Explain;
 use crate::parse::format::Format;
 
-/// The number of pixels of a PNG per CSS pixel.
+/// The number of PNG pixels per CSS pixel, in each direction.
 const SCALE: f64 = 2.0;
 
 /// The requested figure and report, if any.
@@ -27,7 +27,7 @@ pub(crate) struct PictureRequest<'a> {
 }
 
 impl<'a> PictureRequest<'a> {
-    /// Returns the figure and report that the options specify. Their files must differ from those of the
+    /// Returns the figure and report that the options specify. Their files must differ from the files of the
     /// results and the checkpoint.
     pub(crate) fn new(
         args: &'a Explain,

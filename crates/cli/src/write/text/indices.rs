@@ -1,4 +1,4 @@
-//! Interaction indices for reading: the largest first.
+//! Interaction indices as text for a terminal, the largest first.
 
 use std::io::{self, Write};
 

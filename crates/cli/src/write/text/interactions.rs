@@ -1,4 +1,4 @@
-//! Interactions of pairs for reading: the largest first.
+//! Interactions of pairs as text for a terminal, the largest first.
 
 use std::io::{self, Write};
 

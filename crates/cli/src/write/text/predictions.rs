@@ -1,4 +1,4 @@
-//! Predictions for reading.
+//! Predictions as text for a terminal.
 
 use std::io::{self, Write};
 

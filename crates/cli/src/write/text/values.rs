@@ -1,4 +1,4 @@
-//! Values of players for reading: the largest first, with a bar each.
+//! Values of players as text for a terminal: the largest first, with a bar each.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -81,7 +81,7 @@ async fn fields_can_be_asked_for_filtered_by_and_unnested() {
     let columns: Vec<Vec<u64>> = unnested.columns()[1..].iter().map(|column| bits(column)).collect();
     assert_eq!(columns, expected);
 
-    // A query with several steps: the rows whose predictions one feature increases most.
+    // A query with several steps selects the rows whose predictions one feature increases most.
     let query = format!(
         "SELECT id, e['values']['s5'] AS of_s5 FROM (SELECT id, {call} AS e FROM parquet_rows)
          WHERE e['values']['s5'] > 0 AND e['prediction'] > e['base'] ORDER BY of_s5 DESC LIMIT 5"
@@ -148,7 +148,7 @@ async fn nulls_are_missing_values_and_no_rows_are_no_rows() {
         let constant =
             run_query(&session, &format!("SELECT explain_row(0.01, 0.01, 0.01, {missing}, {rest})")).await;
         assert_eq!(values(constant.column(0)), expected, "{missing}");
-        // Also next to a column.
+        // The result is the same next to a column.
         let table = "(VALUES (0.01), (0.01)) AS t (a)";
         let beside =
             run_query(&session, &format!("SELECT explain_row(a, 0.01, a, {missing}, {rest}) FROM {table}"))

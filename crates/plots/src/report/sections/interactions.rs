@@ -10,7 +10,7 @@ use crate::scene::{Cell, Table, digits};
 /// Maximum number of features whose partners are listed.
 const MAX_PLAYERS: usize = 20;
 
-/// Minimum number of rows. With fewer, parts have too few rows to fit lines.
+/// Minimum number of rows. With fewer rows, the parts are too small to fit lines.
 const MIN_ROWS: usize = 30;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match page.given.pairs {
@@ -54,7 +54,7 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.each_output(|page, place| {
         let (explained, output) = (&page.drawn, page.outputs[place]);
         let mut lines = Table::new(["feature", "strongest partner", "% of variance"]);
-        // For many features and rows, finding partners takes long.
+        // Finding partners takes long for many features and rows, so limit the number of features.
         let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MAX_PLAYERS };
         for player in page.explained.by_importance(output).into_iter().take(most) {
             if let Some(partner) = strongest_partner(explained, player, output) {

@@ -114,7 +114,7 @@ fn certificates(page: &mut Page<'_>) {
     table::lines_of(&mut page.html, &lines, Numbers::Here, "certificates");
 }
 
-/// Explains a term of a certificate. Empty for unknown terms.
+/// Returns the explanation of a term in a certificate, which is empty for an unknown term.
 fn meaning(word: &str) -> &'static str {
     match word {
         "tolerance" => "the error bound reached the tolerance",

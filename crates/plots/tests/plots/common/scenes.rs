@@ -94,7 +94,7 @@ fn check_texts(scene: &Scene) -> Result<(), String> {
         }
         rooms.push((text, x, y));
     }
-    // Sorted by the left edge, so that only labels whose horizontal ranges overlap are compared.
+    // Sort by the left edge, so that only labels whose horizontal ranges overlap are compared.
     rooms.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
     for (place, one) in rooms.iter().enumerate() {
         let mut beside = rooms[place + 1..].iter().take_while(|other| other.1.0 < one.1.1 - 0.1);

@@ -127,7 +127,7 @@ fn in_words(slope: Measurement) -> String {
     format!("{:.3}{error}", slope.value).replace('-', "−")
 }
 
-/// Returns a case for each series: its slope is between the limits.
+/// Returns a case for each series: whether its slope is between the limits.
 fn slope_cases(series: &[Series], limits: (f64, f64)) -> impl Iterator<Item = Case> {
     series.iter().map(move |one| {
         let name = format!("{} ({})", one.title(), in_words(one.slope));

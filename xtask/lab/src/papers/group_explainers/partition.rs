@@ -31,7 +31,8 @@ const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::MaximalInformation, "maximal information coefficient"),
 ];
 
-/// Increased when the meaning of a cell changes, so that old checkpoints are not reused.
+/// Version of the cells. It is increased when the meaning of a cell changes, so that old checkpoints are not
+/// reused.
 const PROTOCOL: u32 = 1;
 
 /// Checkpoint key of the groups found in one sample.
@@ -261,7 +262,7 @@ fn branches(found: &Groups, order: &[usize]) -> Vec<Mark> {
     let group_of = |leaf: usize| found.automatic.iter().position(|group| group.contains(&leaf));
     let mut places = vec![0.0; order.len()];
     order.iter().enumerate().for_each(|(at, &leaf)| places[leaf] = at as f64);
-    // Position and height of each cluster, and its group if it lies within one.
+    // The position and height of each cluster, and the index of its group if it lies within one.
     let mut clusters: Vec<(f64, f64, Option<usize>)> =
         places.iter().enumerate().map(|(leaf, &at)| (at, 0.0, group_of(leaf))).collect();
     let mut marks = Vec::new();

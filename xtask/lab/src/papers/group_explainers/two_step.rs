@@ -130,7 +130,7 @@ impl ExplainedExperiment {
         self.partition.groups().iter().map(sum).collect()
     }
 
-    /// Returns the maximum over the explicands of a quantity.
+    /// Returns the maximum of a quantity over the explicands.
     fn largest(&self, of: impl Fn(&Explained) -> f64) -> f64 {
         self.explained.iter().map(of).fold(0.0, f64::max)
     }

@@ -8,7 +8,7 @@ use apportion::estimators::{
 
 use crate::comparison::contenders;
 
-/// The estimator keeps sampling at budgets of 2^n and more.
+/// Estimators continue to sample at budgets of 2^n and more.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
 /// Standard errors are omitted, since no figure shows them.
@@ -53,7 +53,7 @@ contenders! {
         OptimizedKernelShap;
 }
 
-/// The game that an estimator is applied to.
+/// The game to which an estimator is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GameOf {
     PathDependent,
@@ -85,7 +85,7 @@ impl Contender {
     pub(crate) const REGRESSIONS_ON_ROWS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShapOnRows, Self::OptimizedKernelShapOnRows];
 
-    /// The regressions, for all games that they are applied to.
+    /// The regressions, for all games to which they are applied.
     pub(crate) const ALL_REGRESSIONS: [Self; 5] = [
         Self::KernelBanzhaf,
         Self::LeverageShap,

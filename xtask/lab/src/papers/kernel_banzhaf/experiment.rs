@@ -40,7 +40,7 @@ pub(crate) enum Metric {
     SquaredError,
     /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     NormalizedError,
-    /// `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`; for small n.
+    /// Relative error of the objective, `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, which is only available for small n.
     ObjectiveError,
     /// The condition number of K (equation 17).
     ConditionNumber,

@@ -132,7 +132,7 @@ const READINGS: [Reading; 3] = [
 /// A choice of when noise is drawn: its name in titles, and a function that applies it to a noise.
 type NoiseTiming = (&'static str, fn(Noise) -> Noise);
 
-/// The two choices: once per run, or at each evaluation.
+/// The two choices: noise is drawn once per run, or at each evaluation.
 const DRAWN: [NoiseTiming; 2] =
     [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 

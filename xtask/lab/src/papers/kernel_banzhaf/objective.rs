@@ -65,7 +65,7 @@ pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     Ok(made)
 }
 
-/// Estimators for which the paper proves no such guarantee.
+/// Estimators to which the guarantees of the paper (theorem 3.3, corollary 3.4) do not apply.
 const RIVALS: [Contender; 3] = [KernelBanzhafUnpaired, MonteCarlo, Msr];
 
 fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {

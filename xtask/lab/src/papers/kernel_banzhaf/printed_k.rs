@@ -77,7 +77,7 @@ impl SampledRows {
         }
     }
 
-    /// Returns ÃᵀÃ.
+    /// Returns the Gram matrix ÃᵀÃ of the sampled rows.
     fn gram(&self) -> Vec<f64> {
         let n = self.coalitions.players();
         let mut gram = vec![0.0; n * n];
@@ -97,7 +97,7 @@ impl SampledRows {
     }
 }
 
-/// Returns `ln 1/(C(n,s) s (n−s))`.
+/// Returns the logarithm of the Shapley kernel, `ln 1/(C(n,s) s (n−s))`.
 fn ln_kernel(players: usize, size: usize) -> f64 {
     -ln_choose(players, size) - ((size * (players - size)) as f64).ln()
 }

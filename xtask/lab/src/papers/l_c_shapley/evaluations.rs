@@ -1,5 +1,6 @@
-//! Numbers of evaluations of L-Shapley and C-Shapley, by number of players: distinct coalitions, each
-//! evaluated once. This is not a figure of the paper; sections 3.1 and 3.2 claim that they grow linearly.
+//! The numbers of evaluations of L-Shapley and C-Shapley by the number of players: the numbers of distinct
+//! coalitions, each evaluated once. The paper has no such figure, but sections 3.1 and 3.2 claim that the
+//! numbers grow linearly.
 
 use std::collections::HashSet;
 
@@ -116,7 +117,7 @@ impl Series {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
             .collect();
-        // Divided differences, kept as fractions and compared by cross-multiplication.
+        // The divided differences are kept as fractions and compared by cross-multiplication.
         let slopes: Vec<(i128, i128)> = pairs.iter().map(|[a, b]| (b.1 - a.1, b.0 - a.0)).collect();
         if !self.is_grid {
             let (rise, run) = *slopes.first()?;
@@ -155,8 +156,8 @@ impl Series {
         }
     }
 
-    /// Returns, for L-Shapley, the number of subsets of a neighbourhood up to translation. Each inner player
-    /// adds that many.
+    /// Returns, for L-Shapley, the number of subsets of a neighbourhood up to translation. Each additional
+    /// inner player adds this number of coalitions.
     fn shapes(&self) -> Option<f64> {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }

@@ -96,9 +96,9 @@ impl Lime {
     }
 }
 
-/// Draws `draws` coalitions, and returns the distinct ones in order of first occurrence, with how often each
-/// was drawn. The first draw is the coalition of all players. For each other draw, a uniformly distributed
-/// number of players, from 1 to n, is removed at random.
+/// Draws `draws` coalitions, and returns the distinct ones in order of first occurrence, with the number of
+/// draws of each. The first draw is the coalition of all players. For each other draw, a uniformly
+/// distributed number of players, from 1 to n, is removed at random.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     let mut rng = stream(seed, Purpose::Surrogates, 0);
     let mut coalitions = Coalitions::new(players);
@@ -111,7 +111,8 @@ fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     for _ in 1..draws {
         row.copy_from_slice(&all);
         let removed = rng.random_range(1..=players as u64) as usize;
-        // The first steps of a Fisher–Yates shuffle, starting from the order left by the previous draw.
+        // These are the first steps of a Fisher–Yates shuffle, starting from the order left by the previous
+        // draw.
         for step in 0..removed {
             order.swap(step, rng.random_range(step as u64..players as u64) as usize);
             row[order[step] / 64] &= !(1 << (order[step] % 64));

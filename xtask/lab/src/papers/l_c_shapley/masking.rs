@@ -14,8 +14,8 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 
-/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
-/// are not reused.
+/// Version of the cells. It is increased when the meaning of a cell changes in a way that probes do not
+/// detect, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
 /// Number of samples per cell, for texts and embedded images, which take little time each.
@@ -52,8 +52,8 @@ pub(super) struct Outcome {
     pub(super) evaluations: usize,
     /// Log-odds with masked players minus log-odds without masking, for each share of masked players.
     pub(super) changes: Vec<f64>,
-    /// For grey images: the share of the masked pixels that are activated or next to an activated one, for
-    /// the shares of [`SHOWN`].
+    /// For grey images, and for each share of masked pixels in [`SHOWN`]: the share of these pixels that are
+    /// activated or next to an activated pixel.
     pub(super) near: Vec<f64>,
 }
 

@@ -261,7 +261,7 @@ mod tests {
             for (left, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let included = 1 << word | left << (word - 1) | right << (word + 1);
                 let size = f64::from(1 + left as u32 + right as u32);
-                // 1 / C(2, size − 1) / 3, and 2 / (size (size + 1) (size + 2)).
+                // The coefficients are 1 / C(2, size − 1) / 3, and 2 / (size (size + 1) (size + 2)).
                 let of_local = if size == 2.0 { 1.0 / 6.0 } else { 1.0 / 3.0 };
                 expected[0] += of_local * gain(included);
                 expected[1] += 2.0 / (size * (size + 1.0) * (size + 2.0)) * gain(included);
@@ -282,7 +282,7 @@ mod tests {
         let values = Method::CShapleyPresent.scores(&probe, &sample, 0).unwrap().values;
         let mut slopes = vec![0.0; players];
         for length in 1..=MAX_LENGTH {
-            // 1 / (C(8, s) s (8 − s)).
+            // The weight is 1 / (C(8, s) s (8 − s)).
             let weight = 1.0 / ([8.0, 28.0, 56.0, 70.0][length - 1] * (length * (players - length)) as f64);
             for first in 0..=players - length {
                 let taken = ((1_u64 << length) - 1) << first;

@@ -12,7 +12,7 @@ use crate::reproduce::verdict::Claim;
 /// Number of rows and columns of the grid.
 const SIDE: usize = 7;
 
-/// The target, in the middle.
+/// The target node, in the middle of the grid.
 const TARGET: usize = SIDE * SIDE / 2;
 
 /// The order of the neighbourhood.

@@ -1,6 +1,6 @@
 //! Scores of one sample.
 
-/// A score for each feature, and the number of evaluations that they took.
+/// A score for each feature, and the number of evaluations that the scores required.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scores {
     pub(super) values: Vec<f64>,

@@ -49,7 +49,7 @@ pub(super) struct Subject {
     pub(super) model: AnyModel,
     /// Whether the dataset is embedded in this program instead of read from the data directory.
     is_embedded: bool,
-    /// Number of test samples in figures of the preset paper.
+    /// Number of test samples in figures with the preset `paper`.
     explained: usize,
     inputs: Inputs,
     /// A hash of all test samples and the model.
@@ -122,7 +122,7 @@ impl AvailableSubjects {
         self.skipped.push(line);
     }
 
-    /// Returns the messages about those of `names` that are missing.
+    /// Returns the messages about the missing datasets among `names`.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()
@@ -168,7 +168,7 @@ struct Kind {
     printed: &'static str,
     /// Names of the subject and of the model for the network in the data directory.
     given: Option<(&'static str, &'static str)>,
-    /// Number of test samples in figures of the preset `paper`: 1,000 as in the paper, or as many as can be
+    /// Number of test samples in figures with the preset `paper`: 1,000 as in the paper, or as many as can be
     /// explained in an hour.
     explained: usize,
 }
@@ -539,10 +539,10 @@ impl Subject {
 
     /// Returns the indices of the test samples used in figures, spread evenly over all test samples.
     ///
-    /// The preset paper uses a thousand, as in the paper, or fewer if that would take hours. The preset quick
-    /// uses fewer if evaluations are expensive: for 30 runs, 30 texts and 12 images of the data directory,
-    /// and up to 100 embedded samples. An explicit number of runs is used as the number of texts and images
-    /// of the data directory.
+    /// The preset `paper` uses a thousand samples, as in the paper, or fewer if that would take hours. The
+    /// preset `quick` uses fewer if evaluations are expensive: for 30 runs, 30 texts and 12 images of the
+    /// data directory, and up to 100 embedded samples. An explicit number of runs is used as the number of
+    /// texts and images of the data directory.
     pub(super) fn chosen(&self, session: &Session) -> Vec<usize> {
         let runs = session.runs;
         let wanted = match session.preset {

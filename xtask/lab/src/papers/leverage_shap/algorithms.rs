@@ -177,7 +177,8 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
     for size in 1..=players / 2 {
         let is_middle = 2 * size == players;
         let all = choose(players, size);
-        // The expected number of pairs, rounded; algorithm 2 draws it from a binomial distribution.
+        // The number of pairs is the expected number, rounded. Algorithm 2 draws it from a binomial
+        // distribution.
         let pairs = (twice_c.min(all as f64) / if is_middle { 2.0 } else { 1.0 }).round() as usize;
         rows += 2 * pairs;
         for _ in 0..pairs {
@@ -194,8 +195,8 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
         Text::Corrected => rows,
     };
     let n = players;
-    // The terms stand for lines 2, 3, 4 and 7, 6, 10 and 11, then for the sums of the normal equations and
-    // their factorization.
+    // The terms are the operations of lines 2, 3, 4 and 7, 6, 10 and 11, then of the sums of the normal
+    // equations and of their factorization.
     let all = steps * n + rounds + weights + rows * n + rows * n + rows * n * n + n * n * n;
     all as f64
 }

@@ -25,7 +25,7 @@ pub(crate) const TABLE_MULTIPLE: usize = 10;
 pub(crate) enum Metric {
     /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     Error,
-    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`; for small n.
+    /// Relative excess of the objective, `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, which is only available for small n.
     ObjectiveExcess,
 }
 

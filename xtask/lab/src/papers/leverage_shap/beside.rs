@@ -1,4 +1,4 @@
-//! Combination of our runs and those of the authors in one figure, one table and one file.
+//! Combination of our runs and the authors' runs in one figure, one table and one file.
 
 use super::authors::Authors;
 use crate::reproduce::catalogue::ArtefactOutput;
@@ -17,7 +17,7 @@ pub(super) const NOTE: &str = "rows and panels of the authors show the authors' 
                                claims are judged on them by the same rule";
 
 /// Adds the panels and rows of the authors' runs to the panels and rows of our runs. The first `keys` columns
-/// of the tables identify what a row is about.
+/// of the tables identify the subject of a row.
 ///
 /// `columns` contains, for each of our panels, its column in the paper's tables, or `None` if the paper does
 /// not use the dataset; `theirs` has one panel for each of `their_columns`.

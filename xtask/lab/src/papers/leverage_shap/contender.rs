@@ -7,7 +7,7 @@ use apportion::estimators::{
 use super::passes::PassesOfShap;
 use crate::comparison::contenders;
 
-/// The estimator keeps sampling at budgets of 2^n and more.
+/// Estimators continue to sample at budgets of 2^n and more.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
 contenders! {

@@ -34,7 +34,7 @@ pub(crate) struct Small {
     pub(crate) values: Vec<f64>,
     /// Minimum of the objective, `‖Aφ − b‖²`.
     pub(crate) residual: f64,
-    /// `‖Aφ‖²`.
+    /// Squared norm of the fitted values, `‖Aφ‖²`.
     pub(crate) span: f64,
 }
 

@@ -11,7 +11,7 @@ use crate::comparison::Compete;
 pub(crate) const DATASETS: [&str; 8] =
     ["iris", "california", "diabetes", "adult", "correlated60", "independent60", "nhanes18", "communities"];
 
-/// Mean, first, second and third quartile of the error per dataset: tables 1 and 4.
+/// Tables 1 and 4: mean, first, second and third quartile of the error per dataset.
 pub(crate) const ERRORS: [(Contender, [[f64; 8]; 4]); 6] = [
     (
         Contender::KernelShap,
@@ -69,8 +69,8 @@ pub(crate) const ERRORS: [(Contender, [[f64; 8]; 4]); 6] = [
     ),
 ];
 
-/// Average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP at m = 5n, 10n, …
-/// 160n per dataset; 1 for m ≥ 2^n: table 2.
+/// Table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP at m = 5n,
+/// 10n, … 160n per dataset. Entries for m ≥ 2^n are 1.
 #[expect(clippy::approx_constant, reason = "0.318 is a ratio of errors, not 1/π")]
 pub(crate) const RATIOS: [[f64; 6]; 8] = [
     [1.00, 1.00, 1.00, 1.00, 1.00, 1.00],
@@ -86,7 +86,7 @@ pub(crate) const RATIOS: [[f64; 6]; 8] = [
 /// Average of table 2 over the entries with m < 2^n.
 pub(crate) const AVERAGE_RATIO: f64 = 0.502;
 
-/// Quartiles of γ on the datasets with n ≤ 12, which are the first four: table 3.
+/// Table 3: quartiles of γ on the datasets with n ≤ 12, which are the first four.
 pub(crate) const GAMMA: [[f64; 3]; 4] =
     [[0.000234, 0.266, 1.03], [0.158, 0.298, 0.449], [0.174, 0.321, 0.513], [0.180, 0.395, 0.703]];
 

@@ -155,7 +155,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// Returns `(χ² − df) / √(2 df)`.
+    /// Returns the standardized deviation of χ² from its mean, `(χ² − df) / √(2 df)`.
     fn deviation(&self) -> f64 {
         (self.statistic - self.freedom) / (2.0 * self.freedom).sqrt()
     }

@@ -14,7 +14,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Increased when the games change, so that old checkpoints are not reused.
+/// Version of the games. It is increased when the games change, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 2;
 
 /// A game with its Shapley values.
@@ -31,7 +31,7 @@ impl Synthetic {
     /// r a normal vector minus its projection on the span of A; then `v(z) = b_z / √w(|z|) + |z|/n`, v(0) = 0
     /// and v(1) = 1. `γ = ‖Aφ − b‖² / ‖Aφ‖² = (α / (1 − α))²`.
     ///
-    /// The authors use for r the last column of Q in the QR decomposition of A, whose rank is n − 1. This is
+    /// As r, the authors use the last column of Q in the QR decomposition of A, whose rank is n − 1. This is
     /// a unit vector orthogonal to the span. It is the same in all runs, and its direction depends on
     /// rounding errors. Here, r is drawn at random.
     pub(crate) fn new(players: usize, alpha: f64, seed: u64) -> Result<Self> {
@@ -96,7 +96,7 @@ impl SharedGame {
 pub(crate) struct Errors {
     /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(crate) error: f64,
-    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`.
+    /// Relative excess of the objective, `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`.
     pub(crate) excess: f64,
 }
 

@@ -142,8 +142,8 @@ impl Compared {
         Self { datasets: (0..printed::DATASETS.len()).map(of).collect() }
     }
 
-    /// Returns a case for each dataset with 10n < 2^n and each statistic: in all pairs, the first contender
-    /// has a smaller value than the second.
+    /// Returns a case for each dataset with 10n < 2^n and each statistic: whether, in all pairs, the first
+    /// contender has a smaller value than the second.
     fn cases(&self, pairs: &[(Contender, Contender)]) -> Vec<Case> {
         let judged = self.datasets.iter().filter(|dataset| dataset.is_judged);
         judged

@@ -38,12 +38,12 @@ impl DiscreteDistribution {
         Self { points: vec![(value, 1.0 / value), (0.0, 1.0 - 1.0 / value)] }
     }
 
-    /// Returns the distribution of the squared error of the paper's algorithm after one step `2/(μ(t+1))`, in
-    /// a game in which only a single coalition, of four of the eight players, has a nonzero value (1; C = 1,
-    /// and D is large enough not to matter).
+    /// Returns the distribution of the squared error of the paper's algorithm after one step `2/(μ(t+1))`. In
+    /// the game, only a single coalition, of four of the eight players, has a nonzero value (1; C = 1, and D
+    /// is large enough not to matter).
     ///
-    /// Starting from φ_0 = 0, nothing changes unless this coalition is drawn. Computed exactly over all
-    /// coalitions.
+    /// Starting from φ_0 = 0, nothing changes unless this coalition is drawn. The distribution is computed
+    /// exactly, over all coalitions.
     pub(super) fn of_one_step() -> Result<Self> {
         let players = 8;
         let mut values = vec![0.0; 1 << players];
@@ -68,7 +68,8 @@ pub(super) fn log_of_bound(ratio: f64) -> f64 {
     (LN_2 - (ratio - 2.0).powi(2) / 16.0) / LN_10
 }
 
-/// An event of the paper's algorithm with known probability, compared with its bound in appendix 8.2.
+/// An event with known probability in a run of the paper's algorithm, compared with its bound in appendix
+/// 8.2.
 ///
 /// There are two players, v({1}) = v({2}) = 1 and v(M) = 0, so that φ* = 0 = φ_0; C = 1.01 and D = 1.42. Both
 /// coalitions are drawn with probability ½, so all T draws agree with probability 2·2^−T. The iterates then
@@ -138,7 +139,7 @@ mod tests {
             assert!((distribution.mean() - 1.0).abs() < 1e-12);
             assert!((distribution.beyond(a) - 1.0 / (2.0 + 4.0 * a)).abs() < 1e-12);
         }
-        // For a above 1.6 the distribution violates the inequality, for smaller a it does not.
+        // For `a` above 1.6, the distribution violates the inequality; for smaller `a`, it does not.
         assert!(DiscreteDistribution::of_two_points(1.5).beyond(1.5) < 2.0 * (-1.5f64 * 1.5).exp());
         assert!(DiscreteDistribution::of_two_points(1.7).beyond(1.7) > 2.0 * (-1.7f64 * 1.7).exp());
     }

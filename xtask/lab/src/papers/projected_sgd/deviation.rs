@@ -50,10 +50,10 @@ use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// The values of a for the printed bounds.
+/// The values of `a` for the printed bounds.
 const DEVIATIONS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 
-/// Values of a for the bounds that hold.
+/// The values of `a` for the bounds that hold.
 const OWN_DEVIATIONS: [f64; 3] = [0.5, 1.0, 1.5];
 
 /// Numbers of steps T in the event that all draws agree, for the rule whose printed bound fails.

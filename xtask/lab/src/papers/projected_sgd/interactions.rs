@@ -1,8 +1,9 @@
-//! From no interactions to strong ones (section 6: "when features interact less with each other according to
-//! the model (that is to say the estimated model tends to an additive model), then the Monte Carlo methods
-//! are better suited"; "when the model output depends more strongly on attribute associations (like in the
-//! previous simulated classification task), gradient based alternatives offer interesting results"). The
-//! classification tasks are taken from figures 2 and 3, with d = 16 and d = 300.
+//! Comparison of gradient methods with optimized Monte Carlo on tasks with increasingly strong interactions
+//! (section 6: "when features interact less with each other according to the model (that is to say the
+//! estimated model tends to an additive model), then the Monte Carlo methods are better suited"; "when the
+//! model output depends more strongly on attribute associations (like in the previous simulated
+//! classification task), gradient based alternatives offer interesting results"). The classification tasks
+//! are taken from figures 2 and 3, with d = 16 and d = 300.
 
 use anyhow::Result;
 use apportion::games::TabulatedGame;

@@ -1,8 +1,8 @@
 //! A model of the COMPAS data, trained here because the paper's model is not published.
 //!
-//! Ridge-penalized logistic regression of "score Medium or High" on the seven attributes: an indicator for
-//! each level of the categories, and age and log(1 + priors), standardized, with their squares. Every fifth
-//! row is held out.
+//! The model is a ridge-penalized logistic regression of "score Medium or High" on the seven attributes. Each
+//! level of a categorical attribute has an indicator. Age and log(1 + priors) are standardized, and their
+//! squares are added. Every fifth row is held out.
 
 use anyhow::{Context, Result, bail};
 use apportion::{Model, Rows};
@@ -43,7 +43,7 @@ pub(super) const PRIORS: usize = 6;
 /// Minimum score that counts as predicted recidivism: Medium or High.
 const MEDIUM_SCORE: f64 = 1.0;
 
-/// One out of this many rows is held out.
+/// The held-out rows are one out of `FOLDS`.
 const FOLDS: usize = 5;
 
 /// Penalty λ/2 ‖β‖² on all coefficients except the intercept.

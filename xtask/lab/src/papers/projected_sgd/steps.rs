@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 
-/// Sizes γ: of constant steps, or of the first of decreasing steps.
+/// Step sizes γ: of a constant step, or of the first of several decreasing steps.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
 /// Maximum ratio of a step's error to the smallest error, up to which the step counts as among the best.
@@ -81,7 +81,7 @@ fn curve(measured: &Measured, rule: Rule, size: f64, answer: Answer) -> Option<&
     measured.curve(Method::Gradient(step(rule, size), answer))
 }
 
-/// Returns the step size with the smallest mean error, with its curve and this error.
+/// Returns the step size with the smallest mean error, together with its curve and this error.
 fn best(measured: &Measured, rule: Rule, answer: Answer, level: usize) -> Option<(f64, &Curve, Measurement)> {
     SIZES
         .into_iter()

@@ -15,8 +15,8 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::reproduce::store::derive_seed;
 
-/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
-/// are not reused.
+/// Version of the cells. It is increased when the meaning of a cell changes in a way that probes do not
+/// detect, so that old checkpoints are not reused.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// A task, and the pairs of individual x* and reference r* on which the methods are compared.

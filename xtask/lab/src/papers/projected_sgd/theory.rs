@@ -32,7 +32,7 @@ pub(super) enum Constants {
     Corrected,
 }
 
-/// The step rule that a bound is about, and which average of the iterates is the result.
+/// The step rule to which a bound applies, with the average of the iterates that is the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepRule {
     /// `γ_t = 2/(μ(t+1))`, with the weighted average of the iterates as the result.
@@ -41,7 +41,7 @@ pub(super) enum StepRule {
     SquareRoot,
     /// A constant step γ, with the last iterate as the result.
     Constant {
-        /// The step γ.
+        /// The step size γ.
         step: f64,
         /// `‖φ_0 − φ*‖²`, or an upper bound on it.
         start: f64,
@@ -112,7 +112,7 @@ impl GradientBounds {
         4.0 * (1..self.players).map(of_size).sum::<f64>()
     }
 
-    /// Returns `2D/B`, which divided by √t is the step of [`StepRule::SquareRoot`].
+    /// Returns `2D/B`. Divided by √t, it is the step of [`StepRule::SquareRoot`].
     pub(super) fn square_root_step(&self) -> f64 {
         2.0 * self.norm / self.gradient_norm()
     }
@@ -179,7 +179,7 @@ mod tests {
         (0..size).map(|i| (players - i) as f64 / (i + 1) as f64).product()
     }
 
-    /// Returns w_S.
+    /// Returns the weight w_S of a coalition of this size.
     fn weight(players: usize, size: usize) -> f64 {
         (players - 1) as f64 / (binomial(players, size) * (size * (players - size)) as f64)
     }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_bound_of_importance_sampling_is_the_sum_over_all_coalitions() {
-        // B = Σ_j L_j / n, L_j = 2 n w_j √l (D √l + C).
+        // Compare with the definition B = Σ_j L_j / n, L_j = 2 n w_j √l (D √l + C).
         for players in 2..=10usize {
             let (norm, value) = (0.7f64, 1.3);
             let sum: f64 = (1..(1usize << players) - 1)
@@ -276,7 +276,7 @@ mod tests {
             let uniform = bounds(players, norm, value, GradientDistribution::Uniform).gradient_norm();
             assert!((uniform / largest - 1.0).abs() < 1e-12);
         }
-        // H_{n−1} compared with (n − 1)/n.
+        // The factors are H_{n−1} and (n − 1)/n.
         let part = |distribution| bounds(50, 1.0, 1e-12, distribution).gradient_norm();
         let harmonic: f64 = (1..50).map(|l| 1.0 / f64::from(l)).sum();
         assert!((part(GradientDistribution::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);
@@ -293,7 +293,8 @@ mod tests {
             };
             let mu = bounds(players, 1.0, 1.0, GradientDistribution::Centred)
                 .strong_convexity(Constants::Corrected);
-            // a on the diagonal and c elsewhere: eigenvalues a − c in the plane and a + (n − 1) c across it.
+            // With a on the diagonal and c elsewhere, the eigenvalues are a − c in the plane and a + (n − 1)
+            // c across it.
             let (a, c) = (entry(0, 0), entry(0, 1));
             for i in 0..players {
                 for j in 0..players {
@@ -355,14 +356,14 @@ mod tests {
 
     #[test]
     fn the_constants_are_those_checked_by_hand() {
-        // n = 8, C = D = 1: B/μ = 30.6, and 122.4 with the paper's factors.
+        // For n = 8 and C = D = 1, B/μ is 30.6, or 122.4 with the paper's factors.
         let bounds = bounds(8, 1.0, 1.0, GradientDistribution::Importance);
         assert!(
             (bounds.condition(Constants::Corrected) - 30.6).abs() < 0.05,
             "{}",
             bounds.condition(Constants::Corrected)
         );
-        // The sum printed for κ, and B divided by the printed μ.
+        // Check the sum printed for κ, and B divided by the printed μ.
         assert!((bounds.printed_condition() - 122.4).abs() < 0.05, "{}", bounds.printed_condition());
         assert!((bounds.condition(Constants::Printed) - 61.2).abs() < 0.05);
         let steps = 1e6;

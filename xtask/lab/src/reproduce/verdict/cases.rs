@@ -120,8 +120,8 @@ fn findings(cases: &[Case]) -> Vec<Finding> {
     findings.into_iter().map(|finding| finding.unwrap_or(Finding::Undecided)).collect()
 }
 
-/// Returns the cases that are significant by Holm's method: with probability at most [`FALSE_ALARM`], any
-/// case of a claim is significant by chance.
+/// Returns the cases that are significant by Holm's method. The probability that any case of a claim is
+/// significant by chance is at most [`FALSE_ALARM`].
 fn beyond_chance(which: &[usize], chance: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut sorted = which.to_vec();
     sorted.sort_by(|&a, &b| chance(a).total_cmp(&chance(b)));

@@ -173,7 +173,8 @@ impl Claim {
     }
 }
 
-/// Shown if a claim does not hold, or holds partly, and `xtask/lab/reasons.json` has no reason for it.
+/// The text shown if a claim does not hold, or holds partly, and `xtask/lab/reasons.json` has no reason for
+/// it.
 pub(crate) const MISSING_REASON: &str = "**reason missing**";
 
 /// Returns whether a source denotes this project rather than a paper.

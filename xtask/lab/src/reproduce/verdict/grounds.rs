@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
-/// Maximum number of values for exact rank probabilities; above, the normal approximation is used.
+/// Maximum number of values for exact rank probabilities. For more values, the normal approximation is used.
 const EXACT_RANKS: usize = 100;
 
 /// If all numbers are below this, they are scaled before conversion to 32 bits, where they would underflow or
@@ -114,7 +114,7 @@ impl Chances {
     }
 }
 
-/// Returns the p-values of a mean, from Student's t distribution.
+/// Returns the p-values for a mean, from Student's t distribution.
 fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
     let chances = match StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64) {
         _ if distance == 0.0 => Some((1.0, 1.0)),
@@ -130,7 +130,7 @@ fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
     chances.unwrap_or((f64::NAN, f64::NAN))
 }
 
-/// Returns the p-values of a share, from the binomial distribution.
+/// Returns the p-values for a share, from the binomial distribution.
 fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
     match Binomial::new(limit, of as u64) {
         Ok(distribution) if of > 0 => {

@@ -153,8 +153,8 @@ impl Test {
         Self::with(self.chances().opposite(), Grounds::Opposite(Box::new(self.grounds)))
     }
 
-    /// Tests that all of several statements are true. The p-values are that of the weakest evidence in
-    /// favour, and that of the strongest evidence against, corrected for the number of statements.
+    /// Tests that all of several statements are true. The p-value in favour is that of the weakest evidence.
+    /// The p-value against is that of the strongest evidence, corrected for the number of statements.
     ///
     /// Without statements, the p-values are NaN.
     pub(crate) fn all(tests: impl IntoIterator<Item = Self>) -> Self {

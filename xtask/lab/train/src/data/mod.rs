@@ -34,7 +34,8 @@ pub(crate) enum Element {
 pub(crate) enum Task {
     /// Prediction of a number.
     Regression,
-    /// This number of classes: one logit for two, one logit each for more.
+    /// Classification into this number of classes. Two classes share one logit; more classes have one logit
+    /// each.
     Classes(usize),
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct Samples {
     pub(crate) shape: Vec<usize>,
     /// Row-major values, each representable in 32 bits.
     pub(crate) rows: Vec<f64>,
-    /// A number, or the index of a class.
+    /// For each sample, a number or the index of its class.
     pub(crate) targets: Vec<f64>,
 }
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use super::{DataSet, Element, Samples, Task};
 use crate::folders::Folders;
 
-/// One out of this many rows belongs to the test part.
+/// One out of `TEST_SHARE` rows belongs to the test part.
 const TEST_SHARE: usize = 5;
 
 /// Reads the table in `file`, with one fifth of its rows as test part.

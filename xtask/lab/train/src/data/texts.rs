@@ -12,7 +12,8 @@ use crate::folders::Folders;
 pub(crate) enum Reading {
     /// IDs of the tokens, with the vocabulary in this file.
     Tokens { vocabulary: &'static str },
-    /// IDs of the words, with a vocabulary of this many of the most frequent words of the training part.
+    /// IDs of the words. The vocabulary consists of the most frequent words of the training part, and has
+    /// this size.
     Words { vocabulary: usize },
     /// Characters of [`ALPHABET`].
     Characters,

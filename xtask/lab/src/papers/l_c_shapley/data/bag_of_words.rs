@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn the_trained_model_is_a_minimum() {
-        // Three sentences of two words: changing any weight in either direction increases the objective.
+        // With three sentences of two words, changing any weight in either direction must increase the
+        // objective.
         let sentence = |ids: &[usize], target: usize| Sentence {
             text: String::new(),
             tokens: vec![String::new(); ids.len()],

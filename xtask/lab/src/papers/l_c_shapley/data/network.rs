@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn it_computes_what_the_trained_one_did() {
-        // Rows 0 to 2 of the file, the first of the training part, and row 3, the first of the test part.
+        // The images are rows 0 to 2 of the file, the first of the training part, and row 3, the first of the
+        // test part.
         let network = SmallNetwork::embedded().unwrap();
         let Digits { train, test } = digits().unwrap();
         let images = [train.image(0), train.image(1), train.image(2), test.image(0)];

@@ -164,7 +164,7 @@ mod tests {
         };
         let mut expected = 0.0;
         for (a, b, c) in (0..8).map(|bits| (bits & 1, bits >> 1 & 1, bits >> 2)) {
-            // The dependence of features 0 and 4, given feature 2.
+            // Compute the dependence of features 0 and 4, given feature 2.
             let x = a | b << 4 | c << 2;
             let ratio = of(0b10101, x) * of(0b100, x) / (of(0b101, x) * of(0b10100, x));
             expected += of(0b10101, x) * ratio.ln().abs();

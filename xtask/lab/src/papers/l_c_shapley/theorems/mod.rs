@@ -141,7 +141,7 @@ struct Map(Vec<f64>);
 
 impl Map {
     fn from_value(value: impl FnOnce(&TabulatedGame) -> Result<Vec<f64>>) -> Result<Self> {
-        // One output per coalition, with value 1 for that coalition only.
+        // The game has one output per coalition, with value 1 for that coalition only.
         let mut units = vec![0.0; MASKS * MASKS];
         (0..MASKS).for_each(|mask| units[mask * MASKS + mask] = 1.0);
         Ok(Self(value(&TabulatedGame::new(units, MASKS)?)?))
@@ -260,7 +260,7 @@ impl Series {
         self.by_memory[0].iter().map(|point| point.1).fold(0.0, f64::max)
     }
 
-    /// Returns whether the bound holds everywhere.
+    /// Returns whether the bound holds at every point.
     fn is_bounded(&self) -> bool {
         let factor = FACTORS[self.kind.theorem()];
         self.by_memory.iter().flatten().all(|(epsilon, error)| *error <= factor * epsilon + ROUNDING)

@@ -66,7 +66,7 @@ pub(super) fn compare() -> Result<Vec<Compared>> {
 fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
     let players = graph.nodes();
     let masks = 1 << players;
-    // One output per coalition, with value 1 for that coalition only.
+    // The game has one output per coalition, with value 1 for that coalition only.
     let mut units = vec![0.0; masks * masks];
     (0..masks).for_each(|mask| units[mask * masks + mask] = 1.0);
     let units = TabulatedGame::new(units, masks)?;
