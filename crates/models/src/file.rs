@@ -154,7 +154,7 @@ fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
     if content.len() > most {
         let source = std::io::Error::other(format!(
-            "it decompresses to more than {most} bytes, {MAX_RATIO} times its size, so it cannot be a model"
+            "the file expands to more than {most} bytes, {MAX_RATIO} times its size, so it cannot be a model"
         ));
         return Err(ModelError::Gzip { source });
     }

@@ -3,8 +3,8 @@
 use apportion_games::{BoxError, GameError};
 
 /// The part of an error message that explains why networks reject infinite values.
-pub(crate) const COMPUTES: &str = "a network computes with it in 32 bits; pass a finite number below 3.4e38 \
-                                   in absolute value, as in training";
+pub(crate) const COMPUTES: &str = "networks compute in 32-bit floats; pass a finite number below 3.4e38 in \
+                                   absolute value, as in training";
 
 /// An error while reading an ONNX file, or while predicting rows.
 #[derive(Debug, thiserror::Error)]

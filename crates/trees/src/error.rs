@@ -32,8 +32,8 @@ pub enum TreeError {
     },
     /// The background was compiled for another model.
     #[error(
-        "the background was compiled for another model: its fingerprint is {background}…, that of this model \
-         is {model}…; compile it again for this model"
+        "the background was compiled for a different model (fingerprint {background}…, but this model has \
+         {model}…); compile it again for this model"
     )]
     OtherModel {
         /// The first digits of the fingerprint of the model that the background was compiled for.
@@ -56,7 +56,7 @@ pub enum TreeError {
     /// An output is infinite after the link function.
     #[error(
         "output {output} after the {link} link overflows a 64-bit number for a row, or for a mixture of a \
-         row with the background; explain the margin"
+         row with the background; explain the margin instead"
     )]
     OutputOverflow {
         /// The name of the link function.

@@ -150,9 +150,9 @@ pub enum ValueError {
     },
     /// There are too many groups, or they are too large, for enumeration.
     #[error(
-        "{groups} groups, the largest with {largest} members, are too many for exact values, which require \
-         2^(groups − 1 + members) coalitions per group (two-step values 2^groups, and 2^members per group), \
-         at most 2^{max}; use an estimator or a tree method"
+        "{groups} groups with up to {largest} members are too many for exact values: each group requires \
+         2^(groups − 1 + members) coalitions (two-step values: 2^groups in total, and 2^members for each \
+         group), and at most 2^{max} are supported; use an estimator or a tree method"
     )]
     Structure {
         /// Number of groups.
@@ -165,8 +165,8 @@ pub enum ValueError {
     /// The hierarchy requires too many coalitions for enumeration.
     #[error(
         "the hierarchy is too wide for exact values, which require 2^k coalitions per group, where k counts \
-         its members and the siblings of its enclosing groups: k is {needed} for some group, at most {max} \
-         is supported; use an estimator or a tree method"
+         its members and the siblings of its enclosing groups: k is {needed} for one of the groups, but at \
+         most {max} is supported; use an estimator or a tree method"
     )]
     Levels {
         /// The largest k of any group.

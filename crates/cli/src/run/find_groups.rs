@@ -17,7 +17,8 @@ use crate::write::Facts;
 pub(crate) fn run(args: &FindGroups) -> Result<()> {
     let Groups::Words(options::Groups::Auto(what @ (Find::Significant | Find::Count(_)))) = args.groups
     else {
-        let says = "apportion groups finds groups in the data; use --groups auto or auto=K";
+        let says = "apportion groups finds the groups in the data; pass --groups auto or auto=K instead of a \
+                    list";
         return Err(Usage(says.to_owned()).into());
     };
     let format = args.output.format;

@@ -171,7 +171,7 @@ impl<'e> Report<'e> {
         } else if pairs.heading.players != self.given.explained.heading.players
             || pairs.heading.outputs != self.given.explained.heading.outputs
         {
-            "the interactions have other features or outputs than the values; explain both with the same \
+            "the interactions and the values have different features or outputs; explain both with the same \
              model"
         } else {
             return Ok(());

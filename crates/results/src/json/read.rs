@@ -314,8 +314,8 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
             match name.as_str() {
                 "explanations" if !head.contains_key("features") => {
                     return Err(A::Error::custom(
-                        "\"features\" must come before \"explanations\"; keep them in the order in which \
-                         explain writes them",
+                        "\"features\" must come before \"explanations\"; keep the order in which apportion \
+                         explain writes the members",
                     ));
                 }
                 "explanations" => {

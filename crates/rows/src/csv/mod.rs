@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
                 // The CSV grammar skips empty lines, but in a file with one column they may be meant as
                 // missing cells.
                 return Err(RowsError::row(format!(
-                    "empty line before {}; write a missing cell of a single column as \"\"",
+                    "empty line before {}; in a table with a single column, write \"\" for a missing cell",
                     place()
                 )));
             }

@@ -112,8 +112,8 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Algorithm])
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "kernel {kernel} in the marginal game, except for semivalues of features with one \
-                 background row and paths of up to 64 features,"
+                "kernel {kernel} in the marginal game (except for semivalues of features with one background \
+                 row and paths of up to 64 features)"
             ),
             help: "use tables, walk, cohorts or masks",
         });

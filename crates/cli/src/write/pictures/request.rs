@@ -57,8 +57,8 @@ impl<'a> PictureRequest<'a> {
                      write results in JSON and draw them with apportion plot"
                 ),
                 None => format!(
-                    "--format {format} with --report requires --out, the file of the results; add --out, or \
-                     remove --format"
+                    "--format {format} with --report requires --out, the path of the results file; add \
+                     --out, or remove --format"
                 ),
             })
             .into());
