@@ -243,8 +243,8 @@ class Explanation:
                 or not all(isinstance(feature, (int, np.integer))
                            and 0 <= feature < max(1, len(self._inputs())) and isinstance(words, (list, tuple))
                            for feature, words in self.categories.items())):
-            raise DataError("invalid categories; expected a dictionary from the number of a feature to the "
-                            "list of its categories")
+            raise DataError("invalid categories; expected a dictionary that maps feature indices to lists "
+                            "of categories")
         if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
             raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
         for name in ("value", "game", "method", "same_as", "accuracy"):
@@ -586,8 +586,8 @@ class Explanation:
 
         whole = widened(values, wanted)
         if self.interactions and whole.shape[1] != whole.shape[2]:
-            raise UsageError(f"interactions of {whole.shape[1]} with {whole.shape[2]} features; expected the "
-                             "same features in both axes, e.g. [:, names, names]")
+            raise UsageError(f"the interactions have {whole.shape[1]} × {whole.shape[2]} features; expected "
+                             "the same features on both axes, e.g. [:, names, names]")
         return (whole, widened(self.base_values, (_ROW, _OUTPUT)), widened(self.predictions, (_ROW, _OUTPUT)),
                 widened(self.std_errors, wanted))
 

@@ -116,8 +116,8 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
                 raise UsageError(f'invalid number of groups "{what}"; '
                                  'use auto=K (e.g. auto=3), auto, or auto=tree')
             if data is None:
-                raise UsageError(f"groups={given!r} requires data in which groups are found; "
-                                 "pass lists of players")
+                raise UsageError(f"groups={given!r} requires data to find groups in; "
+                                 "pass lists of players instead")
             count = _checks.whole("number of groups", int(what), 1) if what.isdigit() else None
             return _core.find_groups(data(), pool(threads), count, what == "tree", None, None)
         if "(" in given:

@@ -899,7 +899,7 @@ def of_xgboost(model, view):
     for place, (tree, output) in enumerate(zip(held["trees"], held["tree_info"])):
         left, numbers = np.array(tree["left_children"]), np.array(tree["split_conditions"], dtype=np.float32)
         if any(tree.get("split_type", ())) or int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
-            refuse(model, "it has splits on categories or vectors in its leaves; remove enable_categorical, "
+            refuse(model, "it splits on categories, or has vectors in its leaves; remove enable_categorical, "
                    "and encode columns before it")
         # x < t is equivalent to x <= t' for the next smaller 32-bit float t'.
         below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)
@@ -936,8 +936,8 @@ def of_lightgbm(model, view):
         for node in nodes:
             if node.get("decision_type",
                         "<=") != "<=" or node.get("missing_type") == "Zero" or "leaf_const" in node:
-                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; remove "
-                       "these options, and encode columns before it")
+                refuse(model, "it splits on categories, treats zeros as missing values, or has linear "
+                       "leaves; remove these options, and encode columns before it")
         left, right = ([numbered[id(node[side])] if split else -1 for node, split in zip(nodes, splits)]
                        for side in ("left_child", "right_child"))
         counts = [node["internal_count" if split else "leaf_count"] if len(nodes) > 1 else 1
