@@ -81,9 +81,9 @@ pub enum TreeError {
     /// Exact values after the link function would take too long.
     #[error(
         "exact values after the {link} link require at least {steps} steps, but at most {max} are allowed: \
-         row {row} and background row {background_row} take different branches in {}, and every mixture of \
-         the two is a step; use fewer rows or background rows, group features, allow more steps, estimate \
-         the values with a method for any model, or explain the margin",
+         row {row} and background row {background_row} take different branches in {}, and each mixture of \
+         the two rows takes one step; use fewer rows or background rows, group features, allow more steps, \
+         use a sampling method, or explain the margin",
         parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
             features or groups"))
     )]

@@ -41,8 +41,8 @@ pub enum ValueError {
     },
     /// Weights by size do not define a value.
     #[error(
-        "invalid weights by size: {problem}; expected one non-negative weight for each size 0 to n − 1 of \
-         the coalition that a player joins, summing to one over all coalitions"
+        "invalid weights by size: {problem}; expected one non-negative weight for each size (0 to n − 1) of \
+         the coalition that a player joins, such that the weights of all these coalitions sum to one"
     )]
     Weights {
         /// Why the weights are invalid.
@@ -119,8 +119,9 @@ pub enum ValueError {
     },
     /// The coefficients printed in the paper cannot be computed from weights by size.
     #[error(
-        "weights by size do not determine the printed coefficients: the neighbourhood of player {player} \
-         excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood"
+        "weights by size cannot be combined with the printed coefficients: the neighbourhood of player \
+         {player} excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood \
+         instead"
     )]
     PrintedWeights {
         /// The player whose neighbourhood excludes fewer than 2 players.

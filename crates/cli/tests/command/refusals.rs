@@ -375,7 +375,7 @@ fn values_that_are_none_are_refused_with_what_is_wanted() {
         ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
         ("beta=1", &["unknown value", "beta=A,B"]),
         ("by-size=0.5,-0.5,1.5", &["non-negative", "size 1 is -0.5"]),
-        ("size-law=0.5,0.4", &["summing to one", "sum to 0.9"]),
+        ("size-law=0.5,0.4", &["sum to one", "sum to 0.9"]),
         ("size-law=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
         ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),
     ] {

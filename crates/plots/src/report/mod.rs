@@ -167,7 +167,8 @@ impl<'e> Report<'e> {
     fn check_pairs(&self) -> Result<(), PlotError> {
         let Some(pairs) = self.given.pairs else { return Ok(()) };
         let why = if pairs.heading.interactions.is_none() {
-            "the results passed as interactions contain none; use results of `explain --interactions`"
+            "the results passed as interactions contain no interactions; use results of `explain \
+             --interactions`"
         } else if pairs.heading.players != self.given.explained.heading.players
             || pairs.heading.outputs != self.given.explained.heading.outputs
         {

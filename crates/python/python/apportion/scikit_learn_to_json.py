@@ -852,7 +852,8 @@ def of_ngboost(model, kind, view):
         link = LINKS["LogLink"]
     elif parameters == 1 and law not in ("NormalFixedVar",):
         refuse(model,
-               f"its distribution {law} is not supported: its prediction may not follow from its parameter")
+               f"its distribution {law} is not supported, because predictions may not follow from its "
+               "parameter")
     trees = []
     for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
         features = view if chosen is None else view.columns(list(chosen))
@@ -1059,8 +1060,8 @@ class Table:
         """
         markers = {*self.words_apart.get(column, ()), *self.numbers_apart.get(column, ())}
         if not markers.issuperset(refused):
-            refuse("a pipeline", f"it rejects {refused[:3]} in {self.name(column)}, which one of its "
-                   "encoders knows; if encoders of a column differ, set handle_unknown")
+            refuse("a pipeline", f"it rejects {refused[:3]} in {self.name(column)}, but one of its encoders "
+                   "accepts them; if encoders of a column differ, set handle_unknown")
         for known in (self.categories.get(column), self.words.get(column)):
             if known is not None:
                 known[:] = [value for value in known if value not in refused]
@@ -1224,7 +1225,7 @@ class Learnt:
                         return self.learn_categories()
                 if answers[column] is None and tried[column]:
                     refuse("a pipeline", f"it rejects categories of {table.name(column)} that one of its "
-                           f"encoders knows ({view.problem}); "
+                           f"encoders accepts ({view.problem}); "
                            "if encoders of a column differ, set handle_unknown")
                 extra = [self.special[column, kind] for kind in table.texts.get(column, ())]
                 own = answers[column] if tried[column] else np.zeros((0, len(view.own[column])))
