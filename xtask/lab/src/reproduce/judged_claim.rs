@@ -260,7 +260,8 @@ mod tests {
         keep(&[("p", report, Duration::from_secs(2))], &papers(), folder.path()).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
         assert!(
-            message.contains("rows of docs/claims.md without a reason: 1") && message.contains("reasons.json"),
+            message.contains("rows of docs/claims.md without a reason: 1")
+                && message.contains("reasons.json"),
             "{message}"
         );
     }
