@@ -108,8 +108,8 @@ pub enum FileError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "{what} is the checkpoint of another run: {part} was {stored}, and is now {actual}; resume with \
-         the same {part}, or delete the file to restart"
+        "{what} belongs to a different run: {part} was {stored} and is now {actual}; resume with the same \
+         {part}, or delete the file to restart"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -123,8 +123,8 @@ pub enum FileError {
     },
     /// The model's predictions differ from the predictions in the checkpoint.
     #[error(
-        "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
-         now {actual}; restore the model, or delete the file to restart"
+        "{what} belongs to a different model: the prediction for row {row} was {stored} and is now {actual}; \
+         restore the model, or delete the file to restart"
     )]
     OtherModel {
         /// The option and the path, as given.

@@ -109,7 +109,7 @@ impl Ensemble {
         // Pickles of protocol 2 or later, including those of joblib.
         if let [0x80, 2..=5, ..] = bytes {
             return Err(ModelError::Unsupported {
-                what: "a pickle, which can run arbitrary code,".to_owned(),
+                what: "a pickle (which can run arbitrary code)".to_owned(),
                 help: "save the model in the library's own format or as ONNX, or convert scikit-learn \
                        models with apportion.scikit_learn_to_json (Python)",
             });

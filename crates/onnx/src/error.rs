@@ -87,7 +87,7 @@ pub enum OnnxError {
     /// The input has no shape, or has no dimensions after the batch.
     #[error(
         "input {input} has {actual}, expected [batch, features] or [batch, ...] with fixed sizes; save the \
-         network with such a shape"
+         network with one of these shapes"
     )]
     Rank {
         /// The name of the input.
@@ -148,8 +148,8 @@ pub enum OnnxError {
     },
     /// A row contains a missing value (NaN).
     #[error(
-        "row {row} has no value in column {column}, but networks do not support missing values; impute it \
-         first"
+        "row {row} has no value in column {column}, but networks do not support missing values; impute the \
+         value first"
     )]
     Missing {
         /// Index of the row among the rows passed to the network.

@@ -165,9 +165,9 @@ pub enum ValueError {
     },
     /// The hierarchy requires too many coalitions for enumeration.
     #[error(
-        "the hierarchy is too wide for exact values, which require 2^k coalitions per group, where k counts \
-         its members and the siblings of its enclosing groups: k is {needed} for one of the groups, but at \
-         most {max} is supported; use an estimator or a tree method"
+        "the hierarchy is too wide for exact values: each group requires 2^k coalitions, where k counts its \
+         members and the siblings of its enclosing groups (k is {needed} for one group, at most {max} is \
+         supported); use an estimator or a tree method"
     )]
     Levels {
         /// The largest k of any group.

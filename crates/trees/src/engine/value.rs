@@ -67,8 +67,8 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
 pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
     if index.is_generalized() {
         return Err(TreeError::Unsupported {
-            what: format!("a {index} value for coalitions of features of a tree ensemble"),
-            help: "enumerate the coalitions of a game of few players, or use an interaction index",
+            what: format!("{index} for coalitions of features of a tree ensemble"),
+            help: "enumerate the coalitions of a game with few players, or use an interaction index",
         });
     }
     Ok(())

@@ -272,7 +272,7 @@ mod tests {
         let text = std::fs::read_to_string(page(folder.path())).unwrap();
         std::fs::write(page(folder.path()), text.replacen("of 2 cases 2", "of 2 cases 1", 1)).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
-        assert!(message.contains("differ in 1 lines"), "{message}");
+        assert!(message.contains("claims.json.gz in 1 lines"), "{message}");
         std::fs::write(page(folder.path()), text).unwrap();
 
         let mut artefacts = read(&path(folder.path())).unwrap();
