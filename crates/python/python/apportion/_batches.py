@@ -546,7 +546,7 @@ def record_batches(batches: Any) -> Iterator[Any]:
     kind = f"{type(batches).__module__}.{type(batches).__qualname__}"
     if not hasattr(type(batches), "__iter__") or isinstance(batches, (str, bytes, dict, np.ndarray)):
         raise DataError(f"invalid batches of type {kind}; "
-                        "expected an iterator of pyarrow.RecordBatch, a reader or a table")
+                        "expected an iterator of pyarrow.RecordBatch objects, a reader or a table")
     try:
         batches = iter(batches)
     except Exception as error:  # iter() may raise any exception

@@ -72,8 +72,7 @@ def _owned_member(member: Any, depth: int) -> Any:
     if isinstance(member, str):
         return str(member)
     if depth > _MAX_DEPTH:
-        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; "
-                         f"expected at most {_MAX_DEPTH} levels")
+        raise UsageError(f"groups are nested more than {_MAX_DEPTH} levels deep")
     if not isinstance(member, (bool, np.bool_)):
         try:
             return operator.index(member)
@@ -129,7 +128,7 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
 
 def _mapped(members: list[Any], of: Callable[[Any], Any], depth: int) -> list[Any]:
     if depth > _MAX_DEPTH:
-        raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} deep")
+        raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} levels deep")
     return [_mapped(member, of, depth + 1) if isinstance(member, list) else of(member) for member in members]
 
 

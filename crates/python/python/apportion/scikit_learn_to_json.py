@@ -174,7 +174,7 @@ class View:
         """Returns the view of some of the features, which an ensemble chose for a member."""
         if self.count == len(chosen) and all(map(int.__eq__, map(int, chosen), range(len(chosen)))):
             return self
-        features = choose("an ensemble of some features each", self.features, chosen)
+        features = choose("an ensemble whose members use some of the features", self.features, chosen)
         return View(self.table, features, (*self.steps, lambda rows: np.asarray(rows)[:, chosen]))
 
     def with_zeros_missing(self):
