@@ -134,7 +134,7 @@ fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Re
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {
             let says = format!(
-                "unknown column {column:?} in --weights; it is not in the background {}",
+                "unknown column {column:?} in --weights: the background {} does not contain it",
                 path.display()
             );
             Err(Usage(says).into())

@@ -34,7 +34,7 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
         let rows = Rows::new(&block.values, model.feature_count());
         if let Some(column) = args.columns.weights.as_ref().filter(|_| block.weights.is_empty()) {
             let says = format!(
-                "unknown column {column:?} in --weights; it is not in the background {}",
+                "unknown column {column:?} in --weights: the background {} does not contain it",
                 args.background.display()
             );
             return Err(Usage(says).into());

@@ -294,7 +294,7 @@ fn checkpoint_destination(
     let Some(path) = &args.checkpoint else { return Ok(None) };
     let destination = Destination::from_option("--checkpoint", path, inputs)?;
     if destination.is_file_of(results) {
-        return Err(Usage("--checkpoint and --out name the same file; use two files".to_owned()).into());
+        return Err(Usage("--checkpoint and --out name the same file; use different files".to_owned()).into());
     }
     let resume = args.resume.as_deref().map(|path| ("--resume", path));
     CheckpointFile::check(&destination, resume)?;

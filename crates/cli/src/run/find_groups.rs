@@ -34,7 +34,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         None => None,
     };
     if figure.as_ref().is_some_and(|figure| figure.is_file_of(&destination)) {
-        return Err(Usage("--figure and --out name the same file; use two files".to_owned()).into());
+        return Err(Usage("--figure and --out name the same file; use different files".to_owned()).into());
     }
     let table = rows::read(&args.rows, &args.columns.all())?;
     ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());

@@ -551,7 +551,7 @@ def record_batches(batches: Any) -> Iterator[Any]:
         batches = iter(batches)
     except Exception as error:  # iter() may raise any exception
         raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of "
-                        "pyarrow.RecordBatch, a reader or a table") from error
+                        "pyarrow.RecordBatch objects, a reader or a table") from error
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
             try:
