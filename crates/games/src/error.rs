@@ -19,7 +19,7 @@ pub enum GameError {
     },
     /// The model returned a number of values other than rows × outputs.
     #[error(
-        "the model returned {actual} values for {rows} rows of {outputs} outputs; expected {}",
+        "the model returned {actual} values for {rows} rows and {outputs} outputs; expected {}",
         rows * outputs
     )]
     ModelCount {

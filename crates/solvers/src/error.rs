@@ -56,7 +56,7 @@ pub enum SolverError {
     #[error("the targets have no outputs; expected at least one")]
     NoOutputs,
     /// The number of targets differs from rows × outputs.
-    #[error("expected {} targets for {rows} rows of {outputs} outputs, got {actual}", rows * outputs)]
+    #[error("expected {} targets for {rows} rows and {outputs} outputs, got {actual}", rows * outputs)]
     TargetCount {
         /// The actual number of targets.
         actual: usize,

@@ -168,9 +168,9 @@ fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, Model
     let mut flags = vec![false; features];
     for &feature in &*field.integers()? {
         let flag = usize::try_from(feature).ok().and_then(|feature| flags.get_mut(feature));
-        *flag
-            .ok_or_else(|| field.error(format!("feature {feature} out of range ({features} features)")))? =
-            true;
+        *flag.ok_or_else(|| {
+            field.error(format!("feature {feature} is out of range ({features} features)"))
+        })? = true;
     }
     Ok(flags)
 }
