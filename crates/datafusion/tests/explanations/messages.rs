@@ -42,7 +42,7 @@ fn batches_that_do_not_fit_are_refused() {
     let base = renamed(&|name| name.replace("id", "base"));
     assert_eq!(
         says(&trees().feature_names(FEATURES).keep(["base"]).build().unwrap(), &base),
-        "the results would contain two columns \"base\"; rename the kept one, or use Layout::Lists"
+        "the results would contain two columns \"base\"; rename the kept column, or use Layout::Lists"
     );
 }
 
