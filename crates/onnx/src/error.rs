@@ -25,7 +25,7 @@ pub enum OnnxError {
         problem: String,
     },
     /// The gzip stream is corrupt, truncated, or expands to far more than a network of its size can.
-    #[error("cannot decompress the network: {source}; expected a gzip file or an uncompressed one")]
+    #[error("cannot decompress the network: {source}; expected a valid gzip file or an uncompressed network")]
     Gzip {
         /// The error of the decompression.
         source: std::io::Error,
