@@ -40,7 +40,7 @@ pub(crate) fn listen() -> Result<()> {
             });
         });
     });
-    listening.context("cannot install the handler of interrupts")
+    listening.context("cannot install the interrupt handler")
 }
 
 /// Makes the first interrupt save the checkpoint before the run ends.

@@ -84,7 +84,7 @@ pub enum BatchError {
         columns: Vec<String>,
     },
     /// Two columns of the results would have the same name.
-    #[error("the results would contain two columns {name:?}; rename the kept one, or use Layout::Lists")]
+    #[error("the results would contain two columns {name:?}; rename the kept column, or use Layout::Lists")]
     SameResult {
         /// The duplicate name.
         name: String,

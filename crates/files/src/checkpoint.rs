@@ -463,7 +463,7 @@ mod tests {
         drop(open(&path, true, "1").unwrap());
         let error = open(&path, true, "2").err().unwrap().to_string();
         assert!(
-            error.contains("another run: seed was 1, and is now 2; resume with the same seed"),
+            error.contains("a different run: seed was 1 and is now 2; resume with the same seed"),
             "{error}"
         );
         let text = fs::read_to_string(&path).unwrap();

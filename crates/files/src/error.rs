@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum FileError {
     /// Other output would be mixed with the results.
-    #[error("{what} cannot be written to standard output, which is for results; choose a file path")]
+    #[error("cannot write {what} to standard output, which is reserved for the results; choose a file path")]
     StandardOutput {
         /// The option and the path, as given.
         what: String,
@@ -57,7 +57,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// The path is a descriptor, a pipe or a device, which cannot be replaced.
-    #[error("{what} is not a regular file; a checkpoint requires one")]
+    #[error("{what} is not a regular file, so it cannot store a checkpoint; choose another path")]
     NotRegular {
         /// The option and the path, as given.
         what: String,
@@ -82,7 +82,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// The file is not a checkpoint, or is corrupt.
-    #[error("{what} is not a checkpoint, or is corrupt ({problem}); delete it to restart")]
+    #[error("{what} is not a checkpoint, or is corrupt ({problem}); delete the file to restart")]
     Corrupt {
         /// The option and the path, as given.
         what: String,
@@ -91,8 +91,8 @@ pub enum FileError {
     },
     /// The checkpoint has a different version.
     #[error(
-        "{what} was written by version {version} in format {format}, this is version {own_version} with \
-         format {own_format}; delete it to restart"
+        "{what} was written by version {version} (format {format}), but this is version {own_version} \
+         (format {own_format}); delete the file to restart"
     )]
     Version {
         /// The option and the path, as given.
@@ -108,8 +108,8 @@ pub enum FileError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "{what} is the checkpoint of another run: {part} was {stored}, and is now {actual}; resume with \
-         the same {part}, or delete the file to restart"
+        "{what} belongs to a different run: {part} was {stored} and is now {actual}; resume with the same \
+         {part}, or delete the file to restart"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -123,8 +123,8 @@ pub enum FileError {
     },
     /// The model's predictions differ from the predictions in the checkpoint.
     #[error(
-        "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
-         now {actual}; restore the model, or delete the file to restart"
+        "{what} belongs to a different model: the prediction for row {row} was {stored} and is now {actual}; \
+         restore the model, or delete the file to restart"
     )]
     OtherModel {
         /// The option and the path, as given.

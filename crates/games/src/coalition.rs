@@ -54,7 +54,11 @@ impl<'a> CoalitionView<'a> {
     ///
     /// If `player` is not below [`players`](Self::players).
     pub fn contains(self, player: usize) -> bool {
-        assert!(player < self.players, "player {player} of a game of {} players", self.players);
+        assert!(
+            player < self.players,
+            "player {player} is out of range: the game has {} players",
+            self.players
+        );
         self.words[player / 64] >> (player % 64) & 1 == 1
     }
 
@@ -154,7 +158,11 @@ impl Coalition {
     ///
     /// If `player` is not below the number of players.
     pub fn insert(&mut self, player: usize) {
-        assert!(player < self.players, "player {player} of a game of {} players", self.players);
+        assert!(
+            player < self.players,
+            "player {player} is out of range: the game has {} players",
+            self.players
+        );
         self.words[player / 64] |= 1 << (player % 64);
     }
 
@@ -164,7 +172,11 @@ impl Coalition {
     ///
     /// If `player` is not below the number of players.
     pub fn remove(&mut self, player: usize) {
-        assert!(player < self.players, "player {player} of a game of {} players", self.players);
+        assert!(
+            player < self.players,
+            "player {player} is out of range: the game has {} players",
+            self.players
+        );
         self.words[player / 64] &= !(1 << (player % 64));
     }
 

@@ -59,7 +59,7 @@ impl Coalitions {
         for mask in masks {
             assert!(
                 players == 64 || mask >> players == 0,
-                "mask {mask:#b} contains a player beyond {players}"
+                "mask {mask:#b} has bits beyond the {players} players"
             );
             batch.words.extend((players > 0).then_some(mask));
             batch.sizes.push(mask.count_ones());
@@ -104,7 +104,7 @@ impl Coalitions {
     ///
     /// If `index` is not below [`len`](Self::len).
     pub fn row(&self, index: usize) -> CoalitionView<'_> {
-        assert!(index < self.len(), "row {index} of {} coalitions", self.len());
+        assert!(index < self.len(), "row {index} is out of range: there are {} coalitions", self.len());
         let width = self.words_per_row();
         CoalitionView::new(self.players, &self.words[index * width..(index + 1) * width])
     }
@@ -145,7 +145,7 @@ impl Coalitions {
         let used = self.players % 64;
         assert!(
             used == 0 || words[words.len() - 1] >> used == 0,
-            "a bit is set for a player beyond {}",
+            "a bit is set beyond the {} players",
             self.players
         );
         self.push(CoalitionView::new(self.players, words));
@@ -168,7 +168,7 @@ impl Coalitions {
     ///
     /// If `index` is not below [`len`](Self::len).
     pub fn push_complement(&mut self, index: usize) {
-        assert!(index < self.len(), "row {index} of {} coalitions", self.len());
+        assert!(index < self.len(), "row {index} is out of range: there are {} coalitions", self.len());
         let (width, end) = (self.words_per_row(), self.words.len());
         self.words.extend_from_within(index * width..(index + 1) * width);
         for word in &mut self.words[end..] {
@@ -263,13 +263,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "beyond 66")]
+    #[should_panic(expected = "beyond the 66 players")]
     fn words_with_a_bit_beyond_the_players_are_refused() {
         Coalitions::new(66).push_words(&[0, 0b100]);
     }
 
     #[test]
-    #[should_panic(expected = "beyond 3")]
+    #[should_panic(expected = "beyond the 3 players")]
     fn a_mask_beyond_the_players_is_refused() {
         Coalitions::from_masks(3, [8]);
     }

@@ -19,7 +19,7 @@ pub enum GameError {
     },
     /// The model returned a number of values other than rows × outputs.
     #[error(
-        "the model returned {actual} values for {rows} rows of {outputs} outputs; expected {}",
+        "the model returned {actual} values for {rows} rows and {outputs} outputs; expected {}",
         rows * outputs
     )]
     ModelCount {
@@ -73,8 +73,8 @@ pub enum GameError {
     /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
     /// not support.
     #[error(
-        "{what} has a missing value in column {column}, which the distribution of a conditional game does \
-         not support; impute it or remove the row, or use the frequency distribution, which treats missing \
+        "{what} has a missing value in column {column}, which this conditional distribution does not \
+         support; impute the value, remove the row, or use the frequency distribution, which treats missing \
          values as a category"
     )]
     MissingValue {
@@ -85,8 +85,8 @@ pub enum GameError {
     },
     /// A row has a missing value, which the model does not support.
     #[error(
-        "{what} has a missing value in column {column}, which the model does not support; impute it or \
-         remove the row"
+        "{what} has a missing value in column {column}, which the model does not support; impute the value \
+         or remove the row"
     )]
     MissingInput {
         /// The row as named in the message, such as "explicand" or "row 3".
@@ -154,7 +154,7 @@ pub enum GameError {
     #[error("the background has no rows; expected at least one")]
     EmptyBackground,
     /// The weights of background rows, or of data rows, cannot be normalized.
-    #[error("row weights must be {rows} finite, non-negative numbers, not all zero: {problem}")]
+    #[error("invalid row weights: {problem}; expected {rows} finite, non-negative numbers, not all zero")]
     BackgroundWeights {
         /// Number of rows.
         rows: usize,
@@ -361,7 +361,7 @@ pub enum PartitionProblem {
         if first == second {
             format!("listed twice in group {first}")
         } else {
-            format!("in both group {first} and group {second}")
+            format!("in two groups: {first} and {second}")
         }
     )]
     Twice {

@@ -102,7 +102,7 @@ pub trait Game: Sync {
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+        assert_eq!(scenarios.len(), batch.len(), "expected one scenario per coalition");
         assert!(self.scenarios() == 1, "a game with several scenarios must override `values_in_scenarios`");
         self.values(batch, out)
     }

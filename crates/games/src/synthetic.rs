@@ -202,7 +202,7 @@ impl AnyAveraged<'_> {
         out: &mut [f64],
     ) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.columns, "the coalitions belong to another game");
-        assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+        assert_eq!(scenarios.len(), batch.len(), "expected one scenario per coalition");
         assert_eq!(
             out.len(),
             batch.len() * self.outputs,

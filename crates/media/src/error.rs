@@ -18,8 +18,8 @@ pub enum MediaError {
     },
     /// A feature is assigned to two players, or twice to the same player.
     #[error(
-        "feature {feature} belongs to player {first} and to player {second}; each feature can belong to one \
-         player only"
+        "feature {feature} belongs to two players, {first} and {second}; each feature can belong to only one \
+         player"
     )]
     SharedFeature {
         /// Index of the feature.
@@ -82,8 +82,8 @@ pub enum MediaError {
     },
     /// A word is not in the vocabulary, and the vocabulary has no token for unknown words.
     #[error(
-        "{word:?} (at byte {at}) is not in the vocabulary, and no token for unknown words is set; set one, \
-         or remove the word"
+        "{word:?} (at byte {at}) is not in the vocabulary, and no token for unknown words is set; set such a \
+         token, or remove the word"
     )]
     UnknownWord {
         /// The word, spelled as in the text.
@@ -391,8 +391,8 @@ pub enum MediaError {
     },
     /// A feature is missing, so the derivative along it is undefined.
     #[error(
-        "feature {feature} is missing, so its derivative is undefined; impute it, or do not assign it to a \
-         player"
+        "feature {feature} is missing, so its derivative is undefined; impute the value, or do not assign \
+         the feature to a player"
     )]
     NoDerivative {
         /// Index of the feature.

@@ -79,7 +79,7 @@ impl Masked {
     ///
     /// If `present` does not have one entry per player.
     pub fn row(&self, present: &[bool]) -> Vec<f64> {
-        assert_eq!(present.len(), self.players.len(), "one entry per player");
+        assert_eq!(present.len(), self.players.len(), "expected one entry per player");
         let mut row = self.explicand.clone();
         for (_, features) in present.iter().zip(&self.players).filter(|(present, _)| !**present) {
             features.iter().for_each(|&feature| row[feature] = self.reference.row(0)[feature]);

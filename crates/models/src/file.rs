@@ -109,7 +109,7 @@ impl Ensemble {
         // Pickles of protocol 2 or later, including those of joblib.
         if let [0x80, 2..=5, ..] = bytes {
             return Err(ModelError::Unsupported {
-                what: "a pickle, which can run arbitrary code,".to_owned(),
+                what: "a pickle (which can run arbitrary code)".to_owned(),
                 help: "save the model in the library's own format or as ONNX, or convert scikit-learn \
                        models with apportion.scikit_learn_to_json (Python)",
             });
@@ -154,7 +154,7 @@ fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
     if content.len() > most {
         let source = std::io::Error::other(format!(
-            "it decompresses to more than {most} bytes, {MAX_RATIO} times its size, so it cannot be a model"
+            "the file expands to more than {most} bytes, {MAX_RATIO} times its size, so it cannot be a model"
         ));
         return Err(ModelError::Gzip { source });
     }

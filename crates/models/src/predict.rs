@@ -38,10 +38,10 @@ impl Ensemble {
             let (what, column) = place(index);
             let reason = match self.width() {
                 Width::Single => {
-                    "a linear model computes with it in 32 bits; pass a number below 3.4e38 in absolute \
-                     value, as in training"
+                    "linear models of this file compute in 32-bit floats; pass a number below 3.4e38 in \
+                     absolute value, as in training"
                 }
-                Width::Double => "a linear model computes with it; pass a finite number, as in training",
+                Width::Double => "linear models require finite values; pass a finite number, as in training",
             };
             return Err(GameError::InfiniteInput { what, column, value: rows.values()[index], reason });
         }

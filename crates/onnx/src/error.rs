@@ -3,8 +3,8 @@
 use apportion_games::{BoxError, GameError};
 
 /// The part of an error message that explains why networks reject infinite values.
-pub(crate) const COMPUTES: &str = "a network computes with it in 32 bits; pass a finite number below 3.4e38 \
-                                   in absolute value, as in training";
+pub(crate) const COMPUTES: &str = "networks compute in 32-bit floats; pass a finite number below 3.4e38 in \
+                                   absolute value, as in training";
 
 /// An error while reading an ONNX file, or while predicting rows.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum OnnxError {
         problem: String,
     },
     /// The gzip stream is corrupt, truncated, or expands to far more than a network of its size can.
-    #[error("cannot decompress the network: {source}; expected a gzip file or an uncompressed one")]
+    #[error("cannot decompress the network: {source}; expected a valid gzip file or an uncompressed network")]
     Gzip {
         /// The error of the decompression.
         source: std::io::Error,
@@ -87,7 +87,7 @@ pub enum OnnxError {
     /// The input has no shape, or has no dimensions after the batch.
     #[error(
         "input {input} has {actual}, expected [batch, features] or [batch, ...] with fixed sizes; save the \
-         network with such a shape"
+         network with one of these shapes"
     )]
     Rank {
         /// The name of the input.
@@ -148,8 +148,8 @@ pub enum OnnxError {
     },
     /// A row contains a missing value (NaN).
     #[error(
-        "row {row} has no value in column {column}, but networks do not support missing values; impute it \
-         first"
+        "row {row} has no value in column {column}, but networks do not support missing values; impute the \
+         value first"
     )]
     Missing {
         /// Index of the row among the rows passed to the network.

@@ -29,7 +29,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     decoder.read_to_end(&mut content).map_err(|source| OnnxError::Gzip { source })?;
     if content.len() > most {
         let source =
-            Error::other(format!("it decompresses to more than {most} bytes, {MAX_RATIO} times its size"));
+            Error::other(format!("the file expands to more than {most} bytes, {MAX_RATIO} times its size"));
         return Err(OnnxError::Gzip { source });
     }
     Ok(Cow::Owned(content))

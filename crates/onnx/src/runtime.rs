@@ -114,7 +114,7 @@ impl Runtime {
 /// Runs code that may panic on invalid graphs, and converts a panic to an error message.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run))
-        .map_err(|_| "the runtime panicked, as the graph is not valid".to_owned())
+        .map_err(|_| "the runtime panicked because the graph is invalid".to_owned())
 }
 
 /// A thread of the runtime, which ends when the worker is dropped.
@@ -148,7 +148,10 @@ impl Worker {
     /// Returns the outputs for rows of validated values; rows × outputs, row-major.
     pub(crate) fn evaluate(&self, rows: &[f64]) -> Result<Vec<f32>, Failure> {
         // The thread ends before the worker only if its start failed halfway.
-        let ended = || Failure { row: 0, refusal: Refusal::Failed("its thread has stopped".to_owned()) };
+        let ended = || Failure {
+            row: 0,
+            refusal: Refusal::Failed("the thread of the network has stopped".to_owned()),
+        };
         self.requests.send(rows.to_vec()).map_err(|_| ended())?;
         self.answers.recv().map_err(|_| ended())?
     }

@@ -12,6 +12,6 @@ pub(crate) fn rows<'a>(array: &'a PyReadonlyArray2<'_, f64>) -> PyResult<Rows<'a
     let refuse = |says: String| raised(array.py(), Class::Data, says);
     let values = array
         .as_slice()
-        .map_err(|_| refuse("rows must be a C-contiguous array of 64-bit numbers".to_owned()))?;
+        .map_err(|_| refuse("rows must be a C-contiguous array of 64-bit floats".to_owned()))?;
     Rows::try_new(values, columns).map_err(|error| refuse(error.to_string()))
 }

@@ -24,5 +24,7 @@ pub(crate) fn distribution(
     let model = trees.map(|trees| move || -> Shared<'static, dyn Model> { Arc::clone(trees).into() });
     let fitted = beside(py, || distribution.fit(game, rows, weights, seed, model))?;
     let fitted = fitted.map_err(|error| of_options(py, &error))?;
-    fitted.ok_or_else(|| usage(py, format!("game={game:?} has no distribution", game = game.name())))
+    fitted.ok_or_else(|| {
+        usage(py, format!("game={game:?} does not use a distribution of the features", game = game.name()))
+    })
 }

@@ -74,5 +74,6 @@ pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
 #[expect(clippy::needless_pass_by_value, reason = "the payload of a panic is a box")]
 fn in_words(left: Box<dyn Any + Send>) -> String {
     let text = left.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| left.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+    text.or_else(|| left.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

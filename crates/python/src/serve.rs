@@ -137,7 +137,7 @@ pub(crate) fn serve<R: Send>(
         let line = Line(sender.clone());
         let cancellation = Cancellation::new();
         let token = &cancellation;
-        let mut result = Err("a thread ended".to_owned());
+        let mut result = Err("a thread ended unexpectedly".to_owned());
         let place = &mut result;
         let stopped = threads.in_place_scope(|scope| {
             scope.spawn(move |_| {
@@ -173,7 +173,7 @@ pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -
                 result
             });
             let stopped = answer_all(&messages, None, token, &|_| Ok(()));
-            (worker.join().unwrap_or_else(|_| Err("a thread ended".to_owned())), stopped)
+            (worker.join().unwrap_or_else(|_| Err("a thread ended unexpectedly".to_owned())), stopped)
         })
     });
     let result = result.map_err(|says| errors::internal(py, &says))?;

@@ -261,7 +261,7 @@ def test_lists_agree_member_by_member(numbers):
         assert compared(models, rows) == 20
         other = apportion.Ensemble([models[0], models[0]])
         with pytest.raises(apportion.ModelError,
-                           match="model 1 of the list: the trees as read do not reproduce"):
+                           match="model 1 of the list: the trees read from the model do not reproduce"):
             compared(models, rows, other)
 
 
@@ -354,7 +354,7 @@ def test_faults_in_trees_are_found(numbers, edit, kind):
     ensemble = edited(model, edit)
     given = model.get_booster() if kind == "booster" else model
     assert compared(given, rows, edited(model, lambda learner: None)) == 20
-    text = r"row \d+ of X: .*predict\(output_margin=True\) returns .*, the trees as read return .*check=False"
+    text = r"row \d+ of X: .*predict\(output_margin=True\) returns .*, the trees return .*check=False"
     with pytest.raises(apportion.ModelError, match=text):
         compared(given, rows, ensemble)
 

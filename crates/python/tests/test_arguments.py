@@ -189,7 +189,7 @@ def test_groups_of_data():
 
 @pytest.mark.parametrize(("more", "says"), [
     (dict(groups=5), "invalid groups 5; expected lists of features"),
-    (dict(groups={"a": 2.5}), "invalid groups 2.5"), (dict(groups=_deeper()), "nested more than 120 deep"),
+    (dict(groups={"a": 2.5}), "invalid groups 2.5"), (dict(groups=_deeper()), "more than 120 levels deep"),
     (dict(groups=[[0], [True]]), "invalid groups True"), (dict(groups=[[0.5]]), "invalid groups 0.5"),
     (dict(groups=b"a"), "invalid groups b'a'"),
     (dict(graph=np.zeros((3, 3))),

@@ -78,8 +78,8 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     best = booster.best_iteration + 1
     ensemble, warned = read(booster)
     assert warned == ensemble.notes and len(warned) == 1
-    assert (f"all {best + 4} rounds, as Booster.predict uses them" in warned[0]
-            and f"rounds={best} uses those up to it" in warned[0])
+    assert (f"all {best + 4} rounds, as Booster.predict does" in warned[0]
+            and f"rounds={best} uses only those up to it" in warned[0])
     assert ensemble.rounds == (0, best + 4, best + 4, best)
     chosen, warned = read(booster, rounds=best)
     assert chosen.rounds[:2] == (0, best) and warned == chosen.notes == []
@@ -91,7 +91,7 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     assert read(model, rounds="all")[0].rounds[1] == best + 4
     # A file does not store the type of object that was saved.
     ensemble, warned = read(bytes(booster.save_raw("json")))
-    assert ensemble.rounds[1] == booster.best_iteration + 1 and "a file does not store" in warned[0]
+    assert ensemble.rounds[1] == booster.best_iteration + 1 and "the file does not store" in warned[0]
     assert read(fit(early_stopping_rounds=None, n_estimators=3))[1] == []
     again = pickle.loads(pickle.dumps(ensemble))
     assert again.notes == ensemble.notes and again.rounds == ensemble.rounds

@@ -103,7 +103,7 @@ def test_another_run_is_refused_whatever_is_different(name, place, tmp_path):
     run, others = RUNS[name]
     found = explain(run, tmp_path / "run")
     before = (tmp_path / "run").read_bytes()
-    with pytest.raises(apportion.UsageError, match="the checkpoint of another run"):
+    with pytest.raises(apportion.UsageError, match="belongs to a different run"):
         explain({**run, **others[place]}, tmp_path / "run")
     assert (tmp_path / "run").read_bytes() == before
     again = explain(copy.deepcopy(run) if name != "words" else run, tmp_path / "run")
@@ -127,7 +127,7 @@ def test_cells_are_compared_and_not_their_codes(one, other, tmp_path):
 
     X = pd.DataFrame({"cell": pd.Series(["z", "z"], dtype=object), "age": [5.0, 6.0]})
     apportion.Explainer(model, background(one))(X, checkpoint=tmp_path / "run")
-    with pytest.raises(apportion.UsageError, match="another run: background was"):
+    with pytest.raises(apportion.UsageError, match="a different run: background was"):
         apportion.Explainer(model, background(other))(X, checkpoint=tmp_path / "run")
 
 

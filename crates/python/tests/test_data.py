@@ -112,7 +112,7 @@ def test_rows_that_cannot_be_used(frame, explainer, plain):
     rows, _ = frame
     for given, says in [
         (rows.rename(columns={"size": "sise"}), 'rename the column "sise" if it is the feature "size"'),
-        (rows[["size"]], "1 column lacks 3 of the 4 features"),
+        (rows[["size"]], "3 of the 4 features of the model are missing from the 1 column"),
         (rows.assign(colour="redd"), 'did you mean "red"'),
         (rows.assign(size="tall"), "which is not a number"),
         (rows.assign(size=[{}] * len(rows)), "objects"),

@@ -188,7 +188,7 @@ def test_a_checkpoint_of_another_run_or_none_is_refused(numbers, tmp_path):
     for other, given in ((explainer, rows[1:6]),
                          (apportion.Explainer(lambda given: given[:, 0], rows[:20]), rows[:5]),
                          (apportion.Explainer(lambda given: given.sum(axis=1), rows[:20], seed=1), rows[:5])):
-        with pytest.raises(apportion.UsageError, match="another run"):
+        with pytest.raises(apportion.UsageError, match="a different run"):
             other(given, checkpoint=path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(apportion.DataError, match="corrupt"):

@@ -252,7 +252,7 @@ def test_a_checkpoint_of_another_run_is_refused(door, change, place):
     if edit is not None:
         edit(place)
     refused = run(door, {**given, **options})
-    assert refused.returncode != 0 and "the checkpoint of another run" in refused.stderr, refused.stderr
+    assert refused.returncode != 0 and "belongs to a different run" in refused.stderr, refused.stderr
     assert (place / "run").read_bytes() == before and not out.exists()
 
 
@@ -265,7 +265,7 @@ def test_a_program_that_changed_without_its_file_is_refused(door, place):
     assert run(door, given).returncode == 0
     (place / "constants.py").write_text("SLOPE = 2.5 # ")
     refused = run(door, given)
-    assert refused.returncode != 0 and "the checkpoint of another" in refused.stderr, refused.stderr
+    assert refused.returncode != 0 and "belongs to a different" in refused.stderr, refused.stderr
 
 
 @both

@@ -6,8 +6,8 @@
 pub enum ResultsError {
     /// The length of an array does not match the rows, players, features and outputs.
     #[error(
-        "{what}: expected {expected} numbers for {rows} rows of {players} players and {outputs} outputs, \
-         got {actual}"
+        "{what}: expected {expected} numbers for {rows} rows, {players} players and {outputs} outputs, got \
+         {actual}"
     )]
     Count {
         /// The name of the array.

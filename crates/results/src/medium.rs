@@ -87,9 +87,9 @@ fn check_image(
     }
     let is_unknown = |&&player: &&u32| player != Medium::NOBODY && player as usize >= players;
     match segments.iter().find(is_unknown) {
-        Some(player) => {
-            Err(format!("a pixel belongs to player {player}, but the {players} players are numbered from 0"))
-        }
+        Some(player) => Err(format!(
+            "a pixel belongs to the unknown player {player}; there are {players} players, numbered from 0"
+        )),
         None => Ok(()),
     }
 }

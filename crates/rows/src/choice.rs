@@ -396,7 +396,10 @@ mod tests {
         let message = refusal(&["a", "b", "d"], &row_options(Some(&names), 3, None));
         assert!(message.contains("\"c\"") && message.contains("3 columns"), "{message}");
         let message = refusal(&["x", "y"], &row_options(Some(&names), 3, None));
-        assert!(message.contains("2 columns lack 3 of the 3 features"), "{message}");
+        assert!(
+            message.contains("3 of the 3 features of the model are missing from the 2 columns"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -495,7 +498,7 @@ mod tests {
             by_name(&two, &rewritten)
                 .unwrap_err()
                 .to_string()
-                .contains("lack 1 of the 2 features of the model: \"a_b\"")
+                .contains("1 of the 2 features of the model is missing from the 3 columns: \"a_b\"")
         );
         let as_written = row_options(Some(&names), 2, None);
         assert!(by_name(&header, &as_written).is_err());

@@ -161,7 +161,8 @@ impl ChoiceError {
                 format!("expected {expected} feature {columns}, found {found}{target}{names}{remedy}")
             }
             Self::MissingFeatures { expected, found, matched, missing, misspelt, target, named_by } => {
-                let (columns, lack) = if *found == 1 { ("column", "lacks") } else { ("columns", "lack") };
+                let columns = if *found == 1 { "column" } else { "columns" };
+                let are = if missing.len() == 1 { "is" } else { "are" };
                 let target =
                     target.as_ref().map_or_else(String::new, |name| format!(" besides the target {name:?}"));
                 let remedy = match (misspelt, option(ColumnUse::Ignored)) {
@@ -174,8 +175,8 @@ impl ChoiceError {
                     _ => String::new(),
                 };
                 format!(
-                    "{found} {columns}{target} {lack} {} of the {expected} features of {named_by}: \
-                     {}{remedy}",
+                    "{} of the {expected} features of {named_by} {are} missing from the {found} \
+                     {columns}{target}: {}{remedy}",
                     missing.len(),
                     listed(missing)
                 )

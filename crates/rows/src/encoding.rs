@@ -130,7 +130,7 @@ pub(crate) fn not_utf_8(text: &[u8]) -> String {
     let text: String = text.iter().map(letter).collect();
     format!(
         "not encoded in UTF-8; if it should read {} (Windows-1252 or Latin-1), convert the file with iconv \
-         -f WINDOWS-1252 -t UTF-8, otherwise from its actual encoding",
+         -f WINDOWS-1252 -t UTF-8; otherwise, convert it from its actual encoding",
         shown(text.trim_matches(['\r', '\n']))
     )
 }

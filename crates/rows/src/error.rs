@@ -43,8 +43,8 @@ pub enum RowsError {
     },
     /// The decompressed content is much larger than the file.
     #[error(
-        "{packed} bytes expand to {unpacked} bytes or more, at least {ratio} times as many; if this is \
-         expected, pass --unpacked-limit BYTES"
+        "the file expands from {packed} bytes to {unpacked} bytes or more, at least {ratio} times its size; \
+         if this is expected, pass --unpacked-limit BYTES"
     )]
     TooLarge {
         /// The number of bytes read.

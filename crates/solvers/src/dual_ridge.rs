@@ -453,7 +453,7 @@ fn scale(column: &mut [f64], factors: &[f64]) {
 ///
 /// If the lengths do not match.
 pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gram: &mut [f64]) {
-    assert_eq!(gram.len(), rows.0 * rows.1, "a matrix of {} × {}", rows.0, rows.1);
+    assert_eq!(gram.len(), rows.0 * rows.1, "expected a matrix of {} × {} numbers", rows.0, rows.1);
     if gram.is_empty() || left.is_empty() {
         return;
     }

@@ -56,7 +56,7 @@ pub enum SolverError {
     #[error("the targets have no outputs; expected at least one")]
     NoOutputs,
     /// The number of targets differs from rows × outputs.
-    #[error("expected {} targets for {rows} rows of {outputs} outputs, got {actual}", rows * outputs)]
+    #[error("expected {} targets for {rows} rows and {outputs} outputs, got {actual}", rows * outputs)]
     TargetCount {
         /// The actual number of targets.
         actual: usize,
@@ -140,8 +140,8 @@ pub enum SolverError {
     },
     /// Without some row, the coefficients are not determined, so the error of that row cannot be estimated.
     #[error(
-        "row {row} of the regression has hat value {hat_value}: the coefficients are not determined without \
-         it, so there is no certificate; draw more coalitions"
+        "row {row} of the regression has hat value {hat_value}: without this row the coefficients are not \
+         determined, so no certificate is possible; draw more coalitions"
     )]
     Saturated {
         /// The index of the row (of the pair, for a paired design).
@@ -185,9 +185,7 @@ pub enum SolverError {
         value: f64,
     },
     /// No finite number lies between the lower and the upper bound of a coordinate.
-    #[error(
-        "invalid bounds {lower} and {upper} of coordinate {index}: must have a finite number between them"
-    )]
+    #[error("invalid bounds {lower} and {upper} of coordinate {index}: no finite number lies between them")]
     Bounds {
         /// The index of the coordinate.
         index: usize,
@@ -210,9 +208,9 @@ pub enum SolverError {
     },
     /// An iteration reached its limit before it converged.
     #[error(
-        "the projection did not converge in {iterations} sweeps: it may be off by {remaining}, and the \
-         points on the sets are {apart} apart; allow more sweeps or a larger tolerance (sets that stay apart \
-         have no point in common, and sets that touch converge slowly)"
+        "the projection did not converge in {iterations} sweeps: its error may be {remaining}, and the \
+         points on the sets are {apart} apart; allow more sweeps or a larger tolerance (convergence is slow \
+         if the sets only touch, and impossible if they have no point in common)"
     )]
     NotSettled {
         /// The number of sweeps that were made.

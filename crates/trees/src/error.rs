@@ -32,8 +32,8 @@ pub enum TreeError {
     },
     /// The background was compiled for another model.
     #[error(
-        "the background was compiled for another model: its fingerprint is {background}…, that of this model \
-         is {model}…; compile it again for this model"
+        "the background was compiled for a different model (fingerprint {background}…, but this model has \
+         {model}…); compile it again for this model"
     )]
     OtherModel {
         /// The first digits of the fingerprint of the model that the background was compiled for.
@@ -56,7 +56,7 @@ pub enum TreeError {
     /// An output is infinite after the link function.
     #[error(
         "output {output} after the {link} link overflows a 64-bit number for a row, or for a mixture of a \
-         row with the background; explain the margin"
+         row with the background; explain the margin instead"
     )]
     OutputOverflow {
         /// The name of the link function.
@@ -81,9 +81,9 @@ pub enum TreeError {
     /// Exact values after the link function would take too long.
     #[error(
         "exact values after the {link} link require at least {steps} steps, but at most {max} are allowed: \
-         row {row} and background row {background_row} take different branches in {}, and every mixture of \
-         the two is a step; use fewer rows or background rows, group features, allow more steps, estimate \
-         the values with a method for any model, or explain the margin",
+         row {row} and background row {background_row} take different branches in {}, and each mixture of \
+         the two rows takes one step; use fewer rows or background rows, group features, allow more steps, \
+         use a sampling method, or explain the margin",
         parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
             features or groups"))
     )]

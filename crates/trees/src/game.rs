@@ -157,8 +157,12 @@ impl Game for PathDependentGame<'_> {
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let (players, outputs) = (self.players(), self.outputs());
-        assert_eq!(batch.players(), players, "coalitions of a different number of players");
-        assert_eq!(out.len(), batch.len() * outputs, "expected room for one value per coalition and output");
+        assert_eq!(
+            batch.players(),
+            players,
+            "the coalitions have a different number of players than the game"
+        );
+        assert_eq!(out.len(), batch.len() * outputs, "`out` must hold one value per coalition and output");
         let block = |scratch: &mut Scratch, (index, out): (usize, &mut [f64])| {
             self.block_values(batch, index * LANES, scratch, out);
         };

@@ -77,10 +77,14 @@ impl Attributions {
         predictions: Vec<f64>,
     ) -> Self {
         let (rows, outputs) = (predictions.len() / base.len().max(1), base.len());
-        assert_eq!(predictions.len(), rows * outputs, "predictions of {outputs} outputs");
+        assert_eq!(
+            predictions.len(),
+            rows * outputs,
+            "expected one prediction per row for each of {outputs} outputs"
+        );
         let axes = [&[(Axis::Row, rows)], players, &[(Axis::Output, outputs)]].concat();
         let numbers = axes.iter().map(|&(_, length)| length).product::<usize>();
-        assert_eq!(values.len(), numbers, "values over {axes:?}");
+        assert_eq!(values.len(), numbers, "the number of values does not match the axes {axes:?}");
         Self { values, base, predictions, axes }
     }
 
@@ -134,7 +138,7 @@ impl Attributions {
     /// If the row does not exist.
     pub fn of_row(&self, row: usize) -> Self {
         let rows = self.rows();
-        assert!(row < rows, "row {row} of {rows}");
+        assert!(row < rows, "row {row} is out of range: there are {rows} rows");
         let part = |numbers: &[f64]| numbers[row * numbers.len() / rows..][..numbers.len() / rows].to_vec();
         let mut axes = self.axes.clone();
         axes[0].1 = 1;
@@ -164,10 +168,15 @@ impl Attributions {
 
     /// Returns the values for all outputs at the given indices along the other axes.
     fn at(&self, places: &[usize]) -> &[f64] {
-        assert_eq!(places.len() + 1, self.axes.len(), "values over {:?}", self.axes);
+        assert_eq!(
+            places.len() + 1,
+            self.axes.len(),
+            "expected an index for each of the axes {:?} except the rows",
+            self.axes
+        );
         let mut at = 0;
         for (&place, &(axis, length)) in places.iter().zip(&self.axes) {
-            assert!(place < length, "{axis:?} {place} of {length}");
+            assert!(place < length, "index {place} is out of range for the axis {axis:?} of length {length}");
             at = at * length + place;
         }
         &self.values[at * self.outputs()..][..self.outputs()]

@@ -132,8 +132,7 @@ pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) ->
     let outputs = base.len();
     assert!(
         outputs == full.len() && values.len().is_multiple_of(outputs),
-        "the lengths do not match the \
-                                                                            number of outputs"
+        "the lengths do not match the number of outputs"
     );
     let mut check = Check::new("efficiency");
     for output in 0..outputs {
@@ -154,7 +153,11 @@ pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) ->
 ///
 /// If a player does not exist.
 pub fn are_symmetric(game: &TabulatedGame, first: usize, second: usize, tolerance: f64) -> bool {
-    assert!(first.max(second) < game.players(), "players {first} and {second} of {}", game.players());
+    assert!(
+        first.max(second) < game.players(),
+        "invalid players {first} and {second}: the game has {} players",
+        game.players()
+    );
     let (i, j) = (1 << first, 1 << second);
     (0..game.outputs()).all(|output| {
         let allowed = tolerance * range(game, output);
@@ -192,7 +195,11 @@ fn alone(game: &TabulatedGame, player: usize, output: usize) -> f64 {
 }
 
 fn adds_always(game: &TabulatedGame, player: usize, tolerance: f64, amount: impl Fn(usize) -> f64) -> bool {
-    assert!(player < game.players(), "player {player} of {}", game.players());
+    assert!(
+        player < game.players(),
+        "player {player} is out of range: the game has {} players",
+        game.players()
+    );
     let bit = 1 << player;
     (0..game.outputs()).all(|output| {
         let (amount, allowed) = (amount(output), tolerance * range(game, output));
@@ -387,7 +394,11 @@ pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> R
 ///
 /// Unless `first < second < n`.
 pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
-    assert!(first < second && second < game.players(), "players {first} and {second} of {}", game.players());
+    assert!(
+        first < second && second < game.players(),
+        "invalid players {first} and {second}: the game has {} players",
+        game.players()
+    );
     let below = (1u64 << second) - 1;
     let values = (0..1u64 << (game.players() - 1)).flat_map(|mask| {
         let both = (mask >> first & 1) << second;
@@ -420,7 +431,11 @@ pub fn two_efficiency(
 ) -> Result<(), Violation> {
     check_shape(game, values);
     let outputs = game.outputs();
-    assert!(first < second && second < game.players(), "players {first} and {second} of {}", game.players());
+    assert!(
+        first < second && second < game.players(),
+        "invalid players {first} and {second}: the game has {} players",
+        game.players()
+    );
     assert_eq!(of_merged.len() + outputs, values.len(), "the merged game has one player fewer");
     let mut check = Check::new("2-efficiency");
     for output in 0..outputs {

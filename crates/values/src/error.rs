@@ -41,8 +41,8 @@ pub enum ValueError {
     },
     /// Weights by size do not define a value.
     #[error(
-        "invalid weights by size: {problem}; expected one non-negative weight for each size 0 to n − 1 of \
-         the coalition that a player joins, summing to one over all coalitions"
+        "invalid weights by size: {problem}; expected one non-negative weight for each size (0 to n − 1) of \
+         the coalition that a player joins, such that the weights of all these coalitions sum to one"
     )]
     Weights {
         /// Why the weights are invalid.
@@ -119,8 +119,9 @@ pub enum ValueError {
     },
     /// The coefficients printed in the paper cannot be computed from weights by size.
     #[error(
-        "weights by size do not determine the printed coefficients: the neighbourhood of player {player} \
-         excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood"
+        "weights by size cannot be combined with the printed coefficients: the neighbourhood of player \
+         {player} excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood \
+         instead"
     )]
     PrintedWeights {
         /// The player whose neighbourhood excludes fewer than 2 players.
@@ -150,9 +151,9 @@ pub enum ValueError {
     },
     /// There are too many groups, or they are too large, for enumeration.
     #[error(
-        "{groups} groups, the largest with {largest} members, are too many for exact values, which require \
-         2^(groups − 1 + members) coalitions per group (two-step values 2^groups, and 2^members per group), \
-         at most 2^{max}; use an estimator or a tree method"
+        "{groups} groups with up to {largest} members are too many for exact values: each group requires \
+         2^(groups − 1 + members) coalitions (two-step values: 2^groups in total, and 2^members for each \
+         group), and at most 2^{max} are supported; use an estimator or a tree method"
     )]
     Structure {
         /// Number of groups.
@@ -164,9 +165,9 @@ pub enum ValueError {
     },
     /// The hierarchy requires too many coalitions for enumeration.
     #[error(
-        "the hierarchy is too wide for exact values, which require 2^k coalitions per group, where k counts \
-         its members and the siblings of its enclosing groups: k is {needed} for some group, at most {max} \
-         is supported; use an estimator or a tree method"
+        "the hierarchy is too wide for exact values: each group requires 2^k coalitions, where k counts its \
+         members and the siblings of its enclosing groups (k is {needed} for one group, at most {max} is \
+         supported); use an estimator or a tree method"
     )]
     Levels {
         /// The largest k of any group.

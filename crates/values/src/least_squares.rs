@@ -38,7 +38,7 @@ impl LeastSquaresForm {
     ///
     /// If `size` exceeds `players`.
     pub fn ln_weight(self, players: usize, size: usize) -> f64 {
-        assert!(size <= players, "a coalition of {size} in a game of {players}");
+        assert!(size <= players, "invalid coalition size {size}: the game has {players} players");
         let (present, absent) = (size as f64, (players - size) as f64);
         match self {
             Self::SumConstrained if size == 0 || size == players => f64::NEG_INFINITY,

@@ -146,7 +146,7 @@ impl OptionError {
                 )
             }
             Self::NoModel => format!(
-                "{} aicc is only supported if the model is a tree ensemble; use a number",
+                "{} aicc is only supported for tree ensembles; pass a number as the bandwidth",
                 option("bandwidth")
             ),
             Self::Feature { option: name, name: feature, features } => {

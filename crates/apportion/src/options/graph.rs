@@ -40,7 +40,7 @@ impl FromStr for GraphOption {
                 option: "graph",
                 problem: format!(
                     "invalid grid {text:?}; expected grid=ROWSxCOLUMNS, e.g. grid=4x5, or grid=4x5,8 to \
-                     connect diagonal neighbours, too"
+                     connect diagonal neighbours as well"
                 ),
             }),
             _ => Ok(Self::Edges(text.trim_end_matches(';').split(';').map(str::to_owned).collect())),

@@ -255,7 +255,7 @@ mod tests {
     fn what_is_no_partition_is_refused_with_the_features() {
         for (text, expected) in [
             ("age,sex;bmi", "1 of 4 players are in no group, the first being 2"),
-            ("age,sex,0;bmi,age", "player 0 is in both group 0 and group 1"),
+            ("age,sex,0;bmi,age", "player 0 is in two groups: 0 and 1"),
             ("age,sex,0;;bmi", "empty feature name or empty group"),
             ("age,sex,weight;0,bmi", "unknown feature \"weight\""),
             ("age,sex,0;4", "unknown feature \"4\""),

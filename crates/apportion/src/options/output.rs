@@ -50,7 +50,9 @@ impl fmt::Display for OutputName {
 
 /// The error for text that cannot be parsed as an output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected one of: margin, probability, log-loss=CLASS (the name or index of the rows' class)")]
+#[error(
+    "expected one of: margin, probability, log-loss=CLASS (the name or index of the true class of the rows)"
+)]
 #[non_exhaustive]
 pub struct UnknownOutput;
 

@@ -134,7 +134,7 @@ fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Re
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {
             let says = format!(
-                "unknown column {column:?} in --weights; it is not in the background {}",
+                "unknown column {column:?} in --weights: the background {} does not contain it",
                 path.display()
             );
             Err(Usage(says).into())
@@ -277,7 +277,7 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let categories = input.model.categorical_features();
     if !categories.is_empty() {
         let says = "--background mean does not support categorical features ({}); pass rows with \
-            --background FILE, or remove the option";
+                    --background FILE, or remove --background";
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
     let table = &*input.whole()?;
@@ -285,7 +285,7 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
         let (row, column) = (at / table.columns, at % table.columns);
         bail!(
             "--background mean requires finite values, but row {row} has the value {} in {:?}; pass rows \
-             with --background FILE, or remove the option",
+             with --background FILE, or remove --background",
             table.values[at],
             input.features[column]
         );
@@ -294,8 +294,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {
         messages::note(format_args!(
-            "--background mean: no row has the mean of {}, which only takes integers or two values; use \
-             background rows instead",
+            "--background mean: the mean of {} is not a possible value, because the rows contain only \
+             integers or two values; consider background rows instead",
             listed(&odd)
         ));
     }

@@ -88,8 +88,8 @@ pub(crate) fn find(
     };
     if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
         let says = format!(
-            "invalid value auto={count} for --groups: the number of groups must be from 1 to {columns}, the \
-             number of features"
+            "invalid value auto={count} for --groups: the number of groups must be from 1 to the number of \
+             features, {columns}"
         );
         return Err(Usage(says).into());
     }

@@ -53,7 +53,7 @@ pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize
         return Ok(());
     };
     let row = rows.iter().position(|row| row[column] == value).unwrap_or_default();
-    bail!("{} has the value {value} in {:?}, and {reason}", name(row), input.features[column])
+    bail!("{} has the value {value} in {:?}, but {reason}", name(row), input.features[column])
 }
 
 /// Rows that are explained together.
@@ -178,8 +178,8 @@ impl Input {
     fn path_to_read_again(&self) -> Result<&PathBuf> {
         if rows::is_standard_input(&self.path) {
             bail!(
-                "standard input contains more rows than are kept in memory, and cannot be read again to find \
-                 a background or groups; pass --background FILE, or read the rows from a file"
+                "standard input cannot be read a second time for the background or the groups, and has too \
+                 many rows to keep in memory; pass --background FILE, or read the rows from a file"
             );
         }
         Ok(&self.path)

@@ -53,11 +53,14 @@ impl AnyModel {
 
     /// Returns the tree ensemble, or an error which states that `what` requires one.
     pub(crate) fn ensemble(&self, what: &str) -> Result<&Ensemble> {
-        let instead = match what {
-            "--interactions" => ", or use an index that supports any model: --interactions=shapley --order 2",
-            _ => "",
+        let remedy = match what {
+            "--interactions" => "; remove --interactions, or use an index that supports any model: \
+                 --interactions=shapley --order 2"
+                .to_owned(),
+            option if option.starts_with("--") => format!("; remove {option}"),
+            _ => String::new(),
         };
-        let says = || Usage(format!("{what} requires a tree ensemble; remove it{instead}"));
+        let says = || Usage(format!("{what} requires a tree ensemble{remedy}"));
         Ok(self.trees().ok_or_else(says)?)
     }
 
@@ -194,7 +197,7 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     let read = match read {
         Err(error) if is_other_onnx(&error) => return read_network(path, predictor).map(Some),
         Ok(_) if predictor.model_output.is_some() => {
-            let says = "--model-output requires a neural network; remove it";
+            let says = "--model-output requires a neural network; remove --model-output";
             Err(Usage(says.to_owned()).into())
         }
         read => read,

@@ -49,8 +49,8 @@ impl Classes {
             (true, _) => {
                 let second = self.names.as_ref().map_or("1", |names| &names[1]);
                 Err(Usage(format!(
-                    "invalid value {class} for --class: the only output of the model is that of class \
-                     {second}; use --class {second}"
+                    "invalid value {class} for --class: the only output of the model is for class {second}; \
+                     use --class {second}"
                 ))
                 .into())
             }
@@ -174,7 +174,7 @@ mod tests {
         }
         let nameless = classes(&[], 1, true);
         assert_eq!(output(&nameless, "1"), Ok(0));
-        assert!(output(&nameless, "0").unwrap_err().contains("that of class 1"));
+        assert!(output(&nameless, "0").unwrap_err().contains("for class 1"));
         assert!(output(&nameless, "2").unwrap_err().contains("classes 0 to 1"));
         let negative = classes(&["-1", "1"], 1, true);
         let loss = |class: &str| {

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
     destination.write(|out| -> Result<()> { Ok(compiled.write(out)?) })?;
     messages::note(format_args!(
-        "{} rows compiled into {} patterns at the leaves",
+        "compiled {} rows into {} patterns at the leaves of the trees",
         compiled.row_count(),
         compiled.pattern_count()
     ));
@@ -34,7 +34,7 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
         let rows = Rows::new(&block.values, model.feature_count());
         if let Some(column) = args.columns.weights.as_ref().filter(|_| block.weights.is_empty()) {
             let says = format!(
-                "unknown column {column:?} in --weights; it is not in the background {}",
+                "unknown column {column:?} in --weights: the background {} does not contain it",
                 args.background.display()
             );
             return Err(Usage(says).into());
@@ -42,7 +42,10 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
         let weights = args.columns.weights.is_some().then_some(&block.weights[..]);
         compiler.add(rows, weights).with_context(|| match rows_before {
             0 => "cannot use the background".to_owned(),
-            rows => format!("cannot use the background (rows are numbered from row {rows} of the file on)"),
+            rows => format!(
+                "cannot use the background (the row number in this message counts from row {rows} of the \
+                 file)"
+            ),
         })?;
         rows_before += rows.len();
         Ok(())

@@ -294,7 +294,7 @@ fn checkpoint_destination(
     let Some(path) = &args.checkpoint else { return Ok(None) };
     let destination = Destination::from_option("--checkpoint", path, inputs)?;
     if destination.is_file_of(results) {
-        return Err(Usage("--checkpoint and --out name the same file; use two files".to_owned()).into());
+        return Err(Usage("--checkpoint and --out name the same file; use different files".to_owned()).into());
     }
     let resume = args.resume.as_deref().map(|path| ("--resume", path));
     CheckpointFile::check(&destination, resume)?;
@@ -439,7 +439,9 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
     input::check(&args.input, args.output.format)?;
     if rows::is_standard_input(&args.input.rows) && (args.checkpoint.is_some() || args.resume.is_some()) {
         return refuse(
-            "--checkpoint and --resume require rows in a file; pass a path to --rows instead of -".to_owned(),
+            "--checkpoint and --resume cannot be combined with --rows -, because standard input cannot be \
+             read again; pass a file to --rows"
+                .to_owned(),
         );
     }
     if args.checkpoint.is_some() || args.resume.is_some() {
@@ -504,7 +506,8 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
     match inputs.iter().find(|path| !is_file(path)) {
         None => Ok(()),
         Some(path) => Err(Usage(format!(
-            "--checkpoint and --resume require regular files, but {} is not one; save it to a file first",
+            "the inputs of a run with --checkpoint or --resume must be regular files, but {} is not one; \
+             save its contents to a file first",
             path.display()
         ))
         .into()),
@@ -534,8 +537,8 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         ),
         (
             is_compiled && args.groups.as_ref().is_some_and(Groups::are_found),
-            "--groups auto cannot be combined with --background-compiled, which stores no rows; list the \
-             groups"
+            "--groups auto cannot be combined with --background-compiled, which stores no rows to find \
+             groups in; list the groups"
                 .to_owned(),
         ),
         (
@@ -544,15 +547,15 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         ),
         (
             game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
-            "--background mean cannot be combined with --game path-dependent, which counts rows; pass a \
-             file, or remove the option"
+            "--background mean cannot be combined with --game path-dependent, which counts background rows \
+             at the nodes of trees; pass a file, or remove --background"
                 .to_owned(),
         ),
         (
             is_behind_link && is_compiled,
             format!(
                 "--output {space} cannot be combined with --background-compiled, which stores no rows; pass \
-                 them with --background"
+                 rows with --background"
             ),
         ),
         (

@@ -17,7 +17,8 @@ use crate::write::Facts;
 pub(crate) fn run(args: &FindGroups) -> Result<()> {
     let Groups::Words(options::Groups::Auto(what @ (Find::Significant | Find::Count(_)))) = args.groups
     else {
-        let says = "apportion groups finds groups in the data; use --groups auto or auto=K";
+        let says = "apportion groups finds the groups in the data; pass --groups auto or auto=K instead of a \
+                    list";
         return Err(Usage(says.to_owned()).into());
     };
     let format = args.output.format;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         None => None,
     };
     if figure.as_ref().is_some_and(|figure| figure.is_file_of(&destination)) {
-        return Err(Usage("--figure and --out name the same file; use two files".to_owned()).into());
+        return Err(Usage("--figure and --out name the same file; use different files".to_owned()).into());
     }
     let table = rows::read(&args.rows, &args.columns.all())?;
     ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());

@@ -26,7 +26,7 @@ pub(crate) fn write<R: Text>(
     mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
     let mut sink = destination.open()?;
-    let Some(first) = batches.next()? else { return Err(anyhow!("there are no rows")) };
+    let Some(first) = batches.next()? else { return Err(anyhow!("the input contains no rows")) };
     let first = compute(first)?;
     let results = results(&first)?;
     let (results, out) = (&results, &mut sink);
@@ -65,7 +65,7 @@ pub(crate) fn summarize(
     results: impl FnOnce(&results::Batch) -> Result<Values>,
     mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
-    let Some(first) = batches.next()? else { return Err(anyhow!("there are no rows")) };
+    let Some(first) = batches.next()? else { return Err(anyhow!("the input contains no rows")) };
     let first = compute(first)?;
     let results = results(&first)?;
     let mut summary = Summary::new(&results);

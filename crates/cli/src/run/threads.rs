@@ -35,8 +35,8 @@ pub(crate) fn check_environment() -> Result<()> {
 pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads.threads)).build();
     pool.with_context(|| match threads.threads {
-        0 => "cannot start a thread for every core; use fewer with --threads".to_owned(),
-        count => format!("cannot start {count} threads; use fewer"),
+        0 => "cannot start a thread for every core; set a smaller number with --threads".to_owned(),
+        count => format!("cannot start {count} threads; use fewer threads"),
     })
 }
 

@@ -115,10 +115,10 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
     assert!(results["background"].as_str().unwrap().contains("counted"));
     let message = refused(&explain(&few, &["--background", "mean", "--game", "path-dependent"]));
-    assert!(message.contains("counts rows"), "{message}");
+    assert!(message.contains("counts background rows"), "{message}");
 
     let (note, _) = run_with_notes(&explain(&few, &["--background", "mean"]));
-    assert!(note.contains("no row has the mean of \"flag\", \"number\""), "{note}");
+    assert!(note.contains("the mean of \"flag\", \"number\" is not a possible value"), "{note}");
 }
 
 #[test]

@@ -136,9 +136,9 @@ fn a_single_margin_is_that_of_the_second_label() {
         assert_eq!(predictions(&of(&[&format!("--class={}", labels[1])])), predictions(&of(&[])));
         let says =
             refusal(&arguments(folder.path(), &model, "explain", &[&format!("--class={}", labels[0])]));
-        assert!(says.contains(&format!("is that of class {0}; use --class {0}", labels[1])), "{says}");
+        assert!(says.contains(&format!("is for class {0}; use --class {0}", labels[1])), "{says}");
     }
     let nameless = model(1, None);
     let says = refusal(&arguments(folder.path(), &nameless, "explain", &["--class", "0"]));
-    assert!(says.contains("that of class 1"), "{says}");
+    assert!(says.contains("for class 1"), "{says}");
 }

@@ -221,7 +221,7 @@ fn results_in_another_order_are_refused_with_what_to_do() {
     let rows = &whole["explanations"];
     let turned = folder.path().join("turned.json");
     fs::write(&turned, format!("{{\"explanations\":{rows},\"features\":{}}}", whole["features"])).unwrap();
-    assert!(refused(&plot("bar", &turned, &[]), 1).contains("keep them in the order"));
+    assert!(refused(&plot("bar", &turned, &[]), 1).contains("keep the order"));
 }
 
 #[test]

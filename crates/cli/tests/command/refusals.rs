@@ -86,7 +86,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
         (&["shapley values cannot be combined with groups"], &["--groups", "age,sex"]),
         (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
         (
-            &["player 0 is in both group 0 and group 1"],
+            &["player 0 is in two groups: 0 and 1"],
             &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
         ),
         (&["unknown feature \"weight\" in --groups"], &["--value", "two-step", "--groups", "age,weight"]),
@@ -228,9 +228,12 @@ fn rows_that_are_missing_empty_or_have_no_row_are_refused() {
 #[test]
 fn rows_with_the_wrong_columns_are_refused() {
     let bench = Bench::new();
-    bench.refuses_rows(&["2 columns lack 1 of the 2 features of the model: \"b\""], "a,c\n1,2\n");
     bench.refuses_rows(
-        &["1 column besides the target \"target\" lacks 1 of the 2 features of the model: \"b\""],
+        &["1 of the 2 features of the model is missing from the 2 columns: \"b\""],
+        "a,c\n1,2\n",
+    );
+    bench.refuses_rows(
+        &["1 of the 2 features of the model is missing from the 1 column besides the target", "\"b\""],
         "a,target\n1,2\n",
     );
     bench.refuses_rows(&["duplicate column name \"a\" (columns 0 and 1)"], "a,a\n1,2\n");
@@ -300,7 +303,7 @@ fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     bench.refuses_options(1, &["background", "no rows"], &["--background", &empty]);
     bench.refuses_options(
         1,
-        &["background", "4 columns", "lack 10 of the 10 features of the rows file"],
+        &["background", "4 columns", "10 of the 10 features of the rows file are missing"],
         &["--background", &fixture("iris.csv")],
     );
     bench.refuses_options(1, &["background", "No such file"], &["--background", "none.csv"]);
@@ -372,7 +375,7 @@ fn values_that_are_none_are_refused_with_what_is_wanted() {
         ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
         ("beta=1", &["unknown value", "beta=A,B"]),
         ("by-size=0.5,-0.5,1.5", &["non-negative", "size 1 is -0.5"]),
-        ("size-law=0.5,0.4", &["summing to one", "sum to 0.9"]),
+        ("size-law=0.5,0.4", &["sum to one", "sum to 0.9"]),
         ("size-law=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
         ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),
     ] {

@@ -337,7 +337,8 @@ fn a_linear_model_refuses_infinite_values_by_row_and_feature() {
     let rows = bench.file("rows.csv", "a,b\ninf,1\n-inf,2\n1,-inf\n");
     let finite = bench.file("finite.csv", "a,b\ninf,1\n-inf,2\n");
     let arguments = |command, rows| [command, "--model", &model, "--rows", rows].map(str::to_owned);
-    let says = "row 2 has the value -inf in \"b\", and a linear model computes with it; pass a finite number";
+    let says =
+        "row 2 has the value -inf in \"b\", but linear models require finite values; pass a finite number";
     let explain = ["explain", "--model", &model, "--rows", &rows];
     bench.refuses(1, &[says], &[&explain[..], &["--background", &finite]].concat());
     bench.refuses(1, &[says], &["predict", "--model", &model, "--rows", &rows]);

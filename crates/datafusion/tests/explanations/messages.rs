@@ -23,8 +23,8 @@ fn batches_that_do_not_fit_are_refused() {
     };
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("bmi", "BMI"))),
-        "the batches: 10 columns lack 1 of the 10 features of the model: \"bmi\"; rename the column \
-         \"BMI\" if it is the feature \"bmi\""
+        "the batches: 1 of the 10 features of the model is missing from the 10 columns: \"bmi\"; rename the \
+         column \"BMI\" if it is the feature \"bmi\""
     );
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("id", "row"))),
@@ -42,7 +42,7 @@ fn batches_that_do_not_fit_are_refused() {
     let base = renamed(&|name| name.replace("id", "base"));
     assert_eq!(
         says(&trees().feature_names(FEATURES).keep(["base"]).build().unwrap(), &base),
-        "the results would contain two columns \"base\"; rename the kept one, or use Layout::Lists"
+        "the results would contain two columns \"base\"; rename the kept column, or use Layout::Lists"
     );
 }
 

@@ -29,7 +29,7 @@ pub enum GradientError {
     },
     /// The bound on the norm is smaller than the norm of every attribution with the required sum.
     #[error(
-        "the bound ‖φ‖ ≤ {actual} cannot be met: the minimum norm for output {output}, of equal shares, is \
+        "the bound ‖φ‖ ≤ {actual} cannot be met: the minimum norm for output {output} (equal shares) is \
          {min}; increase or remove the bound"
     )]
     NormBound {
@@ -43,7 +43,7 @@ pub enum GradientError {
     /// The iterates diverged because the steps are too long.
     #[error(
         "the stochastic gradient diverged at step {step}: its distance {norm} from the start exceeds that of \
-         any Shapley value; use shorter or delayed steps, or a bound on the norm"
+         any Shapley value; use smaller step sizes, a longer delay, or a bound on the norm"
     )]
     Diverged {
         /// The step at which the divergence was detected.

@@ -8,8 +8,8 @@ use apportion_values::SolutionConcept;
 pub enum GraphError {
     /// The neighbourhoods have more coalitions than the limit.
     #[error(
-        "{value} requires more coalitions in total than the limit of {limit}; the neighbourhood of player \
-         {player} ({size} players) has at least {coalitions} of them; use a smaller order, fewer players \
+        "{value} requires more coalitions in total than the limit of {limit}: the neighbourhood of player \
+         {player} ({size} players) alone has at least {coalitions}; use a smaller order, fewer players \
          (patches, words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {
@@ -30,9 +30,9 @@ pub enum GraphError {
     /// The neighbourhoods together have more coalitions than the limit.
     #[error(
         "neighbourhoods of order {order} have at least {} coalitions in total, more than the limit of \
-         {limit}; the largest, that of player {player}, has {nodes} players and 2^{nodes} coalitions; use a \
-         smaller order, fewer players (patches, words, groups), C-Shapley (connected coalitions only), local \
-         sampling, or a higher limit",
+         {limit}: the largest neighbourhood, of player {player}, has {nodes} players and 2^{nodes} \
+         coalitions; use a smaller order, fewer players (patches, words, groups), C-Shapley (connected \
+         coalitions only), local sampling, or a higher limit",
         in_figures(*coalitions)
     )]
     LocalCoalitions {
@@ -63,8 +63,9 @@ pub enum GraphError {
     /// The order of the regression is zero, or the graph has more connected coalitions of this order than the
     /// limit.
     #[error(
-        "invalid order {order} of the regression: must be at least 1 and have at most {limit} connected \
-         coalitions; use a smaller order, fewer players (patches, words, groups), or a higher limit"
+        "invalid order {order} of the regression: must be at least 1, and small enough for at most {limit} \
+         connected coalitions; use a smaller order, fewer players (patches, words, groups), or a higher \
+         limit"
     )]
     ConnectedSets {
         /// The given order.

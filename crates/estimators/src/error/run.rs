@@ -37,8 +37,8 @@ pub enum RunError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "the checkpoint belongs to a run with a different {what}: it has {stored}, this run has {expected}; \
-         resume with the original {what}, or restart"
+        "the checkpoint belongs to a run with a different {what}: it has {stored}, but this run has \
+         {expected}; resume with the original {what}, or restart"
     )]
     OtherCheckpoint {
         /// The property that differs.

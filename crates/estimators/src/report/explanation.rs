@@ -49,7 +49,11 @@ impl Explanation {
     ///
     /// If the attributions have several rows, or are interactions.
     pub fn exact(method: &str, value: SolutionConcept, found: Attributions, costs: (usize, usize)) -> Self {
-        assert!(found.rows() <= 1 && !found.are_of_pairs(), "players of one row, not {:?}", found.axes());
+        assert!(
+            found.rows() <= 1 && !found.are_of_pairs(),
+            "expected values for the players of one row, got the axes {:?}",
+            found.axes()
+        );
         let zeros = vec![0.0; found.values.len()];
         let ends = (found.base, found.predictions);
         let mut explanation = Self::estimate(method, value, found.values, ends, costs);
@@ -109,7 +113,11 @@ impl Explanation {
     ///
     /// If `output` is not less than [`outputs`](Self::outputs).
     pub fn output(&self, output: usize) -> Vec<f64> {
-        assert!(output < self.outputs(), "output {output} of {}", self.outputs());
+        assert!(
+            output < self.outputs(),
+            "output {output} is out of range: there are {} outputs",
+            self.outputs()
+        );
         self.values.iter().skip(output).step_by(self.outputs()).copied().collect()
     }
 

@@ -441,12 +441,12 @@ fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
         }
         Guarantee::EmpiricalBernstein => "by an inequality that holds for any number of draws",
         Guarantee::NothingVaried => {
-            "as far as was observed: nothing varied in the sample, among single players or among coalitions \
-             without one player, but variation elsewhere cannot be ruled out"
+            "as far as the sample shows: nothing varied in it, nor among single players or coalitions \
+             without one player, but variation in other coalitions cannot be ruled out"
         }
         Guarantee::Asymptotic if until.range.is_some() => {
-            "by standard errors, which are asymptotically valid; the range is ignored, as this method has no \
-             bound that uses it"
+            "by standard errors, which are asymptotically valid; the range is ignored, because this method \
+             has no bound that uses it"
         }
         Guarantee::Asymptotic => "by standard errors, which are asymptotically valid",
     };

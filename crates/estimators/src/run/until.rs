@@ -111,7 +111,7 @@ impl Until {
             return refused(
                 "range",
                 range,
-                "positive and finite, the largest value of the game minus the smallest",
+                "positive and finite (the largest value of the game minus the smallest)",
             );
         }
         if self.interim_checks == 0 {

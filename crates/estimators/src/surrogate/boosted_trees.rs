@@ -261,7 +261,7 @@ impl BoostedTrees {
         for nodes in &self.trees {
             Cancellation::check();
             let players = players(nodes);
-            debug_assert!(players.len() <= 64, "a tree of {} players", players.len());
+            debug_assert!(players.len() <= 64, "a tree supports at most 64 players, got {}", players.len());
             for (mask, coefficient) in expand(nodes, 0, &players) {
                 let members = (0..players.len()).filter(|at| mask >> at & 1 == 1);
                 let product = Product::from_players(members.map(|at| usize::from(players[at])));

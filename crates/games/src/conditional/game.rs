@@ -248,7 +248,7 @@ impl<M: Model + ?Sized, L: ConditionalDistribution + ?Sized> Game for Conditiona
                 out,
             ),
             Sampling::Weighted | Sampling::Exact => {
-                assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+                assert_eq!(scenarios.len(), batch.len(), "expected one scenario per coalition");
                 self.values(batch, out)
             }
         }

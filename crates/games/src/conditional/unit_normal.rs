@@ -362,8 +362,8 @@ pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Re
             distribution,
             actual: total.round() as usize,
             min: columns + 1,
-            hint: "use more rows or explain fewer features, because with n rows or fewer the covariance of n \
-                   features is singular (in the library, a normal distribution can be built from a known \
+            hint: "use more rows or explain fewer features, because n rows or fewer cannot determine the \
+                   covariance of n features (the library can also build a normal distribution from a known \
                    covariance)",
         });
     }

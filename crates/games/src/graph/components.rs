@@ -14,7 +14,11 @@ impl Graph {
     ///
     /// If the coalition has a different number of players than the graph has nodes.
     pub fn components(&self, coalition: CoalitionView<'_>) -> Vec<Coalition> {
-        assert_eq!(coalition.players(), self.nodes(), "the coalition needs one player per node");
+        assert_eq!(
+            coalition.players(),
+            self.nodes(),
+            "the coalition must have one player per node of the graph"
+        );
         let mut left = coalition.to_coalition();
         let mut components = Vec::new();
         let mut reached = Vec::new();
@@ -55,7 +59,11 @@ impl Graph {
     ///
     /// Same as [`components`](Self::components).
     pub fn boundary(&self, coalition: CoalitionView<'_>) -> Coalition {
-        assert_eq!(coalition.players(), self.nodes(), "the coalition needs one player per node");
+        assert_eq!(
+            coalition.players(),
+            self.nodes(),
+            "the coalition must have one player per node of the graph"
+        );
         let outside = coalition.members().flat_map(|member| self.neighbours(member).iter().copied());
         Coalition::from_members(self.nodes(), outside.filter(|&node| !coalition.contains(node)))
     }

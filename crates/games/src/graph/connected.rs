@@ -54,7 +54,11 @@ impl Graph {
         largest: usize,
         visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "the coalition needs one player per node");
+        assert_eq!(
+            within.players(),
+            self.nodes(),
+            "the coalition must have one player per node of the graph"
+        );
         assert!(within.contains(root), "node {root} is not a member of `within`");
         Walk::new(self, within, 0).run(root, largest, visit)
     }
@@ -74,7 +78,11 @@ impl Graph {
         largest: usize,
         mut visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "the coalition needs one player per node");
+        assert_eq!(
+            within.players(),
+            self.nodes(),
+            "the coalition must have one player per node of the graph"
+        );
         let mut walk = Walk::new(self, within, 0);
         for first in within.members() {
             walk.first = first;

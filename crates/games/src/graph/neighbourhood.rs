@@ -13,7 +13,7 @@ impl Graph {
     ///
     /// If the node does not exist.
     pub fn neighbourhood(&self, node: usize, order: usize) -> Vec<usize> {
-        assert!(node < self.nodes(), "node {node} of {}", self.nodes());
+        assert!(node < self.nodes(), "node {node} is out of range: the graph has {} nodes", self.nodes());
         match self.shape() {
             GraphShape::Line => {
                 (node.saturating_sub(order)..=node.saturating_add(order).min(self.nodes() - 1)).collect()

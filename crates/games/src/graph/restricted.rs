@@ -118,7 +118,7 @@ impl<G: Game> Game for GraphRestrictedGame<G> {
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
+        assert_eq!(scenarios.len(), batch.len(), "expected one scenario per coalition");
         let ask = |parts: &Coalitions, owners: &[usize], values: &mut [f64]| {
             let scenarios: Vec<usize> = owners.iter().map(|&owner| scenarios[owner]).collect();
             self.game.values_in_scenarios(parts, &scenarios, values)

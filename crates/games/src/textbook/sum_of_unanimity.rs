@@ -106,7 +106,7 @@ impl SumOfUnanimity {
     pub fn random(players: usize, terms: usize, largest: usize, seed: u64) -> Self {
         assert!(
             players > 0 && largest > 0,
-            "expected at least 1 player and terms of at least 1, got {players} and {largest}"
+            "expected at least 1 player and at least 1 member per term, got {players} and {largest}"
         );
         let mut rng = stream(seed, Purpose::Experiment, 0);
         // Scaling a word to a range is practically uniform for such small ranges, and does not depend on the

@@ -186,7 +186,7 @@ impl Ensemble {
         }
         if parts.output >= self.base_margins.len() {
             return Err(format!(
-                "output {} out of range ({} outputs)",
+                "output {} is out of range ({} outputs)",
                 parts.output,
                 self.base_margins.len()
             ));
@@ -275,7 +275,9 @@ impl Ensemble {
             let scaled = coefficient * parts.scale;
             let finite = scaled.is_finite().then_some(scaled);
             finite.ok_or_else(|| {
-                format!("leaf {node} has a linear model with the number {scaled}, expected finite numbers")
+                format!(
+                    "the linear model of leaf {node} contains the number {scaled}, expected finite numbers"
+                )
             })
         };
         let mut terms = Vec::with_capacity(model.terms.len());
@@ -283,12 +285,12 @@ impl Ensemble {
         for &(feature, coefficient) in &model.terms {
             if feature as usize >= self.features {
                 return Err(format!(
-                    "leaf {node} has a linear model of feature {feature}, but there are {} features",
+                    "the linear model of leaf {node} uses feature {feature}, but there are {} features",
                     self.features
                 ));
             }
             if !known.insert(feature) {
-                return Err(format!("leaf {node} has a linear model that contains feature {feature} twice"));
+                return Err(format!("the linear model of leaf {node} contains feature {feature} twice"));
             }
             terms.push((feature, scaled(coefficient)?));
         }

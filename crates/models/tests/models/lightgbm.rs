@@ -190,7 +190,7 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
         (
             "leaf_features=",
             &other,
-            "tree 1: leaf 7 has a linear model of feature 99, but there are 10 features",
+            "tree 1: the linear model of leaf 7 uses feature 99, but there are 10 features",
         ),
     ] {
         let error = refusal(with_line(&linear, tree, start, line).as_bytes());

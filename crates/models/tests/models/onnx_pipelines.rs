@@ -130,7 +130,7 @@ fn missing_values_that_the_graph_stops_at_are_refused() {
 fn what_is_not_a_sum_of_trees_is_refused_with_the_operator_and_another_way() {
     for (name, operator, reason) in [
         ("normalizer", "Normalizer", ""),
-        ("polynomial", "ReduceProd", "does not act on one column"),
+        ("polynomial", "ReduceProd", "neither transforms a single column"),
         ("median", "GatherElements", ""),
         ("mean_of_logistic", "Mul", "not a sum of trees"),
         ("marker", "Imputer", "NaN"),

@@ -81,7 +81,7 @@ fn features_that_may_not_be_missing_are_listed() {
     let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, NAN], 2)).unwrap_err().to_string();
     assert!(error.contains("row 1 has a missing value in column 1"), "{error}");
     for wrong in [json!([2]), json!([-1])] {
-        assert_refused(&sample(), "/refuses_missing", &wrong, "out of range (2 features)");
+        assert_refused(&sample(), "/refuses_missing", &wrong, "is out of range (2 features)");
     }
 }
 
@@ -174,7 +174,7 @@ fn categories_have_their_words_and_codes() {
     document["categories"][0]["unknown"] = json!("refused");
     assert_eq!(read(&document).unwrap().categories(1).unwrap().unknown(), UnknownCategory::Refused);
     let cases = [
-        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2 out of range (2 features)"),
+        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2 is out of range (2 features)"),
         ("/categories/0/feature", json!(0), "feature 0 has two lists"),
         ("/categories/0/unknown", json!("ignored"), "expected \"missing\", \"refused\""),
         ("/categories/0/values", json!(["a", "b", "a"]), "duplicate category \"a\""),
@@ -258,7 +258,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/trees/0/threshold/0", json!("NaN"), "expected a list of numbers, got other values"),
         ("/trees/0/value/2", json!(null), "trees[0].value"),
         ("/trees/0/default_left", json!([2, 0, 0]), "trees[0].default_left"),
-        ("/trees/1/output", json!(2), "tree 1: output 2 out of range (2 outputs)"),
+        ("/trees/1/output", json!(2), "tree 1: output 2 is out of range (2 outputs)"),
         ("/trees/1/rules/0/node", json!(2), "tree 1: node 2 has a rule, but is not a split"),
         ("/trees/1/rules/0/node", json!(9), "tree 1: node 9 has a rule, but is not a split"),
         ("/trees/1/rules/0/node", json!(4), "tree 1: node 4 has two rules"),
@@ -274,7 +274,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         ("/trees/1/rules/2/zero_is_missing", json!(false), "omit the rule"),
         ("/trees/1/rules/2/zero", json!(1), "unknown field \"zero\""),
         ("/trees/1/linear/0/node", json!(6), "tree 1: node 6 has a linear model, but is not a leaf"),
-        ("/trees/1/linear/0/features", json!([1, 2]), "tree 1: leaf 7 has a linear model of feature 2"),
+        ("/trees/1/linear/0/features", json!([1, 2]), "tree 1: the linear model of leaf 7 uses feature 2"),
         ("/trees/1/linear/0/features", json!([1, 1]), "contains feature 1 twice"),
         ("/trees/1/linear/0/features", json!([1]), "coefficients: expected 1 elements, got 2"),
         ("/trees/2/left", json!([]), "trees[2]"),

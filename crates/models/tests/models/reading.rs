@@ -221,7 +221,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (tree("categories/0"), json!(16777216), "invalid category"),
         (tree("split_type/1"), json!(1), "without categories"),
         // The model around the trees.
-        (model("tree_info/0"), json!(2), "output 2 out of range (2 outputs)"),
+        (model("tree_info/0"), json!(2), "output 2 is out of range (2 outputs)"),
         (model("tree_info/0"), json!(-1), "output -1"),
         (model("tree_info"), json!([0]), "expected 4 elements, got 1"),
         (model("trees"), json!([]), "expected 0 (the number of trees)"),
@@ -557,7 +557,7 @@ fn linear_models_refuse_infinite_values_of_their_features_alone() {
             "{width}: {error}"
         );
         let error = error.to_string();
-        assert!(error.starts_with("row 1 ") && error.contains("a linear model computes with it"), "{error}");
+        assert!(error.starts_with("row 1 ") && error.contains("but linear models "), "{error}");
     }
 }
 

@@ -422,6 +422,6 @@ fn a_packed_network_is_unpacked_and_a_cut_or_bloated_one_refused() {
     let message = |bytes: &[u8]| NetworkOptions::new().from_bytes(bytes).unwrap_err().to_string();
     assert!(message(&stream[..stream.len() / 2]).starts_with("cannot decompress the network"));
     assert!(
-        message(&packed(&vec![0; (1 << 28) + 1])).contains("it decompresses to more than 268435456 bytes")
+        message(&packed(&vec![0; (1 << 28) + 1])).contains("the file expands to more than 268435456 bytes")
     );
 }

@@ -174,7 +174,7 @@ impl Kind {
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {
-            let known = format!("there are {outputs} outputs, counted from 0");
+            let known = format!("there are {outputs} outputs, numbered from 0");
             return Err(PlotError::UnknownOutput { name: options.output.to_string(), known });
         }
         if let Some(player) = [options.player, options.partner]
@@ -182,7 +182,7 @@ impl Kind {
             .flatten()
             .find(|&player| player >= explained.players())
         {
-            let known = format!("there are {} features, counted from 0", explained.players());
+            let known = format!("there are {} features, numbered from 0", explained.players());
             return Err(PlotError::UnknownPlayer { name: player.to_string(), known });
         }
         if explained.players() == 0 || explained.rows() == 0 {

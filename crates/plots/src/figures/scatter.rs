@@ -36,7 +36,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     };
     let Some(feature) = explained.only_feature(player) else {
         let why = "the results contain no inputs of single features; explain features rather than groups, \
-                   and keep the inputs";
+                   and keep the inputs in the results";
         return Err(PlotError::Nothing { kind: "scatter", why });
     };
     let partner = match options.partner {

@@ -167,11 +167,12 @@ impl<'e> Report<'e> {
     fn check_pairs(&self) -> Result<(), PlotError> {
         let Some(pairs) = self.given.pairs else { return Ok(()) };
         let why = if pairs.heading.interactions.is_none() {
-            "the results passed as interactions contain none; use results of `explain --interactions`"
+            "the results passed as interactions contain no interactions; use results of `explain \
+             --interactions`"
         } else if pairs.heading.players != self.given.explained.heading.players
             || pairs.heading.outputs != self.given.explained.heading.outputs
         {
-            "the interactions have other features or outputs than the values; explain both with the same \
+            "the interactions and the values have different features or outputs; explain both with the same \
              model"
         } else {
             return Ok(());

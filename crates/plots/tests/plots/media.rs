@@ -29,7 +29,7 @@ fn what_does_not_belong_to_the_players_is_refused() {
         (text(&[(0, 3), (1, 3)]), "overlap"),
         (image(2, 2, &[0, 1, 0], 0), "one segment for each of 2 × 2 pixels, got 3"),
         (image(2, 1, &[0, 1], 1), "one colour for each of 2 × 1 pixels, got 1"),
-        (image(2, 1, &[0, 2], 0), "player 2, but the 2 players are numbered from 0"),
+        (image(2, 1, &[0, 2], 0), "player 2; there are 2 players, numbered from 0"),
         (image(0, 5, &[], 0), "invalid size of 0 × 5 pixels"),
         (image(usize::MAX, usize::MAX, &[], 0), "invalid size of"),
     ] {

@@ -113,7 +113,7 @@ class BatchExplainer:
         if isinstance(model, Explainer):
             if background is not None or options.given():
                 raise UsageError("background and options cannot be combined with an Explainer, "
-                                 "which has its own; remove them")
+                                 "which contains its own; remove them, or pass the model")
             explainer = model
         else:
             explainer = Explainer(model, background, **options.by_name())
@@ -121,12 +121,12 @@ class BatchExplainer:
             raise UsageError('model_output="log_loss" is not supported for batches, which have no y; '
                              'explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
-            raise UsageError("explaining batches requires a background, which is the same for all of them")
+            raise UsageError("explaining batches requires a background, which all batches share")
         if not isinstance(interactions, bool):
             interactions = _checks.choice("form of interactions", interactions, ("index",)) == "index"
         if interactions and explainer._asked["until"] is not None:
             raise UsageError("until cannot be combined with interactions; "
-                             "remove it and check their standard errors")
+                             "remove until, and check the standard errors of the interactions")
         # Do not change an explainer that was passed.
         explainer = copy.copy(explainer)
         if explainer.ensemble is not None and explainer._asked["rows"] is None:
@@ -549,12 +549,12 @@ def record_batches(batches: Any) -> Iterator[Any]:
     kind = f"{type(batches).__module__}.{type(batches).__qualname__}"
     if not hasattr(type(batches), "__iter__") or isinstance(batches, (str, bytes, dict, np.ndarray)):
         raise DataError(f"invalid batches of type {kind}; "
-                        "expected an iterator of pyarrow.RecordBatch, a reader or a table")
+                        "expected an iterator of pyarrow.RecordBatch objects, a reader or a table")
     try:
         batches = iter(batches)
     except Exception as error:  # iter() may raise any exception
         raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of "
-                        "pyarrow.RecordBatch, a reader or a table") from error
+                        "pyarrow.RecordBatch objects, a reader or a table") from error
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
             try:

@@ -203,13 +203,13 @@ class Explainer:
                 raise UsageError(f'model_output="{model_output}" requires a tree ensemble or a linear model; '
                                  'explain a function that returns it')
             if kernel is not None or precision is not None or self._asked["rows"] is not None:
-                raise UsageError("kernel, precision and rows require a model that is read as trees")
+                raise UsageError("kernel, precision and rows require a model that can be read as trees")
             if rounds is not None:
-                raise UsageError("rounds requires a model that is read as trees"
+                raise UsageError("rounds requires a model that can be read as trees"
                                  + ("" if reason is None else f": {reason}"))
             self.function = Function(model, method_of_model)
             if reason is not None:
-                self._reasons.append(f"explained as a function, not exactly: {reason}")
+                self._reasons.append(f"the model is explained as a function, not exactly: {reason}")
             self._wanted = Wanted(self._names)
             if background is not None:
                 self._own_background(background)
@@ -315,7 +315,7 @@ class Explainer:
                 interrupted: Any = stopped
                 interrupted.explanation = self._explanation(told, rows, core)
                 stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were finished; "
-                                 "they are in the attribute explanation")
+                                 "their values are in the attribute explanation of this exception")
             raise stopped
         explanation = self._explanation(told, rows, core)
         for warning in told.get("warnings", ()):

@@ -244,8 +244,8 @@ class Explanation:
                 or not all(isinstance(feature, (int, np.integer))
                            and 0 <= feature < max(1, len(self._inputs())) and isinstance(words, (list, tuple))
                            for feature, words in self.categories.items())):
-            raise DataError("invalid categories; expected a dictionary from the number of a feature to the "
-                            "list of its categories")
+            raise DataError("invalid categories; expected a dictionary that maps feature indices to lists "
+                            "of categories")
         if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
             raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
         for name in ("value", "game", "method", "same_as", "accuracy"):
@@ -587,8 +587,8 @@ class Explanation:
 
         whole = widened(values, wanted)
         if self.interactions and whole.shape[1] != whole.shape[2]:
-            raise UsageError(f"interactions of {whole.shape[1]} with {whole.shape[2]} features; expected the "
-                             "same features in both axes, e.g. [:, names, names]")
+            raise UsageError(f"the interactions have {whole.shape[1]} × {whole.shape[2]} features; expected "
+                             "the same features on both axes, e.g. [:, names, names]")
         return (whole, widened(self.base_values, (_ROW, _OUTPUT)), widened(self.predictions, (_ROW, _OUTPUT)),
                 widened(self.std_errors, wanted))
 
@@ -638,11 +638,12 @@ class Explanation:
         one = self
         if _ROW in one._axes:
             if row is None and len(one) != 1:
-                raise UsageError(f"shapiq requires a single row, found {len(one)}; pass row")
+                raise UsageError(f"shapiq requires a single row, found {len(one)}; select one with row")
             one = one[0 if row is None else row]
         if _OUTPUT in one._axes:
             if output is None:
-                raise UsageError(f"shapiq requires a single output, found {one.shape[-1]}; pass output")
+                raise UsageError(f"shapiq requires a single output, found {one.shape[-1]}; "
+                                 "select one with output")
             one = one[..., output]
         count = one.shape[0]
         lookup: dict[tuple[int, ...], int] = {(): 0}

@@ -64,7 +64,7 @@ class Function:
                 first = self._first_answer(rows)
             except Error:
                 raise error from error.__cause__
-            self._note(f"{self.name} is called with NumPy arrays, because it fails for tables of {library}")
+            self._note(f"{self.name} is called with NumPy arrays, because it fails with {library} tables")
         again = self._answer(rows.copy())
         if (first.shape != again.shape
                 or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):
@@ -132,9 +132,9 @@ class Function:
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
         shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, "
                           f"{_shown(passed[row])} as passed on" for row in rows[:3])
-        raise ModelError(f"{self.name} returns different predictions if apportion passes {what} on "
-                         f"({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background with "
-                         "the same types as in training, "
+        raise ModelError(f"{self.name} returns different predictions for {what} as apportion passes it "
+                         f"on ({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background "
+                         "with the same types as in training, "
                          "or check=False to explain the rows as passed on")
 
     def __call__(self, rows: Numbers) -> Numbers:

@@ -72,8 +72,7 @@ def _owned_member(member: Any, depth: int) -> Any:
     if isinstance(member, str):
         return str(member)
     if depth > _MAX_DEPTH:
-        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; "
-                         f"expected at most {_MAX_DEPTH} levels")
+        raise UsageError(f"groups are nested more than {_MAX_DEPTH} levels deep")
     if not isinstance(member, (bool, np.bool_)):
         try:
             return operator.index(member)
@@ -116,8 +115,8 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
                 raise UsageError(f'invalid number of groups "{what}"; '
                                  'use auto=K (e.g. auto=3), auto, or auto=tree')
             if data is None:
-                raise UsageError(f"groups={given!r} requires data in which groups are found; "
-                                 "pass lists of players")
+                raise UsageError(f"groups={given!r} requires data to find groups in; "
+                                 "pass lists of players instead")
             count = _checks.whole("number of groups", int(what), 1) if what.isdigit() else None
             return _core.find_groups(data(), pool(threads), count, what == "tree", None, None)
         if "(" in given:
@@ -129,7 +128,7 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
 
 def _mapped(members: list[Any], of: Callable[[Any], Any], depth: int) -> list[Any]:
     if depth > _MAX_DEPTH:
-        raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} deep")
+        raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} levels deep")
     return [_mapped(member, of, depth + 1) if isinstance(member, list) else of(member) for member in members]
 
 

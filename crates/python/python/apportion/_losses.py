@@ -25,7 +25,7 @@ def losses(explainer: Explainer, rows: Table, y: Any, threads: int | None) -> Ex
     Rows with the same target share a model. Class labels are those of the training.
     """
     if y is None:
-        raise UsageError('model_output="log_loss" requires y: the class, or the target, of each row')
+        raise UsageError('model_output="log_loss" requires y, the class or the target of each row')
     if explainer._background is None:
         raise UsageError('model_output="log_loss" requires a background')
     ensemble, count = explainer._trees, len(rows.values)

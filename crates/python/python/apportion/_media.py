@@ -140,7 +140,7 @@ def _explained_text(model: Model, text: str, split: _Split, absent: str, groups:
     else:
         spans = _ranges(split, text) if callable(split) else _matches(split, text)
     if not spans:
-        raise DataError("the text has no players; pass a text with words, or split")
+        raise DataError("the text has no players; pass a text with words, or a different split")
     if (any(not 0 <= start < end <= len(text) for start, end in spans)
             or any(after[0] < before[1] for before, after in zip(spans, spans[1:]))):
         raise UsageError("invalid ranges of split; expected non-empty ranges within the text, in increasing "
@@ -260,8 +260,8 @@ def _matches(split: str, text: str) -> _Spans:
     try:
         return [match.span() for match in re.finditer(split, text) if match[0]]
     except (re.error, TypeError, RecursionError) as error:
-        raise UsageError(f"invalid split {_checks.shown(split)}; expected a regular expression of strings, "
-                         f"or a function from the text to ranges: {error}") from error
+        raise UsageError(f"invalid split {_checks.shown(split)} ({error}); expected a regular expression for "
+                         "strings, or a function that returns ranges of the text") from error
 
 
 def _words(text: str) -> _Spans:
@@ -341,7 +341,7 @@ def _labels(segments: Any, shape: tuple[int, ...]) -> tuple[Places, list[str]]:
         return labels.astype(np.intp), [f"{row},{column}" for row in range(rows) for column in range(columns)]
     given = _checks.array("segments", segments, "an array of shape (height, width) of integers")
     if given.shape != shape:
-        raise UsageError(f"segments has shape {given.shape}, expected ({height}, {width}) as the image")
+        raise UsageError(f"segments has shape {given.shape}, expected ({height}, {width}) like the image")
     if given.dtype.kind not in "iub":
         raise UsageError(f"segments is an array of {given.dtype}; expected integers")
     known, labels = np.unique(given, return_inverse=True)
@@ -359,7 +359,7 @@ def _reference(reference: Any, image: AnyArray) -> AnyArray:
         raise UsageError(f'invalid reference {_checks.shown(reference)}; '
                          'expected "mean", a number, or an image')
     if given.ndim and given.shape != image.shape:
-        raise UsageError(f"reference has shape {given.shape}, expected {image.shape} as the image")
+        raise UsageError(f"reference has shape {given.shape}, expected {image.shape} like the image")
     with np.errstate(invalid="ignore"):
         stored = given.astype(image.dtype)
     if image.dtype.kind in "iub" and not np.array_equal(stored, given):

@@ -260,8 +260,8 @@ def _best_of_a_file(rounds: _UsedRounds) -> _Note | None:
     start, end, count, best = rounds
     if (start, end) == (0, count):
         return None
-    return (f"{_used(rounds)}, up to the best one (best_iteration), "
-            "because a file does not store which ones predict uses; rounds=\"all\" uses all", True)
+    return (f"using {_used(rounds)}, up to the best one (best_iteration), because the file does not store "
+            "which ones predict uses; pass rounds=\"all\" to use all", True)
 
 
 def _of_xgboost(model: Model) -> _Reading | None:
@@ -279,11 +279,11 @@ def _of_xgboost(model: Model) -> _Reading | None:
     def note(used: _UsedRounds) -> _Note | None:
         start, end, count, best = used
         if end < count:
-            return (f"{_used(used)}, up to the best one (best_iteration), as {type(model).__name__}.predict "
-                    "uses them; rounds=\"all\" uses all", True)
+            return (f"using {_used(used)}, up to the best one (best_iteration), as "
+                    f"{type(model).__name__}.predict does; pass rounds=\"all\" to use all", True)
         if best is not None and best < count:
-            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one "
-                    f"(best_iteration) is {best - 1}: rounds={best} uses those up to it", True)
+            return (f"using all {count} rounds, as {type(model).__name__}.predict does; the best one "
+                    f"(best_iteration) is {best - 1}, and rounds={best} uses only those up to it", True)
         return None
 
     return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), note=note)
@@ -322,8 +322,8 @@ def _of_lightgbm(model: Model) -> _Reading | None:
 
     def note(rounds: _UsedRounds) -> _Note | None:
         if rounds[1] < rounds[2]:
-            return (f"{_used(rounds)}, up to the best one (best_iteration), as "
-                    f"{type(model).__name__}.predict uses them; rounds=\"all\" uses all", False)
+            return (f"using {_used(rounds)}, up to the best one (best_iteration), as "
+                    f"{type(model).__name__}.predict does; pass rounds=\"all\" to use all", False)
         return None
 
     text = booster.model_to_string(num_iteration=-1)
@@ -349,8 +349,8 @@ def _of_catboost(model: Model) -> _Reading | None:
     def note(rounds: _UsedRounds) -> _Note | None:
         count = rounds[2]
         if best is not None and best + 1 < count:
-            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one "
-                    f"(best_iteration_) is {best}: rounds={best + 1} uses those up to it", False)
+            return (f"using all {count} rounds, as {type(model).__name__}.predict does; the best one "
+                    f"(best_iteration_) is {best}, and rounds={best + 1} uses only those up to it", False)
         return None
 
     return _Reading(content, classes if classes is not None and len(classes) else None, True, note=note)
@@ -543,7 +543,7 @@ def ensemble(model: Model, rounds: Rounds = None) -> Ensemble:
     if found is not None:
         return found
     problem = (reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, "
-               "catboost or scikit-learn, nor a file with one")
+               "catboost or scikit-learn, nor the path of a file that contains one")
     remedy = ("" if "apportion.Explainer" in problem
               else "; apportion.Explainer(model, X) explains any model that can be called")
     raise ModelError(f"{problem}{remedy}")

@@ -107,10 +107,10 @@ def compare_at_times(output: Output, ensemble: Ensemble, given: Rows, values: Nu
     if differs.any():
         row, time = np.argwhere(differs)[0]
         names = output.names or range(own.shape[1])
-        raise ModelError(f"the trees as read do not reproduce the model: row {row} of {what}: "
-                         f"{output.about} returns {own[row, time]:.9g} at {names[time]}, the trees as "
-                         f"read return {ours[row, time]:.9g}; "
-                         "please report this, or pass check=False to explain the trees as read")
+        raise ModelError(f"the trees read from the model do not reproduce its predictions: row {row} of "
+                         f"{what}: {output.about} returns {own[row, time]:.9g} at {names[time]}, the trees "
+                         f"return {ours[row, time]:.9g}; "
+                         "please report this, or pass check=False to explain the trees anyway")
 
 
 def _class_names(model: Model) -> list[str] | None:
@@ -152,11 +152,11 @@ def _margins(model: Model, names: list[str] | None) -> Iterator[Output]:
     if _kind(model) == "outlier_detector" or _detects_outliers(model):
         if callable(getattr(model, "decision_function", None)):
             yield _method(model, "decision_function", note='decision_function is explained, since predict '
-                          'returns labels of outliers; model_output="…" names another method')
+                          'returns outlier labels; model_output="…" selects another method')
             return
         if callable(getattr(model, "score_samples", None)):
             yield _method(model, "score_samples", note='score_samples is explained, since predict returns '
-                          'labels; model_output="…" names another method')
+                          'labels; model_output="…" selects another method')
             return
     if (callable(getattr(model, "decision_function", None))
             and (names is not None or not hasattr(model, "predict"))):
@@ -180,7 +180,7 @@ def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
     if is_clusterer and callable(getattr(model, "transform", None)):
         yield Output(model.transform, "transform: distance to each cluster", note='the distances to the '
                      'clusters (transform) are explained, since predict returns labels; '
-                     'model_output="…" names another method')
+                     'model_output="…" selects another method')
     if callable(getattr(model, "predict", None)):
         labels = getattr(model, "classes_", None)
         if labels is None and is_clusterer:
@@ -188,7 +188,7 @@ def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
         if labels is not None and not isinstance(labels, list) and np.ndim(labels) == 1:
             yield Output(_indicators(model, np.asarray(labels)), "predict: 1 for the predicted label, else 0",
                          [str(label) for label in labels], note="predict returns labels, and the model has "
-                         "no scores: each label is an output, 1 if it is predicted and 0 if not")
+                         "no scores, so each label is an output: 1 if it is predicted, 0 if not")
         else:
             yield _method(model, "predict")
 

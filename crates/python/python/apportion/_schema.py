@@ -63,8 +63,8 @@ class Schema:
                 return made, [made._numbers(values, table, at)
                               for values, table, at in zip(known, tables, places)]
         if isinstance(first, (Sparse, Tensor)):
-            raise DataError(f"{what} has columns that are not numeric; "
-                            f"the background is a numeric matrix ({first.library})")
+            raise DataError(f"{what} has columns that are not numeric, "
+                            f"but the background is a numeric matrix ({first.library})")
         made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)],
                                    made.column_name(feature, what)) for feature in range(made.width)]
         found = []

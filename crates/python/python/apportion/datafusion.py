@@ -81,7 +81,7 @@ def register(
         known = None if inner._background is None else inner._background.values.shape[1]
         count = inner._wanted.count or known
         if count is None:
-            raise UsageError("unknown number of features; pass feature_names or a background")
+            raise UsageError("the number of features is unknown; pass feature_names or a background")
         names = [f"f{feature}" for feature in range(count)]
         explainer = made(names)
         inner = explainer.explainer

@@ -174,7 +174,7 @@ class View:
         """Returns the view of some of the features, which an ensemble chose for a member."""
         if self.count == len(chosen) and all(map(int.__eq__, map(int, chosen), range(len(chosen)))):
             return self
-        features = choose("an ensemble of some features each", self.features, chosen)
+        features = choose("an ensemble whose members use some of the features", self.features, chosen)
         return View(self.table, features, (*self.steps, lambda rows: np.asarray(rows)[:, chosen]))
 
     def with_zeros_missing(self):
@@ -856,7 +856,8 @@ def of_ngboost(model, kind, view):
         link = LINKS["LogLink"]
     elif parameters == 1 and law not in ("NormalFixedVar",):
         refuse(model,
-               f"its distribution {law} is not supported: its prediction may not follow from its parameter")
+               f"its distribution {law} is not supported, because predictions may not follow from its "
+               "parameter")
     trees = []
     for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
         features = view if chosen is None else view.columns(list(chosen))
@@ -903,7 +904,7 @@ def of_xgboost(model, view):
     for place, (tree, output) in enumerate(zip(held["trees"], held["tree_info"])):
         left, numbers = np.array(tree["left_children"]), np.array(tree["split_conditions"], dtype=np.float32)
         if any(tree.get("split_type", ())) or int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
-            refuse(model, "it has splits on categories or vectors in its leaves; remove enable_categorical, "
+            refuse(model, "it splits on categories, or has vectors in its leaves; remove enable_categorical, "
                    "and encode columns before it")
         # x < t is equivalent to x <= t' for the next smaller 32-bit float t'.
         below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)
@@ -940,8 +941,8 @@ def of_lightgbm(model, view):
         for node in nodes:
             if node.get("decision_type",
                         "<=") != "<=" or node.get("missing_type") == "Zero" or "leaf_const" in node:
-                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; remove "
-                       "these options, and encode columns before it")
+                refuse(model, "it splits on categories, treats zeros as missing values, or has linear "
+                       "leaves; remove these options, and encode columns before it")
         left, right = ([numbered[id(node[side])] if split else -1 for node, split in zip(nodes, splits)]
                        for side in ("left_child", "right_child"))
         counts = [node["internal_count" if split else "leaf_count"] if len(nodes) > 1 else 1
@@ -1063,8 +1064,8 @@ class Table:
         """
         markers = {*self.words_apart.get(column, ()), *self.numbers_apart.get(column, ())}
         if not markers.issuperset(refused):
-            refuse("a pipeline", f"it rejects {refused[:3]} in {self.name(column)}, which one of its "
-                   "encoders knows; if encoders of a column differ, set handle_unknown")
+            refuse("a pipeline", f"it rejects {refused[:3]} in {self.name(column)}, but one of its encoders "
+                   "accepts them; if encoders of a column differ, set handle_unknown")
         for known in (self.categories.get(column), self.words.get(column)):
             if known is not None:
                 known[:] = [value for value in known if value not in refused]
@@ -1228,7 +1229,7 @@ class Learnt:
                         return self.learn_categories()
                 if answers[column] is None and tried[column]:
                     refuse("a pipeline", f"it rejects categories of {table.name(column)} that one of its "
-                           f"encoders knows ({view.problem}); "
+                           f"encoders accepts ({view.problem}); "
                            "if encoders of a column differ, set handle_unknown")
                 extra = [self.special[column, kind] for kind in table.texts.get(column, ())]
                 own = answers[column] if tried[column] else np.zeros((0, len(view.own[column])))

@@ -233,8 +233,8 @@ class TreeExplainer:
 
     def _explained(self, X: _Rows, y: npt.ArrayLike | None, interactions: bool) -> _Explanation:
         if self._space == "log_loss" and y is None:
-            raise _as_shap("ExplainerError", UsageError)('model_output="log_loss" requires y: '
-                                                         'the class, or the target, of each row')
+            raise _as_shap("ExplainerError", UsageError)('model_output="log_loss" requires y, '
+                                                         'the class or the target of each row')
         found = self._explainer(_in_place(X, self._explainer.ensemble), y,
                                 interactions="remainder" if interactions else False)
         self._settle(interactions)

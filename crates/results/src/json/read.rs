@@ -215,7 +215,10 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
             (Some(id), ids) if is_first => *ids = Some(vec![id]),
             (None, None) => {}
             _ => {
-                let says = format!("row {}: some rows have an ID, and others do not", row.row);
+                let says = format!(
+                    "row {}: only some of the rows have an ID; expected IDs for all rows or for none",
+                    row.row
+                );
                 return Err(ReadError::document(says));
             }
         }
@@ -314,8 +317,8 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
             match name.as_str() {
                 "explanations" if !head.contains_key("features") => {
                     return Err(A::Error::custom(
-                        "\"features\" must come before \"explanations\"; keep them in the order in which \
-                         explain writes them",
+                        "\"features\" must come before \"explanations\"; keep the order in which apportion \
+                         explain writes the members",
                     ));
                 }
                 "explanations" => {

@@ -48,7 +48,11 @@ impl Spool {
     pub(super) fn new() -> io::Result<Self> {
         let says = "cannot create a temporary file in";
         let file = tempfile::tempfile().map_err(|error| {
-            in_folder(error, says, ", which buffers the numbers until their count is known")
+            in_folder(
+                error,
+                says,
+                " (it buffers the numbers until their count is known); set TMPDIR to another directory",
+            )
         })?;
         Ok(Self { rows: 0, file: BufWriter::new(file) })
     }

@@ -245,14 +245,14 @@ fn too_long(place: String) -> RowsError {
 
 #[cold]
 fn announced_too_many() -> RowsError {
-    RowsError::damaged("more rows are declared than possible; the file is corrupt")
+    RowsError::damaged("the file declares more rows than are possible, so it is corrupt")
 }
 
 #[cold]
 fn too_many(place: String) -> RowsError {
     RowsError::Cell {
         place,
-        problem: "cell beyond the declared number of rows; the file is corrupt".to_owned(),
+        problem: "the column continues beyond the declared number of rows, so the file is corrupt".to_owned(),
     }
 }
 

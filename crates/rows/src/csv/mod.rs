@@ -86,7 +86,8 @@ impl<'a> Reader<'a> {
         let mut chosen = ChosenColumns::by_name(&header, options)?;
         if comments > 0 {
             let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
-            chosen.notes.insert(0, format!("{lines} above the header skipped as comments (#)"));
+            let were = if comments == 1 { "was" } else { "were" };
+            chosen.notes.insert(0, format!("{lines} above the header {were} skipped as comments (#)"));
         }
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, options);
@@ -151,7 +152,7 @@ impl<'a> Reader<'a> {
                 // The CSV grammar skips empty lines, but in a file with one column they may be meant as
                 // missing cells.
                 return Err(RowsError::row(format!(
-                    "empty line before {}; write a missing cell of a single column as \"\"",
+                    "empty line before {}; in a table with a single column, write \"\" for a missing cell",
                     place()
                 )));
             }
@@ -209,7 +210,8 @@ fn hint(record: &::csv::ByteRecord, options: usize, separator: u8) -> &'static s
         }
         _ if options == 1 => "; if the first line is a title, remove it or start it with #",
         b',' if record.len() == 2 * options => {
-            "; if numbers have decimal commas, write points, or quote the fields and pass --decimal-comma"
+            "; if numbers have decimal commas, write decimal points, or quote the fields and pass \
+             --decimal-comma"
         }
         b',' => "; quote fields that contain the delimiter, or set --separator",
         _ => "; if the delimiter is wrong, set --separator",

@@ -18,7 +18,7 @@
 ///
 /// If the numbers of capacities and weights differ.
 pub fn water_fill(weights: &[f64], capacities: &[f64], total: f64) -> Vec<f64> {
-    assert_eq!(weights.len(), capacities.len(), "one capacity for each weight");
+    assert_eq!(weights.len(), capacities.len(), "expected one capacity for each weight");
     // Sort by the value of c at which a share reaches its capacity. A capacity above the total is never
     // reached, because c·weight ≤ total.
     let corner = |index: &usize| capacities[*index] / weights[*index];

@@ -114,7 +114,7 @@ impl<'a> BackgroundCompiler<'a> {
         match self.is_whole {
             true => Ok(()),
             false => Err(TreeError::Unsupported {
-                what: "a background compiler whose call of `add` was cancelled".to_owned(),
+                what: "a background compiler after a cancelled call of `add`".to_owned(),
                 help: "add all rows to a new compiler",
             }),
         }

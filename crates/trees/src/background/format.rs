@@ -153,7 +153,9 @@ impl CompiledBackground {
 fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> {
     let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
     if !bytes.starts_with(MAGIC) {
-        let problem = "expected the signature APPBGRND; use a file written by this program".to_owned();
+        let problem = "expected the signature APPBGRND; use a file written by apportion compile-background \
+                       or the library"
+            .to_owned();
         return refuse(0, problem);
     }
     let Some((rest, checksum)) =

@@ -145,8 +145,8 @@ fn feature_paths(ensemble: &Ensemble) -> Result<Vec<Paths>, TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
             what: format!(
-                "a compiled background for a model with linear leaves (tree {tree}), whose values depend on \
-                 the rows,"
+                "a compiled background for a model with linear leaves (tree {tree}; their values depend on \
+                 the rows)"
             ),
             help: "use the background rows",
         });

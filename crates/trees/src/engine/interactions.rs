@@ -50,7 +50,7 @@ pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f
     let bytes = memory::product([rows, players, players, outputs, 8])
         .saturating_add(memory::product([players, players, 4]));
     let what = || format!("interactions of {players} players for {outputs} outputs of {rows} rows");
-    memory::check(bytes, what, "explain fewer rows at a time, or features in groups")
+    memory::check(bytes, what, "explain fewer rows at a time, or put the features into groups")
         .map_err(|memory| TreeError::TooManyPairs { rows, players, outputs, memory })?;
     let count = rows * players * players * outputs;
     Ok(vec![0.0; count])

@@ -53,12 +53,13 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
                 "an exact {} with nested groups for an output after a link function",
                 value.concept()
             ),
-            help: "estimate it, explain the margin, or use groups of one level",
+            help: "estimate it by sampling, explain the margin, or use groups of one level",
         };
     }
     TreeError::Unsupported {
         what: format!("an exact {} of a tree ensemble", value.concept()),
-        help: "estimate it, or use a semivalue, a coalitional or two-step value, or a semivalue of groups",
+        help: "estimate it by sampling, or use a semivalue, a coalitional or two-step value, or a semivalue \
+               of groups",
     }
 }
 
@@ -66,8 +67,8 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
 pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
     if index.is_generalized() {
         return Err(TreeError::Unsupported {
-            what: format!("a {index} value for coalitions of features of a tree ensemble"),
-            help: "enumerate the coalitions of a game of few players, or use an interaction index",
+            what: format!("{index} for coalitions of features of a tree ensemble"),
+            help: "enumerate the coalitions of a game with few players, or use an interaction index",
         });
     }
     Ok(())
@@ -76,7 +77,7 @@ pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
 /// Returns the error for paths with more players than a pattern has bits.
 pub(crate) fn too_many_on_a_path() -> TreeError {
     TreeError::Unsupported {
-        what: "an interaction index of coalitions in trees with a path of more than 64 features".to_owned(),
+        what: "an interaction index of coalitions for trees with more than 64 features on a path".to_owned(),
         help: "use the matrix of pairs, or group features",
     }
 }

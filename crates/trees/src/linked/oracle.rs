@@ -245,7 +245,7 @@ impl Exact for LinkedOracle<'_> {
             Algorithm::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
             Algorithm::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
-                help: "explain the margin, or enumerate the coalitions of a game of few players",
+                help: "explain the margin, or enumerate the coalitions of a game with few players",
             }),
         }
     }

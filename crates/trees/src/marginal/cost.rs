@@ -112,8 +112,8 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Algorithm])
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "kernel {kernel} in the marginal game, except for semivalues of features with one \
-                 background row and paths of up to 64 features,"
+                "kernel {kernel} in the marginal game (except for semivalues of features with one background \
+                 row and paths of up to 64 features)"
             ),
             help: "use tables, walk, cohorts or masks",
         });
@@ -123,7 +123,8 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Algorithm])
     let problem = match kernel {
         _ if linear => "it has linear leaves".to_owned(),
         Kernel::Cohorts => format!(
-            "it has more than {} levels, or there are too many background rows or only a compiled background",
+            "it has more than {} levels, there are too many background rows, or there is only a compiled \
+             background",
             cohorts::MAX_DEPTH
         ),
         Kernel::Tables => format!("a path has more than {} features", MAX_BITS - 1),

@@ -227,7 +227,7 @@ impl InterventionalOracle<'_> {
         cost::check(&self.ensemble, self.settings, ways)?;
         if self.compiled && rows > 0 && ways.contains(&Algorithm::Walk) {
             return Err(TreeError::Unsupported {
-                what: "kernel walk with a compiled background, which does not contain rows,".to_owned(),
+                what: "kernel walk with a compiled background (which contains no rows)".to_owned(),
                 help: "leave the kernel unset, use tables or masks, or use the background rows",
             });
         }

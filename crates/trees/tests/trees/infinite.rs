@@ -151,7 +151,7 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     );
     let refused = |error: TreeError, place: &str| {
         let error = error.to_string();
-        assert!(error.contains(place) && error.contains("a linear model computes with it"), "{error}");
+        assert!(error.contains(place) && error.contains("but linear models "), "{error}");
     };
     refused(values(&[0.0, infinite]).unwrap_err(), "row 0 has the value inf in column 1");
     let background = [0.0, 0.0, 0.0, -infinite];

@@ -55,8 +55,11 @@ impl Interactions {
         predictions: Vec<f64>,
     ) -> Self {
         let (mut coalitions, outputs) = (coalitions.into(), base.len());
-        assert!(outputs > 0 && predictions.len() == outputs, "v(∅) and v(N) need the same outputs");
-        assert_eq!(values.len(), coalitions.len() * outputs, "one value per coalition and output");
+        assert!(
+            outputs > 0 && predictions.len() == outputs,
+            "v(∅) and v(N) must have the same number of outputs, at least one"
+        );
+        assert_eq!(values.len(), coalitions.len() * outputs, "expected one value per coalition and output");
         let are_in_order = |coalitions: &Coalitions| {
             (1..coalitions.len())
                 .all(|at| compare(coalitions.row(at - 1), coalitions.row(at)) == Ordering::Less)
@@ -77,8 +80,7 @@ impl Interactions {
         assert!(sizes.first() != Some(&0), "the index of the empty coalition is stored separately");
         assert!(
             sizes.last().is_none_or(|&size| size as usize <= order),
-            "a coalition has more players than \
-                                                                          the order"
+            "a coalition has more players than the order"
         );
         let constant = base.clone();
         Self { index, order, coalitions, values, base, predictions, constant, std_errors: None }
@@ -90,7 +92,7 @@ impl Interactions {
     ///
     /// If the length is not k.
     pub fn with_constant(self, constant: Vec<f64>) -> Self {
-        assert_eq!(constant.len(), self.outputs(), "one number per output");
+        assert_eq!(constant.len(), self.outputs(), "expected one number per output");
         Self { constant, ..self }
     }
 
@@ -101,7 +103,7 @@ impl Interactions {
     ///
     /// If the numbers of standard errors and of values differ.
     pub fn with_std_errors(self, std_errors: Vec<f64>) -> Self {
-        assert_eq!(std_errors.len(), self.values.len(), "one standard error per value");
+        assert_eq!(std_errors.len(), self.values.len(), "expected one standard error per value");
         Self { std_errors: Some(std_errors), ..self }
     }
 
@@ -205,7 +207,11 @@ impl Interactions {
         count: usize,
         output: usize,
     ) -> Vec<(CoalitionView<'_>, &[f64])> {
-        assert!(output < self.outputs(), "output {output} of {}", self.outputs());
+        assert!(
+            output < self.outputs(),
+            "output {output} is out of range: there are {} outputs",
+            self.outputs()
+        );
         let mut found: Vec<_> = self.iter().filter(|(coalition, _)| coalition.size() >= min_size).collect();
         found.sort_by(|(_, one), (_, other)| other[output].abs().total_cmp(&one[output].abs()));
         found.truncate(count);

@@ -138,7 +138,11 @@ impl IndexWeights {
     ///
     /// If `size` is above the order or the number of players, or `size + a + b` above the number of players.
     pub fn moment(&self, size: usize, a: usize, b: usize) -> f64 {
-        assert!(size + a + b <= self.players, "{size} + {a} + {b} of {} players", self.players);
+        assert!(
+            size + a + b <= self.players,
+            "sizes {size}, {a} and {b} exceed the {} players of the game",
+            self.players
+        );
         self.scales[size] * self.functional(size).moment(a, b)
     }
 
@@ -149,7 +153,7 @@ impl IndexWeights {
     ///
     /// Same as [`moment`](Self::moment); if r is below k.
     pub fn weight(&self, size: usize, of: usize) -> f64 {
-        assert!(size <= of, "{size} of {of} players");
+        assert!(size <= of, "a coalition of {size} players cannot be part of one of {of}");
         self.moment(size, of - size, 0)
     }
 
@@ -160,7 +164,10 @@ impl IndexWeights {
     ///
     /// Same as [`moment`](Self::moment); if `common` is above either size.
     pub fn weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
-        assert!(common <= size.min(of), "{common} players in common of {size} and {of}");
+        assert!(
+            common <= size.min(of),
+            "coalitions of {size} and {of} players cannot have {common} players in common"
+        );
         match self.is_generalized && size > 0 {
             true if common == 0 => 0.0,
             true => self.moment(size, of - common, 0),
@@ -188,8 +195,15 @@ impl IndexWeights {
     ///
     /// Same as [`walsh_weight`](Self::walsh_weight); if `common` is above either size.
     pub fn walsh_weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
-        assert!(common <= size.min(of), "{common} players in common of {size} and {of}");
-        assert!(of + size - common <= self.players, "{of} and {size} of {} players", self.players);
+        assert!(
+            common <= size.min(of),
+            "coalitions of {size} and {of} players cannot have {common} players in common"
+        );
+        assert!(
+            of + size - common <= self.players,
+            "coalitions of {of} and {size} players do not fit in a game of {} players",
+            self.players
+        );
         let factor = match self.is_generalized && size > 0 {
             true => f64::from(common % 2 == 1) * 2.0,
             false if common < size => 0.0,
@@ -202,7 +216,11 @@ impl IndexWeights {
     }
 
     fn functional(&self, size: usize) -> &Functional {
-        assert!(size < self.functionals.len(), "coalitions of {size} players in order {}", self.order);
+        assert!(
+            size < self.functionals.len(),
+            "coalitions of {size} players exceed the order {}",
+            self.order
+        );
         &self.functionals[size]
     }
 }

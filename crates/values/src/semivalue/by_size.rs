@@ -64,7 +64,11 @@ impl SizeWeights {
     /// `C(n−1−a−b, s−a) / C(n−1, s) = Π_{k<a} (s − k)/(n − 1 − k) · Π_{k<b} (n − 1 − s − k)/(n − 1 − a − k)`.
     pub(crate) fn moment(&self, a: usize, b: usize) -> f64 {
         let others = self.players() - 1;
-        assert!(a + b <= others, "a moment of {} other players, but weights for {others}", a + b);
+        assert!(
+            a + b <= others,
+            "a moment of {} other players requires weights for at least as many, got weights for {others}",
+            a + b
+        );
         let given_size = |size: usize| -> f64 {
             let present = (0..a).map(|k| (size - k) as f64 / (others - k) as f64);
             let absent = (0..b).map(|k| (others - size - k) as f64 / (others - a - k) as f64);
@@ -78,7 +82,7 @@ impl SizeWeights {
     pub(crate) fn for_players(&self, players: usize) -> Self {
         assert!(
             (1..=self.players()).contains(&players),
-            "weights for {} players of {players}",
+            "the semivalue has weights for {} players, but the game has {players}",
             self.players()
         );
         let mut distribution = self.distribution.to_vec();

@@ -207,7 +207,7 @@ impl Semivalue {
     ///
     /// If `size` is not below `players`, or if weights by size are for fewer players.
     pub fn coefficient(&self, players: usize, size: usize) -> f64 {
-        assert!(size < players, "a coalition of {size} others in a game of {players}");
+        assert!(size < players, "invalid number of other players {size}: the game has {players} players");
         self.moment(size, players - 1 - size)
     }
 

@@ -86,7 +86,7 @@ pub(crate) static KNOWN: &[KnownDataset] = known! {
         "nhanes.csv" "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
         "nhanes_xgb.json" "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
         "nhanes18 has 18 of the 79 features of the paper's NHANES, because the other columns are not \
-         available, so its numbers are for a different, smaller game";
+         available, so its results are for a different, smaller game";
     "communities" "Communities" 101 1994,
         "communities.csv" "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
         "communities_xgb.json" "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c";
@@ -111,7 +111,7 @@ pub(crate) static KNOWN: &[KnownDataset] = known! {
     "compas" "COMPAS" 7 21921,
         "compas.csv" "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
         "" "",
-        "compas comes without a model: one is trained by this program";
+        "compas comes without a model, so this program trains one";
 };
 
 /// Returns the dataset with this name.

@@ -138,9 +138,9 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     }
     if tables != found {
         bail!(
-            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {} lines; if \
-             rules or reasons have changed, run cargo xtask reproduce fig1 --record, which rewrites the \
-             page; if results have changed, run cargo xtask-onnx reproduce all --preset paper --keep",
+            "docs/claims.md differs from xtask/lab/claims.json.gz in {} lines (it has {} lines, expected \
+             {}); if rules or reasons have changed, run cargo xtask reproduce fig1 --record, which rewrites \
+             the page; if results have changed, run cargo xtask-onnx reproduce all --preset paper --keep",
             differing.len(),
             tables.lines().count(),
             found.lines().count()
@@ -150,7 +150,8 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     if !unexplained.is_empty() {
         unexplained.iter().for_each(|line| aside!("{line}"));
         bail!(
-            "rows without a reason: {}; find the reason by measurement, and add it to xtask/lab/reasons.json",
+            "rows of docs/claims.md without a reason: {}; find the reasons by measurement, and add them to \
+             xtask/lab/reasons.json",
             unexplained.len()
         );
     }
@@ -259,7 +260,8 @@ mod tests {
         keep(&[("p", report, Duration::from_secs(2))], &papers(), folder.path()).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
         assert!(
-            message.contains("rows without a reason: 1") && message.contains("reasons.json"),
+            message.contains("rows of docs/claims.md without a reason: 1")
+                && message.contains("reasons.json"),
             "{message}"
         );
     }
@@ -270,7 +272,7 @@ mod tests {
         let text = std::fs::read_to_string(page(folder.path())).unwrap();
         std::fs::write(page(folder.path()), text.replacen("of 2 cases 2", "of 2 cases 1", 1)).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
-        assert!(message.contains("differ in 1 lines"), "{message}");
+        assert!(message.contains("claims.json.gz in 1 lines"), "{message}");
         std::fs::write(page(folder.path()), text).unwrap();
 
         let mut artefacts = read(&path(folder.path())).unwrap();

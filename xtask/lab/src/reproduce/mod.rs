@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
         for artefact in &artefacts {
             let started = Instant::now();
             let report = make(paper, artefact, &session, &out)
-                .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
+                .with_context(|| format!("cannot generate {}/{}", paper.name, artefact.name))?;
             let name = format!("{}/{}", paper.name, artefact.name);
             let took = times.add(&name, started.elapsed())?;
             let run = Run { made: &provenance, preset: &report.preset, seed: report.seed, runs: report.runs };

@@ -16,5 +16,5 @@ pub(crate) fn how_to_get(sources: &[&Source]) -> String {
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
         None => String::new(),
     };
-    format!("not embedded; put {files} into a directory, and pass that with --data or APPORTION_DATA")
+    format!("not embedded; put {files} into a directory, and pass its path with --data or APPORTION_DATA")
 }

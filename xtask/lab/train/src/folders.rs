@@ -64,7 +64,10 @@ impl Folders {
                 return Ok((bytes, hash));
             }
         }
-        bail!("{file} not found; put it into a directory, and pass that with --data or APPORTION_DATA")
+        bail!(
+            "{file} not found; put the file into a directory, and pass the path of the directory with --data \
+             or APPORTION_DATA"
+        )
     }
 }
 

@@ -26,7 +26,8 @@ impl Index {
         if !path.is_file() {
             return Ok(Self { version: VERSION, networks: Vec::new() });
         }
-        let given = || format!("{} is not a valid index with version {VERSION}; remove it", path.display());
+        let given =
+            || format!("{} is not a valid index with version {VERSION}; remove the file", path.display());
         let index: Self =
             serde_json::from_slice(&std::fs::read(&path).with_context(given)?).with_context(given)?;
         anyhow::ensure!(index.version == VERSION, given());

@@ -65,7 +65,7 @@ fn read_back(network: &Network, file: &[u8], samples: &Samples) -> Result<Vec<f6
     let own = network.predictions(samples)?;
     ensure!(
         of_file.len() == own.len(),
-        "the file returns {} outputs, but the network {}",
+        "the file returns {} outputs, but the network returns {}",
         of_file.len(),
         own.len()
     );

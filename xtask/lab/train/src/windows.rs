@@ -46,7 +46,7 @@ impl Lines {
 fn numbers<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     let (from, to) = layout
         .contiguous_offsets()
-        .ok_or_else(|| candle_core::Error::Msg("windows are of contiguous tensors".to_owned()))?;
+        .ok_or_else(|| candle_core::Error::Msg("windows require a contiguous tensor".to_owned()))?;
     Ok(&storage.as_slice::<f32>()?[from..to])
 }
 

@@ -163,8 +163,8 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
             )
         }
         EstimatorError::Graph(GraphError::Neighbourhood { player, size, coalitions, limit, .. }) => format!(
-            "more than the limit of {limit} coalitions: the neighbourhood of player {player}, of {size} \
-             players, alone has at least {coalitions}"
+            "more than the limit of {limit} coalitions: the neighbourhood of player {player} ({size} \
+             players) alone has at least {coalitions}"
         ),
         EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least, limit, .. }) => format!(
             "more than the limit of {limit} coalitions: the graph has at least {at_least} connected \
@@ -189,8 +189,8 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
         format!(", or estimate them with {}", estimates.join(" or "))
     };
     anyhow!(
-        "--value {value} requires {says}; use {smaller}, or fewer players (--patch or --superpixels, for \
-         texts --players words){or_estimate}"
+        "--value {value} requires {says}; use {smaller}, or fewer players (for images --patch or \
+         --superpixels, for texts --players words){or_estimate}"
     )
 }
 

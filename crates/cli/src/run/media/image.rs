@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
         None => None,
     };
     if picture.as_ref().is_some_and(|picture| picture.is_file_of(&destination)) {
-        return Err(Usage("--overlay and --out name the same file; use two files".to_owned()).into());
+        return Err(Usage("--overlay and --out name the same file; use different files".to_owned()).into());
     }
     let reference = reference(&args.reference)?;
     let image = read("the image", &args.image)?;

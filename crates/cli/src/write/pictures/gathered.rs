@@ -26,6 +26,6 @@ impl GatheredRows {
 
     /// Returns the collected results after the last row.
     pub(super) fn end(self) -> Result<Explained> {
-        Ok(self.gathering.context("there are no rows")?.end())
+        Ok(self.gathering.context("the input contains no rows")?.end())
     }
 }

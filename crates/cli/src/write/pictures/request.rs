@@ -42,7 +42,9 @@ impl<'a> PictureRequest<'a> {
             page.as_ref().zip(other).is_some_and(|(page, other)| page.is_file_of(other))
         };
         if let Some((option, _)) = others.into_iter().find(|(_, other)| is_page(*other)) {
-            return Err(Usage(format!("--report and {option} name the same file; use two files")).into());
+            return Err(
+                Usage(format!("--report and {option} name the same file; use different files")).into()
+            );
         }
         let picture = |kind| Ok::<_, anyhow::Error>((kind, Picture::named(args.output.out.as_deref())?));
         let figure = args.plot.map(picture).transpose()?;
@@ -57,8 +59,8 @@ impl<'a> PictureRequest<'a> {
                      write results in JSON and draw them with apportion plot"
                 ),
                 None => format!(
-                    "--format {format} with --report requires --out, the file of the results; add --out, or \
-                     remove --format"
+                    "--format {format} with --report requires --out, the path of the results file; add \
+                     --out, or remove --format"
                 ),
             })
             .into());

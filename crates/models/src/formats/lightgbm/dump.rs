@@ -23,9 +23,8 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
         names.iter().map(|name| Ok(name.text()?.to_owned())).collect::<Result<Vec<_>, ModelError>>()?;
     let last_field = root.get("max_feature_idx")?;
     if last_field.count()?.checked_add(1) != Some(names.len()) {
-        return Err(
-            last_field.error(format!("expected the index of the last of {} feature names", names.len()))
-        );
+        return Err(last_field
+            .error(format!("expected the index of the last feature, for {} feature names", names.len())));
     }
     // Models with a custom objective have no such member.
     let objective_field = root.find("objective")?.filter(|field| !field.is_null());

@@ -16,7 +16,9 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Categ
         let feature_field = field.get("feature")?;
         let feature = feature_field.count()?;
         if feature >= features {
-            return Err(feature_field.error(format!("feature {feature} out of range ({features} features)")));
+            return Err(
+                feature_field.error(format!("feature {feature} is out of range ({features} features)"))
+            );
         }
         if feature >= words.len() {
             words.resize(feature + 1, None);

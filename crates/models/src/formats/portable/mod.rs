@@ -97,9 +97,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     ensemble.set_output_names(names_of(&root, "output_names", ensemble.output_count(), "outputs")?);
     if let Some(field) = root.find("class_names")? {
         if ensemble.output_count() != 1 {
-            return Err(
-                field.error("expected output_names: class_names is for the two classes of a single margin")
-            );
+            return Err(field.error("only valid for the two classes of a single margin; use output_names"));
         }
         ensemble.set_output_names(names_of(&root, "class_names", 2, "the classes of a single margin")?);
     }
@@ -170,9 +168,9 @@ fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, Model
     let mut flags = vec![false; features];
     for &feature in &*field.integers()? {
         let flag = usize::try_from(feature).ok().and_then(|feature| flags.get_mut(feature));
-        *flag
-            .ok_or_else(|| field.error(format!("feature {feature} out of range ({features} features)")))? =
-            true;
+        *flag.ok_or_else(|| {
+            field.error(format!("feature {feature} is out of range ({features} features)"))
+        })? = true;
     }
     Ok(flags)
 }

@@ -48,8 +48,9 @@ pub(super) fn read(
         let features = field.get("features")?.integers()?;
         let coefficients = field.get("coefficients")?.numbers_of(features.len())?;
         let feature = |&feature: &i64| {
-            u32::try_from(feature)
-                .map_err(|_| damaged(format!("leaf {node} has a linear model of feature {feature}")))
+            u32::try_from(feature).map_err(|_| {
+                damaged(format!("the linear model of leaf {node} uses the invalid feature {feature}"))
+            })
         };
         let features: Vec<u32> = features.iter().map(feature).collect::<Result<_, _>>()?;
         parts.linear[node] = Some(LinearLeaf {

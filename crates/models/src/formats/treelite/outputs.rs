@@ -72,7 +72,8 @@ impl Outputs {
                         Ok(id) if id < count && of_leaf == 1 => Ok(id),
                         Err(_) if id == -1 && of_leaf == count => Ok(0),
                         _ => Err(field.error(format!(
-                            "tree {tree} has {kind} {id} of {count}, but leaves for {of_leaf} (-1 means all)"
+                            "invalid {kind} {id} of tree {tree}, whose leaves have values for {of_leaf} of \
+                             {count}; expected an index for one, or -1 for all"
                         ))),
                     }
                 });

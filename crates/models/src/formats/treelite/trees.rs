@@ -105,11 +105,13 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     let mut root = None;
     for (place, node) in nodes.iter().enumerate() {
         if !children.contains(&node.get("node_id")?.integer()?) && root.replace(place).is_some() {
-            return Err(node.error("second root: this node is not a child of another, either"));
+            return Err(node.error(
+                "the tree has several roots: this node and an earlier one are not a child of another node",
+            ));
         }
     }
     let Some(root) = root else {
-        return Err(list.error("no root: the tree is empty, or every node is the child of another"));
+        return Err(list.error("the tree has no root: it is empty, or every node is the child of another"));
     };
     nodes[..=root].rotate_right(1);
     Ok(())

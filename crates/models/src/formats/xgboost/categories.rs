@@ -76,9 +76,10 @@ pub(super) fn note(ensemble: &Ensemble, version: Version) -> Option<String> {
     let doubtful: Vec<String> = doubtful.map(|(feature, _)| feature.to_string()).collect();
     (version < RIGHT && !doubtful.is_empty()).then(|| {
         format!(
-            "non-ASCII categories (features {}, counted from 0): if it was trained on a pandas data frame, \
-             XGBoost {version} truncated them, and rows with categories after them get the predictions of \
-             other categories; compare the predictions with those of XGBoost, or train with a newer version",
+            "non-ASCII categories (features {}, counted from 0): if the model was trained on a pandas data \
+             frame, XGBoost {version} truncated these categories, so rows with later categories get the \
+             predictions of other categories; compare the predictions with those of XGBoost, or train with a \
+             newer version",
             doubtful.join(", ")
         )
     })

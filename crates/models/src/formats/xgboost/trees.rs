@@ -184,7 +184,7 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
             .and_then(|(start, size)| categories.get(start..start.checked_add(size)?));
         let Some(segment) = segment else {
             return Err(starts_field.error(format!(
-                "segment of {size} from {start} out of range ({} categories)",
+                "the segment of {size} categories from {start} is out of range ({} categories)",
                 categories.len()
             )));
         };

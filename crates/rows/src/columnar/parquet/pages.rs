@@ -268,7 +268,7 @@ pub(super) fn damaged() -> RowsError {
 
 fn unknown_encoding(number: i64) -> RowsError {
     RowsError::damaged(format!(
-        "Parquet encoding {number} is not supported; rewrite the file with a different one"
+        "Parquet encoding {number} is not supported; rewrite the file with a different encoding"
     ))
 }
 

@@ -292,7 +292,11 @@ impl Class {
     ///
     /// If the class has fewer units.
     fn draw(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
-        assert!(wanted as f64 <= self.population, "{wanted} of {} coalitions", self.population);
+        assert!(
+            wanted as f64 <= self.population,
+            "cannot draw {wanted} of {} coalitions without replacement",
+            self.population
+        );
         if cheaper(self.population, wanted) == Algorithm::Enumerate {
             self.select(wanted, rng, coalitions);
         } else {

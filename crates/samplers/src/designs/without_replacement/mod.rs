@@ -52,7 +52,11 @@ pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
 ///
 /// If the class has fewer units.
 fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
-    assert!(wanted as f64 <= class.population, "{wanted} of {} coalitions", class.population);
+    assert!(
+        wanted as f64 <= class.population,
+        "cannot draw {wanted} of {} coalitions without replacement",
+        class.population
+    );
     if wanted == 0 {
         return;
     }

@@ -61,7 +61,10 @@ pub(crate) fn draw_in_order<U: Units>(
     coalitions: &mut Coalitions,
 ) {
     let population = class.population();
-    assert!(wanted as f64 <= population, "{wanted} of {population} coalitions");
+    assert!(
+        wanted as f64 <= population,
+        "cannot draw {wanted} of {population} coalitions without replacement"
+    );
     let half = (0.5 * population).floor();
     if wanted as f64 <= half {
         return class.append_random(wanted, rng, coalitions);

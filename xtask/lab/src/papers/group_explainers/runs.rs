@@ -133,7 +133,10 @@ pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result
         let results = session.results(&cells, |cell| {
             let RunKey { draws, run, .. } = cell.key;
             measure(&setting, &truths, draws, run, session.seed).with_context(|| {
-                format!("experiment {}, p = {predictors}, K = {draws}, run {run}", experiment.name)
+                format!(
+                    "cannot run experiment {} with p = {predictors}, K = {draws} (run {run})",
+                    experiment.name
+                )
             })
         })?;
         let measured = results.chunks(session.runs).map(<[Measured]>::to_vec).collect();

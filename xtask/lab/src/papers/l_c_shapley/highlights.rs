@@ -63,7 +63,10 @@ pub(super) fn table2(session: &Session) -> Result<ArtefactOutput> {
     let found = texts(session)?;
     let mut all = Vec::new();
     for subject in found.subjects.iter().filter(|subject| subject.classes.contains(&"negative")) {
-        all.push(explain(session, subject).with_context(|| format!("the sentence under {}", subject.name))?);
+        all.push(
+            explain(session, subject)
+                .with_context(|| format!("cannot explain the sentence with {}", subject.name))?,
+        );
     }
     let mut notes = notes(&found, &all);
     for explained in &all {

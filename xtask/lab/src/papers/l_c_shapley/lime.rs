@@ -75,7 +75,11 @@ impl Lime {
             width.is_finite() && width > 0.0,
             "invalid kernel width {width}; expected a positive finite number"
         );
-        ensure!(self.ridge.is_finite() && self.ridge >= 0.0, "the penalty is {}", self.ridge);
+        ensure!(
+            self.ridge.is_finite() && self.ridge >= 0.0,
+            "invalid penalty {}; expected a finite number of at least 0",
+            self.ridge
+        );
         let (coalitions, times) = draw(players, budget, seed);
         let weights: Vec<f64> = coalitions
             .iter()

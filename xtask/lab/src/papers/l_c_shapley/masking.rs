@@ -202,8 +202,9 @@ pub(super) fn measure<'a>(
         let method = cell.key.method;
         let of_sample = |&index: &usize| {
             let seed = seed_of(subject, method, index, session.seed)?;
-            outcome(subject.model.as_ref(), &subject.sample(index)?, method, &levels, seed)
-                .with_context(|| format!("{} on sample {index} of {}", method.title(), subject.name))
+            outcome(subject.model.as_ref(), &subject.sample(index)?, method, &levels, seed).with_context(
+                || format!("cannot run {} on sample {index} of {}", method.title(), subject.name),
+            )
         };
         cell.key.samples.iter().map(of_sample).collect()
     })?;

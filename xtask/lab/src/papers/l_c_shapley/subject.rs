@@ -351,7 +351,7 @@ fn loaded(network: &Trained, wanted: &NetworkRequirements<'_>) -> Result<(AnyMod
     let model = networks::network(&network.bytes).map_err(|error| format!("{error:#}: {how}"))?;
     let (features, outputs) = (wanted.row.iter().product::<usize>(), wanted.outputs);
     if (model.features(), model.outputs()) != (Some(features), outputs) {
-        return Err(format!("it does not take {features} inputs or has not {outputs} outputs: {how}"));
+        return Err(format!("expected a network with {features} inputs and {outputs} outputs: {how}"));
     }
     Ok((model, network.entry.clone()))
 }

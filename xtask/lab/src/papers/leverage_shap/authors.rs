@@ -98,7 +98,7 @@ impl Authors {
             let record = record?;
             let cell = |at: usize| record.get(at).context("a row has too few columns");
             let runs: Vec<f64> = record.iter().skip(7).map(|run| Ok(run.parse()?)).collect::<Result<_>>()?;
-            ensure!(runs.len() == RUNS, "{} runs", runs.len());
+            ensure!(runs.len() == RUNS, "found {} runs, expected {RUNS}", runs.len());
             players.insert(cell(0)?.to_owned(), cell(1)?.parse()?);
             let setting = Setting {
                 dataset: cell(0)?.to_owned(),

@@ -129,7 +129,8 @@ pub(crate) fn errors(
         }
         let results = session.results(&cells, |cell| {
             let SyntheticKey { estimator, alpha, .. } = cell.key;
-            measure(cell).with_context(|| format!("{estimator} on a synthetic game, α = {alpha}"))
+            measure(cell)
+                .with_context(|| format!("cannot run {estimator} on a synthetic game with α = {alpha}"))
         })?;
         let mut rest = results.into_iter();
         for levels in &mut by_contender {

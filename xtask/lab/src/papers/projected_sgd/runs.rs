@@ -123,7 +123,7 @@ pub(super) fn measure(
     let results =
         session.results(&cells, |Cell { key: ErrorsKey { pair, method, .. }, with: truth, .. }| {
             errors(setting, *pair, *method, passes, truth, session.seed)
-                .with_context(|| format!("{} on {}, pair {pair}", method.title(), task.title()))
+                .with_context(|| format!("cannot run {} on pair {pair} of {}", method.title(), task.title()))
         })?;
     let mut results = results.into_iter();
     let curves = methods.iter().map(|&method| {

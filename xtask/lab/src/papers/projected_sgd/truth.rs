@@ -122,7 +122,7 @@ pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations:
 
 /// Averages marginal contributions over random permutations and their reverses.
 fn by_walks(game: &PairGame, players: usize, orders: usize, seed: u64) -> Result<Truth> {
-    ensure!(orders > 1, "a standard error takes two orders");
+    ensure!(orders > 1, "a standard error requires at least two orders");
     let (mut sums, mut squares) = (vec![0.0; players], vec![0.0; players]);
     let mut contributions = vec![0.0; players];
     for unit in 0..orders {

@@ -87,7 +87,7 @@ fn checked(folder: &Path, entry: Entry, wanted: &NetworkRequirements<'_>) -> Res
             Some(data) if data.sha256 == source.sha256 => (),
             Some(data) => {
                 return Err(format!(
-                    "the network was trained on a {} with SHA-256 {}, expected {}",
+                    "the network was trained on {} with SHA-256 {}, expected {}",
                     source.file, data.sha256, source.sha256
                 ));
             }
@@ -180,7 +180,7 @@ mod tests {
             (b"network", ("\"row\": [8]", "\"row\": [9]"), "shape [9] with Columns"),
             (b"network", ("\"columns\"", "\"tokens\""), "shape [8] with Tokens"),
             (b"network", ("\"outputs\": 1", "\"outputs\": 2"), "has 2 outputs"),
-            (b"network", ("\"c0\"", "\"c1\""), "trained on a pima.csv with SHA-256 c1, expected c0"),
+            (b"network", ("\"c0\"", "\"c1\""), "trained on pima.csv with SHA-256 c1, expected c0"),
             (b"network", ("\"file\": \"pima.csv\"", "\"file\": \"a.csv\""), "not trained on pima.csv"),
             (b"network", ("pima_mlp.onnx", "gone.onnx"), "cannot read"),
             (b"network", ("\"version\": 1", "\"version\": 2"), "has version 2, expected 1"),

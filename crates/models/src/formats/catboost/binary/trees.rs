@@ -88,7 +88,7 @@ impl<'a> Trees<'a> {
     fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
         let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
         let condition = condition
-            .ok_or_else(|| format!("split {number} out of range ({} splits)", self.conditions.len()))?;
+            .ok_or_else(|| format!("split {number} is out of range ({} splits)", self.conditions.len()))?;
         Ok((splits.split(*condition)?, splits.is_joint(*condition)))
     }
 
@@ -132,7 +132,7 @@ impl<'a> Trees<'a> {
         let mut listed = 1;
         while let Some((node, is_leaf)) = queue.pop_front() {
             if !nodes.contains(&node) {
-                return Err(format!("node {} out of range ({} nodes)", node - nodes.start, nodes.len()));
+                return Err(format!("node {} is out of range ({} nodes)", node - nodes.start, nodes.len()));
             }
             let steps = self.steps[node];
             if is_leaf || steps == [0, 0] {

@@ -288,8 +288,8 @@ fn refused(Refusal { operator, name, why }: &Refusal) -> ModelError {
             unfollowed(format!("an ONNX graph with trees and the operator {operator}{name} ({reason})"))
         }
         Reason::Unknown => unfollowed(format!(
-            "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column \
-             or sum scores,"
+            "an ONNX graph with trees and the operator {operator}{name} (which neither transforms a single \
+             column nor sums scores)"
         )),
     }
 }

@@ -410,7 +410,8 @@ impl Walk<'_> {
     /// Handles an anomaly score with the opposite sign. The explanation is for the score itself.
     fn mirrored_score(&mut self, scores: Scores) -> Scores {
         let note = "the margin is the mean path length m, and the output is the anomaly score 2^(−m/c), \
-                    which is higher for anomalies; the scores in the file are a constant minus that"
+                    which is higher for anomalies; the scores in the file are a constant minus the anomaly \
+                    score"
             .to_owned();
         if !self.notes.contains(&note) {
             self.notes.push(note);

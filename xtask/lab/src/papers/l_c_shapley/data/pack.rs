@@ -246,7 +246,14 @@ impl KnownTexts {
         );
         let set = TextSet { vocabulary, sentences, classes: self.classes }.checked()?;
         let rows = (set.sentences.len(), set.train().count());
-        ensure!(rows == self.rows, "found {} texts, {} of them for training", rows.0, rows.1);
+        ensure!(
+            rows == self.rows,
+            "found {} texts ({} for training), expected {} ({} for training)",
+            rows.0,
+            rows.1,
+            self.rows.0,
+            self.rows.1
+        );
         Ok(set)
     }
 }
@@ -352,8 +359,8 @@ mod tests {
         assert_eq!(
             AG_NEWS.files.how_to_get_it(),
             "not embedded; put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 \
-             3100247e42ad…) and ag_news_bag.onnx (SHA-256 50530b99b92f…) into a directory, and pass that \
-             with --data or APPORTION_DATA"
+             3100247e42ad…) and ag_news_bag.onnx (SHA-256 50530b99b92f…) into a directory, and pass its \
+             path with --data or APPORTION_DATA"
         );
         assert!(MNIST38.files.how_to_get_it().contains("mnist38_full_train.npy"));
     }
