@@ -50,6 +50,8 @@ pub struct RowOptions<'a> {
     pub decimal_comma: bool,
     /// The delimiter of text files. Detected by default.
     pub separator: Option<u8>,
+    /// Whether a file without rows is accepted. By default it is an error.
+    pub may_be_empty: bool,
     /// The maximum number of decompressed bytes. Defaults to 200 times the compressed bytes, at least 256
     /// MiB.
     pub unpacked_limit: Option<u64>,

@@ -1,5 +1,6 @@
 //! Sources of rows: files and other readers.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -81,7 +82,8 @@ impl<'a> Source<'a> {
         Ok(Table { names, columns, values, ids, weights, absent, notes })
     }
 
-    /// Calls `receive` with blocks of rows as they are read. Returns notes for the user.
+    /// Calls `receive` with blocks of rows as they are read. Returns notes for the user. If there are no rows,
+    /// and [`RowOptions::may_be_empty`] accepts that, `receive` is called once with an empty block.
     ///
     /// The batches of an Arrow stream are passed on one by one, without waiting for more.
     ///
@@ -111,10 +113,27 @@ impl<'a> Source<'a> {
 
     fn hand_over(self, options: &RowOptions<'_>, receive: &mut RowReceiver<'_>) -> Result<table::Read> {
         let Self { name, bytes, file } = self;
+        let has_rows = Cell::new(false);
         // The receiver is not one of the guarded decoders.
-        let mut receive = |block: &mut Block| unguarded(|| receive(block));
-        unpack_and_read(bytes, file, options, &mut receive)
-            .map_err(|source| RowsError::In { name, source: Box::new(source) })
+        let mut receive = |block: &mut Block| {
+            has_rows.set(true);
+            unguarded(|| receive(block))
+        };
+        let read = unpack_and_read(bytes, file, options, &mut receive);
+        // Rows without features are not passed on.
+        let is_empty = |read: &table::Read| !has_rows.get() && read.columns > 0;
+        let read = match read {
+            Ok(read) if is_empty(&read) && !options.may_be_empty => {
+                Err(RowsError::row("there are no rows; expected at least one"))
+            }
+            read => read,
+        };
+        let read = read.map_err(|source| RowsError::In { name, source: Box::new(source) })?;
+        if is_empty(&read) {
+            let (names, columns) = (read.names.clone(), read.columns);
+            receive(&mut Block { names, columns, ..Block::default() });
+        }
+        Ok(read)
     }
 }
 

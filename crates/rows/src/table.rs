@@ -29,12 +29,13 @@ pub struct Ids {
 }
 
 impl Table {
-    /// Returns the number of rows. A table that was read has at least one.
+    /// Returns the number of rows. A table that was read has at least one, unless
+    /// [`RowOptions::may_be_empty`](crate::RowOptions::may_be_empty) is set.
     pub fn len(&self) -> usize {
         self.values.len() / self.columns.max(1)
     }
 
-    /// Returns whether there are no rows, which never holds for a table that was read.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -118,6 +118,7 @@ fn read(
         Some(model) => model.row_options(columns)?,
         None => RowOptions { texts: Some(texts), ..columns.all() },
     };
+    let wanted = RowOptions { may_be_empty: true, ..wanted };
     rows::each_block(path, &wanted, |block| {
         // Taking the block removes its names and number of columns, but only the first block needs them.
         sender

@@ -12,6 +12,7 @@ use super::feed::Feed;
 use super::model::{self, AnyModel};
 use super::rows::{self, Ids, RowOptions, Table};
 use crate::failure::Usage;
+use crate::messages;
 use crate::parse::args;
 use crate::parse::columns::Columns;
 use crate::parse::format::Format;
@@ -111,6 +112,9 @@ impl Input {
         let size = (BATCH / numbers(&model, columns).saturating_add(columns).max(1)).max(1);
         // Reading one more row shows whether there is another batch.
         feed.fill(&mut table, size + 1)?;
+        if table.is_empty() {
+            messages::note(format_args!("{}: there are no rows", args.rows.display()));
+        }
         let names = table.names.clone();
         let features = model.names(names.as_deref(), columns);
         let whole = (table.len() <= size).then(|| table.clone());
@@ -217,6 +221,11 @@ impl Batches {
             self.model.finish()?;
         }
         Ok(next)
+    }
+
+    /// Returns a batch without rows, for a file that has none.
+    pub(crate) fn empty(&self) -> Batch {
+        self.batch(Vec::new())
     }
 
     fn next_rows(&mut self) -> Result<Option<Batch>> {

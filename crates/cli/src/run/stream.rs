@@ -4,7 +4,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use apportion_files::Destination;
 use apportion_results::{self as results, Values};
 use rayon::ThreadPool;
@@ -14,8 +14,8 @@ use crate::read::input::{Batch, Batches};
 use crate::write::{Summary, Text, write_all, writer};
 
 /// Computes each batch of rows with `compute` and writes the results in this format. `results` creates the
-/// part that all rows have in common, from the first batch. Returns the time at which the last batch was
-/// computed.
+/// part that all rows have in common, from the first batch, which is empty if there are no rows. Returns the
+/// time at which the last batch was computed.
 ///
 /// At most three batches are in memory: one being read, one being computed, one being written.
 pub(crate) fn write<R: Text>(
@@ -26,7 +26,10 @@ pub(crate) fn write<R: Text>(
     mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
     let mut sink = destination.open()?;
-    let Some(first) = batches.next()? else { return Err(anyhow!("the input contains no rows")) };
+    let first = match batches.next()? {
+        Some(first) => first,
+        None => batches.empty(),
+    };
     let first = compute(first)?;
     let results = results(&first)?;
     let (results, out) = (&results, &mut sink);
@@ -65,7 +68,7 @@ pub(crate) fn summarize(
     results: impl FnOnce(&results::Batch) -> Result<Values>,
     mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
-    let Some(first) = batches.next()? else { return Err(anyhow!("the input contains no rows")) };
+    let Some(first) = batches.next()? else { bail!("there are no rows to summarize") };
     let first = compute(first)?;
     let results = results(&first)?;
     let mut summary = Summary::new(&results);

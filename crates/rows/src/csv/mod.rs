@@ -55,7 +55,7 @@ pub(crate) fn read(
             break;
         }
     }
-    reader.ok_or(RowsError::Empty)?.finish()
+    Ok(reader.ok_or(RowsError::Empty)?.finish())
 }
 
 /// A reader of rows from pieces of a text.
@@ -193,12 +193,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the information about all rows, or an error if there are none.
-    fn finish(self) -> Result<Read> {
-        if self.rows == 0 {
-            return Err(RowsError::row("no rows below the header; expected at least one"));
-        }
-        Ok(self.chosen.summary(&self.header, &self.features))
+    /// Returns the information about all rows.
+    fn finish(self) -> Read {
+        self.chosen.summary(&self.header, &self.features)
     }
 }
 
@@ -351,9 +348,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_header_or_rows_or_with_a_name_twice_is_refused() {
+    fn a_file_without_header_or_with_a_name_twice_is_refused() {
         assert!(refusal("5.1,3.5\n4.9,3.0\n").contains("numbers only"));
-        assert!(refusal("a,b\n").contains("no rows"));
         assert!(refusal("a,a\n1,2\n").contains("\"a\""));
         assert_eq!(table(b"0,1\n5,6\n", &two()).unwrap().1, [5.0, 6.0]);
     }
@@ -404,7 +400,7 @@ mod tests {
             assert!(refusal(text).contains("the header ends with a carriage return without a line feed"));
         }
         assert_eq!(table(b"\"a\rx\",b\r\r\n1,2\r\r\n", &two()).unwrap().1, [1.0, 2.0]);
-        assert!(refusal("a,b\r").contains("no rows"));
+        assert!(table(b"a,b\r", &two()).unwrap().1.is_empty());
     }
 
     #[test]

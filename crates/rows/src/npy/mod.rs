@@ -130,9 +130,9 @@ impl Matrix {
                 kind.width
             )));
         }
-        if rows == 0 || columns == 0 {
+        if columns == 0 {
             return Err(RowsError::row(format!(
-                "the matrix is empty ({rows} × {columns}); expected at least one row and one column"
+                "the matrix has no columns ({rows} × {columns}); expected at least one"
             )));
         }
         // The header can declare any number of columns, and a list of them is allocated.

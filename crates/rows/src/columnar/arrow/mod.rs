@@ -62,11 +62,11 @@ fn read_contents(file: &Content, options: &RowOptions<'_>, receive: &mut RowRece
             let message = file.slice(start..end)?.ok_or_else(damaged)?;
             let message = Message::read(&mut &message[..])?.ok_or_else(damaged)?;
             if !table.message(&message, &allowance, receive)? {
-                return table.lanes.finish();
+                return Ok(table.lanes.finish());
             }
         }
     }
-    table.lanes.finish()
+    Ok(table.lanes.finish())
 }
 
 /// Reads a stream batch by batch. Memory use does not grow with the number of batches.
@@ -97,7 +97,7 @@ fn read_messages(
             break;
         }
     }
-    table.lanes.finish()
+    Ok(table.lanes.finish())
 }
 
 /// Returns the names of the duration columns in a schema message; `None` if the message is not a schema.

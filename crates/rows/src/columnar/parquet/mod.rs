@@ -67,12 +67,12 @@ fn read_groups(
                 column.read(rows, lanes.lane(lane))?;
             }
             if !lanes.hand_over(receive) {
-                return lanes.finish();
+                return Ok(lanes.finish());
             }
             left -= rows;
         }
     }
-    lanes.finish()
+    Ok(lanes.finish())
 }
 
 /// Returns for each lane the index of its leaf in the schema. Fails if a column is nested, or if its values
