@@ -2,12 +2,12 @@
 //!
 //! # Notation
 //!
-//! μ(S) is the exact value of a coalition, and `v(S) = μ(S) + ζ(S)` its estimate from the draws, with
-//! `E ζ(S) = 0` and variance σ(S)², which is estimated from the draws
-//! ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). Distributions that draw use a
-//! separate stream for each coalition: ζ(S) and ζ(T) are independent, and a coalition that is evaluated twice
-//! has the same ζ(S) both times. ω is the randomness of the method, that is, which coalitions it evaluates.
-//! Given ω,
+//! μ(S) is the exact value of a coalition, and `v(S) = μ(S) + ζ(S)` its estimate from the draws, with `E ζ(S)
+//! = 0` and variance σ(S)², which is estimated from the draws
+//! ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). A distribution that draws rows
+//! uses a separate random stream for each coalition: ζ(S) and ζ(T) are independent, and a coalition that is
+//! evaluated twice has the same ζ(S) both times. ω is the randomness of the method, that is, which coalitions
+//! it evaluates. Given ω,
 //!
 //! ```text
 //! φ̃_i = Σ_S a_S v(S) = φ_i(v)         linear in the values,
@@ -31,7 +31,7 @@
 //! E [V̂_i | ω] = Q_i(μ) + C_i,        C_i = E Q_i(ζ) given ω,
 //! ```
 //!
-//! so its estimate already contains C_i of the draws' part. The variance to report is
+//! so its estimate already contains the amount C_i of the draws' part. The variance to report is
 //!
 //! ```text
 //! V_i = V̂_i − C_i + D_i,        and at least D_i, because Q_i(μ) ≥ 0.
@@ -44,10 +44,10 @@
 //! C_i depends on the method. For exact values, V̂ = C = 0, and all of D is added. For means over independent
 //! draws of coalitions that rarely repeat, C = D, and nothing is added. Without replacement, V̂ has a factor
 //! 1 − π for coalitions with inclusion probability π, which does not apply to the noise: C ≈ (1 − π) D. v(∅),
-//! which every method evaluates once, contributes to D only. If noise is shared by pairs of coalitions, by
-//! strata or by repeated coalitions, a and Q account for it.
+//! which every method evaluates once, contributes to D only. If pairs of coalitions, strata or repeated
+//! coalitions share noise, the coefficients a and the form Q account for it.
 //!
-//! None of this has to be derived for a method, because it can be measured: the same method with the same
+//! C and D need not be derived for each method, because they can be measured: the same method with the same
 //! seed, run on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), gives
 //!
 //! ```text
@@ -55,8 +55,8 @@
 //! C_i ≈ mean_r [(Q_i(v + ζ_r) + Q_i(v − ζ_r)) / 2 − Q_i(v)],
 //! ```
 //!
-//! without bias. For C, this only requires that Q is quadratic between the copies, which holds for every
-//! method, apart from how it allocates a budget to strata and what it adds for unseen events.
+//! without bias. For C, this only requires that Q is quadratic between the copies. That holds for every
+//! method, except for the allocation of a budget to strata and for terms that are added for unseen events.
 //!
 //! # Scenarios
 //!
@@ -64,7 +64,8 @@
 //! coalition, their V̂ is the variance around the exact values φ_i of v. It lacks the variance of these exact
 //! values around those of μ, `E φ_i(ζ)²`. The empty coalition and the single players contribute most to that,
 //! because they are few and evaluated often, no matter how many coalitions there are. Any other unbiased
-//! method can estimate it, as the part that its own errors lack: because `E_ω Q_i(ζ) = Var_ω φ̃_i(ζ)`,
+//! method can estimate it, as the part D − C that is missing from its own errors: because `E_ω Q_i(ζ) = Var_ω
+//! φ̃_i(ζ)`,
 //!
 //! ```text
 //! E_ω [D_i − C_i] = E φ̃_i(ζ)² − Var_ω φ̃_i(ζ) = E φ_i(ζ)².
@@ -76,7 +77,8 @@ use apportion_games::{ErrorsOfDraws, Game, Sampling};
 use crate::error::ExplainError;
 use crate::source::Conditional;
 
-/// The number of pairs of copies of the game; 64 pairs estimate a variance within 18%.
+/// The number of pairs of copies of the game. With 64 pairs, the relative standard error of a variance is
+/// 18%.
 const PAIRS: usize = 64;
 
 /// Returns the number of independent draws per coalition, or `None` if no coalition value depends on draws.
@@ -235,8 +237,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns the parts for a value with the standard error `error`. The copies of the game give it the
-    /// estimates `values` and the standard errors `errors`.
+    /// Returns the parts for a value with the standard error `error`. `values` and `errors` are the estimates
+    /// and the standard errors of this value in the copies of the game.
     fn new(error: f64, values: &[f64], errors: &[f64]) -> Self {
         let off = |pair: &[f64]| pair[0] / 2.0 - pair[1] / 2.0;
         let pairs = || values[1..].chunks_exact(2).zip(errors[1..].chunks_exact(2));

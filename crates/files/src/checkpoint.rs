@@ -158,8 +158,8 @@ impl CheckpointFile {
         self.before.begun.get(&row).cloned()
     }
 
-    /// Stores the state of a row and writes the file, if the file is due to be written or `is_last` is set.
-    /// Returns `Break` if the file cannot be written.
+    /// Stores the state of a row. Writes the file if it is due to be written, or if `is_last` is set. Returns
+    /// `Break` if the file cannot be written.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
         let mut now = self.now();
@@ -215,8 +215,8 @@ impl CheckpointFile {
 }
 
 impl PendingContents {
-    /// Returns whether the file is due to be written: so rarely that writing takes at most a twentieth of the
-    /// run time.
+    /// Returns whether the file is due to be written. The interval is long enough that writing takes at most
+    /// 5% of the run time.
     fn is_due(&self, every: Duration) -> bool {
         self.written.elapsed() >= every.max(20 * self.took)
     }

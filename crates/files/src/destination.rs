@@ -40,7 +40,7 @@ pub enum Destination {
         /// The path as given.
         given: PathBuf,
     },
-    /// A descriptor, a pipe or a device, which is written to instead of replaced.
+    /// A descriptor, a pipe or a device. It is written to directly, not replaced.
     Special(PathBuf),
 }
 
@@ -139,8 +139,8 @@ impl Destination {
         Ok(Self::Standard)
     }
 
-    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that other
-    /// processes may write to as well.
+    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`. Other processes may
+    /// write to the same file.
     pub fn is_descriptor(path: &Path) -> bool {
         descriptor(path).is_some()
     }

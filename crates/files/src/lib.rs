@@ -19,7 +19,7 @@
 //! | [`CheckpointFile`] | a file with the finished rows of a run and its state in the others |
 //! | [`Key`] | everything that a run depends on: a checkpoint resumes only with the same key |
 //! | [`digest`] | SHA-256 of files, numbers and strings, for keys |
-//! | [`FileError`] | errors of writing, reading and resuming, and what to do |
+//! | [`FileError`] | errors of writing, reading and resuming, with advice on what to do |
 
 mod checkpoint;
 mod destination;

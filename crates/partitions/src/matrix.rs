@@ -12,7 +12,7 @@ pub struct DependenceMatrix {
     origin: Option<Origin>,
 }
 
-/// How a matrix was measured.
+/// The origin of a measured matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     dependence: Dependence,
@@ -62,7 +62,7 @@ impl DependenceMatrix {
         &self.values
     }
 
-    /// Returns the dependence of two features, which is 1 for a feature with itself.
+    /// Returns the dependence of two features. The dependence of a feature on itself is 1.
     ///
     /// # Panics
     ///

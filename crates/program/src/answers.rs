@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) decimal_comma: Option<String>,
 }
 
-/// The reason why no more answers arrive.
+/// The reason why there are no more answers.
 #[derive(Debug)]
 pub(crate) enum End {
     /// The output has ended.
@@ -36,7 +36,7 @@ pub(crate) enum End {
 }
 
 /// Reads answers of at most `most` rows each and passes them to `receive` until it returns `false`. `came`
-/// counts the rows read so far of the current answer.
+/// counts the rows of the current answer that have been read so far.
 pub(crate) fn read(
     format: Format,
     output: ChildStdout,

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A mapping from the numbers of a column to strings that becomes known only while rows are read.
+/// A mapping from the numbers of a column to strings. It is complete only after all rows are read.
 pub trait Texts: Debug + Send + Sync {
     /// Returns whether all numbers of the column are codes for strings.
     fn is_text(&self) -> bool;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The format of a program's input and output.
 ///
-/// Input and output are UTF-8 text or Arrow, and stay open between batches. The program must answer every
+/// Input and output are UTF-8 text or Arrow. They stay open between batches. The program must answer every
 /// batch, and must exit at the end of its standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -35,9 +35,9 @@ pub enum Format {
     /// ```
     #[default]
     Csv,
-    /// An Arrow IPC stream as input, and one as output. The program answers each record batch of rows with
-    /// one record batch with the same number of rows, whose columns are the outputs. The names of the columns
-    /// are the names of the outputs. Numbers are 64-bit, categories are strings, missing values are null.
+    /// Arrow IPC streams, as input and as output. The program answers each record batch of rows with one
+    /// record batch with the same number of rows, whose columns are the outputs. The names of the columns are
+    /// the names of the outputs. Numbers are 64-bit, categories are strings, missing values are null.
     #[cfg(feature = "arrow")]
     Arrow,
 }

@@ -40,7 +40,7 @@ pub struct Program {
     names: Option<Vec<String>>,
     /// The value that [`decimal_comma`](Self::decimal_comma) returns.
     decimal_comma: Option<String>,
-    /// Rows that are predicted again at the end of a run to compare the outputs.
+    /// Rows that are predicted again at the end of a run, to compare the outputs.
     witnesses: Mutex<Vec<Witness>>,
     /// Whether a row of the run has been predicted both alone and in its batch.
     is_compared: AtomicBool,

@@ -43,7 +43,7 @@ pub enum ResultsError {
     },
 }
 
-/// The reason why results cannot be read.
+/// The error if results cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

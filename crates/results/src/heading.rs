@@ -34,7 +34,7 @@ pub struct Heading {
     pub groups: Vec<Member>,
     /// The form of the interaction matrices, if the results are interactions.
     pub interactions: Option<Form>,
-    /// The text or the image whose parts are the players, if any.
+    /// The text or image whose parts are the players, if any.
     pub medium: Option<Medium>,
 }
 

@@ -1,5 +1,5 @@
-//! Attributions for rows, in memory and as files, independent of how they were computed and how they are
-//! displayed. The crate writes several formats, and reads JSON.
+//! Attributions for rows, in memory and in files. The crate writes several formats, and reads JSON. It is
+//! independent of how attributions are computed and displayed.
 //!
 //! ```
 //! use apportion_results::{Batch, Heading, interval_factor};

@@ -6,7 +6,7 @@ use apportion_values::ValueError;
 
 use crate::engine::settings::Kernel;
 
-/// Why a model file could not be read, or rows could not be explained.
+/// The error if a model file cannot be read, or rows cannot be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
@@ -118,7 +118,7 @@ pub enum TreeError {
     /// with.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// The value is not defined for this number of features: its weights by coalition size are for a
+    /// The value is not defined for this number of features: its weights by coalition size are defined for a
     /// different number.
     #[error(transparent)]
     Value(#[from] ValueError),

@@ -72,10 +72,10 @@ pub trait Exact: Send + Sync {
     /// number of features; [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) if a
     /// linear model has to compute with an infinite value;
     /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) if the groups are
-    /// defined for a different number of players; [`TreeError::Value`] if weights by size are for a different
-    /// number of features, of groups, or of members of some group; [`TreeError::Unsupported`] for a value of
-    /// any other kind; and [`TreeError::Kernel`] or [`TreeError::Unsupported`] if the settings specify a
-    /// kernel that cannot be used.
+    /// defined for a different number of players; [`TreeError::Value`] if weights by coalition size are
+    /// defined for a different number of features, of groups, or of members of a group;
+    /// [`TreeError::Unsupported`] for a value of any other kind; and [`TreeError::Kernel`] or
+    /// [`TreeError::Unsupported`] if the settings specify a kernel that cannot be used.
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError>;
 
     /// Returns the interaction indices of all pairs of features by a semivalue, or of all pairs of groups by

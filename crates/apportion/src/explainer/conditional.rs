@@ -46,7 +46,7 @@ const TIGHTER: f64 = 0.7;
 /// Minimum fraction of the tolerance to use for the coalitions.
 const TIGHTEST: f64 = 0.2;
 
-/// A number of players with more coalitions than the default budget.
+/// A number of players for which the default budget does not cover all coalitions.
 const MANY_PLAYERS: usize = 30;
 
 /// Minimum evaluations per player for estimating the errors of the draws with a different method.
@@ -56,11 +56,11 @@ impl<'a> Explainer<'a> {
     /// Creates an explainer for any model with its conditional game, in which absent features follow
     /// `distribution`, given the present features.
     ///
-    /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
-    /// means](ConditionalDistribution::mean), like a Gaussian. If the distribution draws rows, standard
-    /// errors include the sampling error of the draws, for exact values as well as for estimates; this
-    /// doubles the number of predictions. They do not include the error of a distribution that was fitted on
-    /// finitely many rows or is misspecified
+    /// No rows are drawn if the model is [affine](Model::is_affine) and the distribution provides
+    /// [conditional means](ConditionalDistribution::mean), as a Gaussian distribution does. If the
+    /// distribution draws rows, standard errors include the sampling error of the draws, for exact values as
+    /// well as for estimates; this doubles the number of predictions. They do not include the error of a
+    /// distribution that was fitted on finitely many rows or is misspecified
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(
         model: impl Into<Shared<'a, dyn Model + 'a>>,
@@ -134,8 +134,8 @@ impl Explainer<'_> {
                 && let Some(certificate) = &mut explanation.certificate
                 && let Some(last) = certificate.interim_checks.last_mut()
             {
-                // The run could not know that it would evaluate all coalitions, which leaves only the draws
-                // to check. Let this check spend the error probability of a final check.
+                // The run evaluated all coalitions, which it did not know in advance, so only the draws
+                // remain to be checked. This check spends the error probability of a final check.
                 last.spent = LAST_LOOK * (wrong - before);
             }
             explanation.certify(&asked);

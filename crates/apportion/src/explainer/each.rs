@@ -1,4 +1,4 @@
-//! Explains many rows in bounded memory: in blocks, passing on each explanation.
+//! Explains many rows in bounded memory, block by block.
 
 use std::ops::ControlFlow;
 
@@ -16,8 +16,8 @@ const ROWS_PER_THREAD: usize = 16;
 const ROWS_OF_ORACLE: usize = 1 << 12;
 
 impl Explainer<'_> {
-    /// Explains all rows in parallel and passes each explanation to `receive`: for tables whose
-    /// explanations do not fit into memory.
+    /// Explains all rows in parallel and passes each explanation to `receive`. Use this for tables whose
+    /// explanations do not fit in memory.
     ///
     /// `receive` is called with the index of a row and its explanation, in the order of the rows, on the
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.

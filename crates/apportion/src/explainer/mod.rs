@@ -92,7 +92,7 @@ pub struct Explainer<'a> {
 impl<'a> Explainer<'a> {
     /// Creates an explainer for any model with its marginal game.
     ///
-    /// It borrows the model, or shares it: an explainer of an [`Arc`](std::sync::Arc) is `'static`.
+    /// The model is borrowed or shared: an explainer that shares an [`Arc`](std::sync::Arc) is `'static`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -166,8 +166,8 @@ impl<'a> Explainer<'a> {
     /// ([`ConditionalDistribution::with_draws`](apportion_games::ConditionalDistribution::with_draws)), and
     /// [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) contains their final number. The
     /// budget covers all of these runs; an evaluation with g times the distribution's draws counts as g
-    /// evaluations. The explanation contains the number of evaluations on which it is based, but the model
-    /// rows of all runs.
+    /// evaluations. The explanation contains the number of evaluations of the last run, on which it is based,
+    /// but the number of model rows of all runs.
     ///
     /// ```
     /// use apportion::estimators::{Guarantee, StopRule};
@@ -212,7 +212,7 @@ impl<'a> Explainer<'a> {
         self.check_method()?;
         match self.explain_by_oracle(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
-                // A slice without values contains no row.
+                // An empty slice does not contain a row.
                 GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
                     .into()
             }),

@@ -9,7 +9,7 @@ use super::error::OptionError;
 use super::nested::Nested;
 use super::quoted::{split, typed, unquoted};
 
-/// The separators: between groups, and between the features in a group.
+/// The separators: the first between groups, the second between the features in a group.
 pub(super) const SEPARATORS: [char; 2] = [';', ','];
 
 /// Groups of features, not yet checked against the features of a model.

@@ -117,7 +117,7 @@ fn the_pairs_of_one_player_have_certificates_as_values_of_the_derivative() {
             GameExplainer::new().value(semivalue.clone()).method(Method::Exact).explain(&derivative).unwrap();
         assert!(exact.values.iter().zip(&expected).all(|(got, expected)| (got - expected).abs() < 1e-12));
     }
-    // Certified estimates.
+    // Check estimates with a certificate.
     let game = SumOfUnanimity::random(16, 30, 4, 3);
     let derivative = DerivativeGame::new(&game, 2).unwrap();
     let truth = enumerate(&derivative, Semivalue::Shapley).unwrap();

@@ -1,7 +1,7 @@
 //! Distributions of the measures for independent features.
 //!
 //! The distribution of Spearman's ρ is known. The distribution of any other measure depends only on the
-//! number of rows, and on the number of bins or neighbours, if there are no ties. So it is estimated from
+//! number of rows, and on the number of bins or neighbours, if there are no ties, so it is estimated from
 //! draws. If enough draws exceed a quantile, the quantile is read off the draws. Otherwise, the quantile of a
 //! Pearson type III distribution (a shifted gamma distribution) with the first three moments of the draws is
 //! used.
@@ -34,7 +34,7 @@ const GRID_DRAWS: u64 = 500;
 /// Maximum number of rows in each of these pairs. With more rows, the coefficient is smaller.
 const MAX_ROWS_IN_GRIDS: usize = 1000;
 
-/// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, and more if there are
+/// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, or more if there are
 /// few rows, because draws are then fast.
 fn neighbour_draws(rows: usize) -> u64 {
     (10_000_000 / (rows * rows.isqrt()) as u64).clamp(1000, 20_000)

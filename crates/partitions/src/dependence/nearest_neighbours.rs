@@ -96,7 +96,7 @@ impl NearestNeighbours {
         }
     }
 
-    /// Returns an estimate for two independent features: draw number `unit` of this seed.
+    /// Returns an estimate for two independent features, from draw number `unit` of this seed.
     pub(super) fn under_independence(&self, unit: u64) -> f64 {
         let mut places: Vec<usize> = (0..self.tables.scores.len()).collect();
         places.shuffle(&mut stream(self.seed, Purpose::Permutations, unit));

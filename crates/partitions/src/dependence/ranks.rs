@@ -4,8 +4,8 @@
 pub(super) struct Ordered {
     /// The rows in the order of their numbers. Tied rows are in ascending order.
     pub(super) rows: Vec<usize>,
-    /// The end of each run of equal numbers in `rows`. The first run starts at 0, each other one at the end
-    /// of the previous one.
+    /// The end of each run of equal numbers in `rows`. The first run starts at 0, and each other run at the
+    /// end of the previous one.
     ends: Vec<usize>,
 }
 

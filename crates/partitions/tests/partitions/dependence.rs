@@ -388,7 +388,8 @@ fn matrices_store_the_upper_triangle_row_by_row() {
     }
 }
 
-// Stored groups refer to their data and seed, so if these numbers change, the groups may change too.
+// Stored groups are identified by their data and seed. If these numbers change, the groups may change
+// although data and seed are the same.
 #[test]
 fn estimates_with_ties_in_random_order_are_fixed() {
     let (x, y) = discrete_pair(200, 4, 17);

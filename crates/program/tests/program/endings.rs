@@ -7,7 +7,7 @@ use apportion_program::ProgramError;
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
 /// Returns a server that answers each row with `$x`, and runs `what` before it answers batch `at`, but only
-/// once per `folder`.
+/// once per directory `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();

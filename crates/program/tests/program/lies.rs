@@ -78,7 +78,7 @@ fn the_number_of_outputs_is_that_of_the_first_answer() {
 fn an_answer_to_nothing_is_refused_with_the_next_batch() {
     let twice = "[ $batch -gt 2 ] && { echo; echo 1; }; echo";
     let program = start(&shell("echo 1", twice), &options()).unwrap();
-    // A fast program is caught in the same batch already.
+    // A fast program already causes the error in the same batch.
     let error = match predictions(&program, &[0.0; 2]) {
         Ok(first) => {
             assert_eq!(first, [1.0]);
@@ -142,7 +142,7 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
 #[test]
 fn outputs_that_depend_on_the_batch_are_refused_in_the_run_if_the_start_had_one_row() {
     let program = start(&batchwise("x * count - sum"), &options()).unwrap();
-    // The dependence on the batch does not show for equal rows.
+    // For equal rows, the outputs do not show that they depend on the batch.
     assert_eq!(predictions(&program, &[3.0, 0.0, 3.0, 0.0]).unwrap(), [0.0, 0.0]);
     let error = predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap_err().to_string();
     assert!(

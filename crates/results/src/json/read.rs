@@ -31,8 +31,8 @@ type Refusal = Box<dyn Error + Send + Sync>;
 /// up to 1024 at a time, with the heading that applies to all rows. Memory use does not depend on the number
 /// of rows.
 ///
-/// Returns the heading with the categories of the inputs, which are known after all rows are read: inputs are
-/// passed as codes, and the categories of a feature are numbered in the order of their first occurrence.
+/// Returns the heading with the categories of the inputs, which are known after all rows are read. Inputs are
+/// passed as codes, which number the categories of a feature in the order of their first occurrence.
 /// `is_efficient` returns whether the values with this name sum to the prediction of a row minus its base
 /// value, which result files do not store.
 ///
@@ -165,8 +165,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         })
     }
 
-    /// Checks that the numbers of a row match the players and outputs. Without this check, too many numbers
-    /// in one row could make up for too few in another, and the head alone could declare more numbers than
+    /// Checks that the numbers of a row match the players and outputs. Without this check, an excess of
+    /// numbers in one row could hide a lack in another, and the head alone could declare more numbers than
     /// fit in memory.
     fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
         let Some(heading) = &mut self.heading else { return Ok(()) };

@@ -14,7 +14,8 @@ use apportion_values::{Semivalue, Value};
 const MAX_COLUMNS: usize = 4096;
 /// A power of two, smaller than 1 / [`MAX_COLUMNS`], so that sums of scaled values are finite.
 const PART: f64 = 1.0 / 65536.0;
-/// The maximum of leaves × depth for which a model is explained; larger models are slow, not wrong.
+/// The maximum of leaves × depth for which a model is explained. Larger models are skipped, because they
+/// would take too long.
 const MAX_WORK: usize = 20_000;
 
 /// Runs everything on the calling thread, whose stack and time libFuzzer watches.
@@ -74,8 +75,8 @@ struct Explained<'a> {
 }
 
 impl Explained<'_> {
-    /// Checks that values sum to the prediction, as exactly as the largest leaf allows. `walked` is the
-    /// background if the walk computed the values, because the walk only visits leaves that count.
+    /// Checks that values sum to the prediction, up to rounding errors of the largest leaf. `walked` is the
+    /// background if the walk computed the values, because the walk only visits leaves that contribute.
     fn adds_up(&self, explained: &Attributions, walked: Option<Rows<'_>>, what: &str) {
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =

@@ -220,8 +220,8 @@ impl MergedPatterns {
         }
     }
 
-    /// Returns the weights of all patterns: these and the weights of the `counted` patterns of the same tree,
-    /// if any.
+    /// Returns the weights of all patterns: the merged ones and, if any, the `counted` patterns of the same
+    /// tree.
     fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
         if let Some(counted) = counted {
             if self.leaves.iter().all(Vec::is_empty) {

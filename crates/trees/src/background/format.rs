@@ -17,10 +17,11 @@
 //! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
 //! | 32 | SHA-256 of everything before |
 //!
-//! A leaf is stored as the number of its patterns as a varint, then for each pattern, in ascending order, its
-//! distance to the previous one (for the first: to 0) as a varint and its weight: a varint for row counts,
-//! else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the path from the root to the leaf, in
-//! the order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
+//! A leaf starts with the number of its patterns, a varint. The patterns follow in ascending order. Each
+//! pattern is stored as a varint, the difference from the previous pattern (for the first: from 0), followed
+//! by its weight: a varint for row counts, otherwise an `f64` of 8 bytes. Bit j of a pattern is the j-th
+//! feature on the path from the root to the leaf, in the order of their first splits. Every leaf has at least
+//! one pattern, and its weights sum to the total.
 //!
 //! v(∅) is not stored, because it can be computed from the patterns.
 

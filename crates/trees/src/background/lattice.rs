@@ -53,9 +53,9 @@ struct Step {
 
 #[derive(Debug, Clone, Copy)]
 enum Task {
-    /// Count the rows that go left, in the counts that start at this offset.
+    /// Count the rows that go left, and store the counts from this offset on.
     Count(usize),
-    /// Count them in the same way as `Count`, and compute the sets of the left child.
+    /// Count the rows that go left, as [`Count`](Self::Count) does, and compute the sets of the left child.
     CountAndGoLeft(usize),
     /// Compute the sets of the right child.
     GoRight,

@@ -62,7 +62,7 @@ impl Levels {
     /// Creates the weights for trees with up to `max_width` features on a path. The value must be
     /// [defined](CoalitionalValue::check_over) for the hierarchy.
     pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, max_width: usize) -> Self {
-        // Weights by size are only defined for up to the number of members.
+        // Weights by coalition size are defined for a maximum number of players, here the members of a group.
         let moments = |value: &Semivalue, is_top: bool| {
             let groups = hierarchy.groups().filter(|&group| (hierarchy.level(group) == 0) == is_top);
             let most = groups.map(|group| hierarchy.children(group).len()).max().unwrap_or(0);

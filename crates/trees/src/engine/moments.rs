@@ -8,7 +8,8 @@ use super::bits::MAX_BITS;
 use super::tables::channels::Channels;
 
 /// The maximum number of path features with tabulated moments (half a megabyte). Beyond it, each moment is
-/// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by size of n players.
+/// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by coalition size in a game of
+/// n players.
 const MAX_FEATURES: usize = 256;
 
 /// The moments `M(a, b)` of a semivalue, tabulated for `a + b` below a limit.
@@ -23,8 +24,8 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Tabulates the moments for trees with up to `max_width` path features, whose values use the moments of
-    /// all but one of these features.
+    /// Tabulates the moments for trees with up to `max_width` path features. A value uses `M(a, b)` with `a +
+    /// b` below the number of path features.
     pub(crate) fn new(value: Semivalue, max_width: usize) -> Self {
         let side = max_width.clamp(1, MAX_FEATURES);
         let mut table = vec![0.0; side * side];

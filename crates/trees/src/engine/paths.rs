@@ -171,8 +171,8 @@ impl Columns {
         }
     }
 
-    /// Same as [`decide`](Self::decide), but always for a whole block, also beyond the loaded rows: the
-    /// constant number of steps is faster.
+    /// Same as [`decide`](Self::decide), but always for a whole block, including positions beyond the loaded
+    /// rows, because a constant number of steps is faster.
     #[inline(always)]
     pub(crate) fn decide_all<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
         self.decide_some(ensemble, split, left);

@@ -16,7 +16,7 @@ pub(super) struct Cohort {
     pub(super) row: usize,
     /// The total weight of the rows.
     pub(super) weight: f64,
-    /// The number of players for which the rows diverge; `None` for more than a coalition has bits.
+    /// The number of players for which the rows diverge; `None` if there are more than bits in a coalition.
     pub(super) parting: Option<usize>,
     /// Whether any of the diverging players gets a value.
     pub(super) asked: bool,
@@ -25,7 +25,7 @@ pub(super) struct Cohort {
 }
 
 impl Mixtures<'_> {
-    /// Groups some background rows into cohorts, ordered by the first row of each.
+    /// Groups some background rows into cohorts, ordered by the first row of each cohort.
     pub(super) fn cohorts(
         &self,
         game: &LinkedGame,

@@ -90,7 +90,7 @@ impl Mixtures<'_> {
         }
     }
 
-    /// Computes the values for games whose cost was checked, with `places` values per row and output.
+    /// Computes the values for games whose cost is within the limit, with `places` values per row and output.
     pub(super) fn answer(
         &self,
         games: &[LinkedGame],

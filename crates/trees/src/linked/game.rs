@@ -36,7 +36,7 @@ impl LinkedGame {
         let features = partition.players();
         let between = Moments::new(value.between.clone(), partition.len().min(MAX_DIVERGING_PLAYERS));
         let within = Moments::new(value.within.clone(), partition.largest().min(MAX_DIVERGING_PLAYERS));
-        // M1(1, 0) is the mean of the mixing measure. If it is 0, no other group is ever present.
+        // M1(1, 0) is the mean of the mixing measure. If it is 0, other groups are always absent.
         let alone = partition.len() > 1 && value.between.moment(1, 0) == 0.0;
         let of_group = |group: usize| {
             let player_of = |feature: usize| match partition.group_of(feature) {

@@ -8,7 +8,7 @@
 //! v(S) = Σ_b w_b g(f(x_S, b_rest))
 //! ```
 //!
-//! where f is the margin and g the link, which for a softmax takes all margins of a row together. This is the
+//! where f is the margin and g the link. A softmax link takes all margins of a row together. This is the
 //! marginal game of the output that users see. Its values are not a rescaling of the values of the margin: g
 //! is not additive, so the game is not a sum over leaves.
 //!
@@ -23,7 +23,7 @@
 //! - The margins of all 2^m mixtures come from one transform for all trees, in fixed point without
 //!   cancellation ([`table`], [`fixed`]). Then the link is applied, and the table is folded into values.
 //!
-//! The cost is counted before anything is computed, and an error is returned if it exceeds the limit.
+//! The cost is counted in advance, and an error is returned if it exceeds the limit.
 //!
 //! If features are in groups, the rows diverge for a group if they diverge for any of its features. A
 //! coalitional value requires one game for each group, whose players are the members of the group and the

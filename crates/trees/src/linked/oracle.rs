@@ -23,10 +23,10 @@ const STEP: f64 = 17e-9;
 /// v(S) = Σ_b w_b g(f(x_S, b_{N∖S}))
 /// ```
 ///
-/// is the game: the output g(f) with the features in S from the explicand x (the row to explain) and the
-/// others from a background row b, averaged with the weights w_b; g is the
-/// [link](apportion_models::Ensemble::link) and f the margin. Values, base and predictions of the
-/// [`Attributions`] are in units of the output.
+/// is the game, where f is the margin and g the [link](apportion_models::Ensemble::link). The features in S
+/// come from the explicand x (the row to explain), and all others from a background row b; the outputs are
+/// averaged with the weights w_b. Values, base and predictions of the [`Attributions`] are in units of the
+/// output.
 ///
 /// The game is enumerated: with m features on which x and b diverge at some split, there are 2^m mixtures of
 /// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on
@@ -42,9 +42,9 @@ const STEP: f64 = 17e-9;
 ///
 /// The values are not rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` rescales: it
 /// multiplies the values of the margin with each background row by the ratio of the differences in output and
-/// in margin. The result sums to the same total, and agrees if only one feature matters, but is not a value
-/// of this game: on five rows of that model with 20 background rows it deviates by up to 0.094 while the
-/// largest value is 0.593, and small values change their sign.
+/// in margin. The result has the same sum, and equals the exact values if only one feature matters, but in
+/// general it is not a value of this game. On five rows of that model with 20 background rows, it deviates by
+/// up to 0.094 (the largest value is 0.593), and small values change their sign.
 ///
 /// If the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any
 /// limit.
@@ -120,9 +120,9 @@ impl<'a> LinkedOracle<'a> {
         Ok(Self { way })
     }
 
-    /// Returns an error for an ensemble whose outputs this oracle does not support with any background: one
-    /// with linear leaves, such as a linear model, or with splits on several features at once, unless outputs
-    /// are margins. For such models, estimate the values of
+    /// Returns an error for an ensemble whose outputs this oracle does not support, regardless of the
+    /// background. These are ensembles with linear leaves, such as linear models, or with splits on several
+    /// features at once, unless outputs are margins. For such models, estimate the values of
     /// [`Ensemble::linked`](apportion_models::Ensemble::linked).
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl<'a> LinkedOracle<'a> {
     }
 
     /// Sets the maximum number of steps of one call. A step is one output of one mixture, or one leaf that
-    /// mixtures reach: 15 to 20 ns on one core.
+    /// mixtures reach, and takes 15 to 20 ns on one core.
     pub fn with_max_steps(mut self, max_steps: u64) -> Self {
         if let Algorithm::Outputs(mixtures) = &mut self.way {
             mixtures.max_steps = max_steps;
@@ -250,7 +250,8 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Counts the steps of the sample. Outputs have only one algorithm, which has no kernel name.
+    /// Counts the steps of the sample. There is only one algorithm for outputs, which is not listed as a
+    /// kernel.
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         let mixtures = match &self.way {
             Algorithm::Margins(oracle) => return oracle.plan_of(value, count, sample),

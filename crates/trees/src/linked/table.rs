@@ -25,8 +25,8 @@
 //! one player fewer. The memory is that of one table, for any m. Sums are computed pairwise, and their order
 //! does not depend on the threads.
 //!
-//! A tree most of whose branches are reached would add 3^d numbers for its d players. If there are more than
-//! d 2^d such numbers, the tree is first tabulated and transformed separately, and then added from its own
+//! If most branches of a tree with d players are reached, the tree would add about 3^d numbers. If it would
+//! add more than d 2^d numbers, it is first tabulated and transformed separately, and then added from its own
 //! table.
 
 use apportion_games::parallel;
@@ -54,7 +54,7 @@ pub(super) struct PairGame<'a> {
     pub(super) weights: &'a ByClass,
     /// The increment that each player adds to a coalition's class.
     pub(super) steps: &'a [u32],
-    /// The outputs g(f(b)) of the background row, which are subtracted before anything is summed.
+    /// The outputs g(f(b)) of the background row, which are subtracted before all sums.
     pub(super) empty: &'a [f64],
 }
 

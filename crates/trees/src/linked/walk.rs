@@ -24,7 +24,7 @@ pub(super) const MAX_DIVERGING_PLAYERS: usize = 62;
 /// Marks a player for which the rows have not diverged.
 const NOWHERE: u8 = u8::MAX;
 
-/// A leaf, with the players that must be in a coalition for it to be reached, and those that must not.
+/// A leaf, with the players that must be in a coalition for it to be reached, and the players that must not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cube {
     /// The players E, as bits by index in [`Walk::parting`].

@@ -80,7 +80,7 @@ impl Task<'_> {
 /// Chooses the algorithm of a tree.
 pub(crate) type ChooseAlgorithm = fn(&Task<'_>) -> Algorithm;
 
-/// Up to this many pairs of rows, the walk is always the fastest.
+/// Maximum number of pairs of rows for which the walk is always the fastest.
 const FEW_PAIRS: usize = 10;
 
 /// The time for one row and a tree that depends on one player, in nanoseconds.
@@ -198,7 +198,7 @@ pub(crate) fn predict(task: &Task<'_>, way: Algorithm) -> f64 {
     }
 }
 
-// Constants are nanoseconds on one core of a 2023 server; for the choice only their ratios matter.
+// Constants are in nanoseconds on one core of a 2023 server. Only their ratios affect the choice.
 
 fn walk(task: &Task<'_>) -> f64 {
     let per_leaf_reached = if task.grouped { 20.0 } else { 15.0 };

@@ -59,7 +59,7 @@ impl InterventionalOracle<'_> {
         Ok(ways)
     }
 
-    /// Adds the values of players to `values`; for pairs, adds their interactions to the upper halves of the
+    /// Adds the values of players to `values`. For pairs, adds their interactions to the upper halves of the
     /// matrices.
     pub(super) fn add_values(
         &self,
@@ -129,7 +129,7 @@ impl InterventionalOracle<'_> {
         parallel::map(ways.iter().zip(self.ensemble.trees().iter().zip(sorted)), shape)
     }
 
-    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those in `sample`, with the
+    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those in `sample`, under the
     /// current settings.
     pub(super) fn plan_answer(
         &self,
@@ -208,7 +208,7 @@ impl InterventionalOracle<'_> {
                 nodes,
                 leaves: tree.leaves,
                 explicands: count,
-                // With a compiled background, pretend that there are too many rows for the walk.
+                // A compiled background has no rows, so use a number of rows that is too large for the walk.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
                 compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MAX_DEPTH,

@@ -42,7 +42,7 @@ struct Gathering {
     /// The players for which the two rows diverge on the path, from the root down.
     path: Vec<u32>,
     products: Products,
-    /// Players that are taken from one of the rows only because of a missing value.
+    /// Players that are taken from one row only because the other row lacks a value.
     bound: Vec<u32>,
 }
 
@@ -53,8 +53,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its value
-    /// v. `player_of` maps each feature to its player.
+    /// Calls `share` with each of the games whose sum is the game `f(x_S, b_rest)` on one tree, and with its
+    /// value v. `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,

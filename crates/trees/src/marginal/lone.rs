@@ -33,8 +33,7 @@ pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]
 }
 
 impl InterventionalOracle<'_> {
-    /// Returns the mean over the background of the value of each tree with a linear leaf; 0 for all other
-    /// trees.
+    /// Returns the mean value of each tree with a linear leaf over the background; 0 for all other trees.
     pub(super) fn means(&self) -> &[f64] {
         self.means.get_or_init(|| {
             let ensemble = &*self.ensemble;

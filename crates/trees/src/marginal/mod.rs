@@ -26,11 +26,12 @@
 //! | [`masks`] | sorts the background by pattern at each leaf, then iterates over the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [tables](crate::engine::tables) | tabulates the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. Each kernel is written once, generic over the contributions of a
-//! leaf ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses the kernel of a tree.
-//! Trees with linear leaves are walked by [`linear`], unless they depend on one player alone, as those of
-//! linear models do: the contribution of such [`lone`] trees takes the same time for any number of background
-//! rows. Trees with splits on several features at once, which are stored separately, are walked by [`joint`].
+//! All kernels are exact, so their results agree up to rounding. Each kernel is written once, generic over
+//! the contributions of a leaf ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses
+//! the kernel of a tree. [`linear`] walks trees with linear leaves. An exception are trees that depend on one
+//! player alone, as in linear models: the time for the contribution of such [`lone`] trees does not depend on
+//! the number of background rows. [`joint`] walks trees with splits on several features at once, which are
+//! stored separately.
 //!
 //! With a single background row, no sums over patterns are needed: the game is then a path-dependent game,
 //! and [`one_baseline`] computes it by quadrature if that is faster.

@@ -1,6 +1,6 @@
 //! The marginal game with one baseline, which is a path-dependent game.
 //!
-//! An absent feature has the value of the baseline b, so at a split on it the child of b gets everything: the
+//! An absent feature has the value of the baseline b, so a split on it always leads to the child of b: the
 //! share κ of that child is 1, and the share of the other child is 0. With these shares instead of those from
 //! the covers, the derivation for the path-dependent game holds unchanged, and `v(S) = f(x_S, b_rest)`.
 //!

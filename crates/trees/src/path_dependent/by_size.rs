@@ -1,5 +1,5 @@
-//! Computes the values of one tree leaf by leaf, for a single row. Used for weights by size, which do not
-//! have a quadrature rule.
+//! Computes the values of one tree leaf by leaf, for a single row. Used for weights by coalition size, which
+//! do not have a quadrature rule.
 //!
 //! A leaf of value v contributes `v (h_i − c_i) O_i` to each player i of its path; [`others`](super::others)
 //! defines these symbols and the computation of O_i.
@@ -71,7 +71,8 @@ impl Paths {
     }
 }
 
-/// The values of trees by sizes of coalitions, with the working memory for them: created once per thread.
+/// The computation of values from the distribution of coalition sizes, with its working memory: created once
+/// per thread.
 pub(super) struct BySize<'a> {
     player_of: &'a [u32],
     paths: Paths,

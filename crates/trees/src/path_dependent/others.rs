@@ -1,5 +1,5 @@
-//! Computes the average factor that the other players contribute to a leaf: for weights by size, which do not
-//! have a quadrature rule, and for all other values.
+//! Computes the average factor that the other players contribute to a leaf, for values with a quadrature rule
+//! and for weights by coalition size, which do not have one.
 //!
 //! # Notation
 //!
@@ -141,8 +141,7 @@ impl Quadrature<'_> {
 /// The computation of O_i from the distribution of coalition sizes.
 pub(super) struct BySize<'a> {
     distributions: SizeDistributions<'a>,
-    /// For the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the
-    /// other.
+    /// For each number m of hot players on the path, in ascending order: e_0..e_m of the first m of them.
     means: Vec<f64>,
     /// Σ_k L_k e_k as a function of the means over the hot players that come first.
     sums: Vec<f64>,

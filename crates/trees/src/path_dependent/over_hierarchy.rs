@@ -12,9 +12,9 @@
 //! O_G = mean of Π (H_g if member g is present, else C_g) over the coalitions that the side of i joins
 //! ```
 //!
-//! O_G is what [`others`](super::others) computes for a path, with members instead of players; it is computed
-//! once for each member of each group on the path. It is computed by quadrature or by sizes of coalitions, so
-//! any semivalue is supported.
+//! O_G is computed like O_i in [`others`](super::others), with members instead of players, once for each
+//! member of each group on the path. Quadrature or the distribution of coalition sizes is used, so any
+//! semivalue is supported.
 //!
 //! # Cost
 //!
@@ -29,7 +29,7 @@ use crate::engine::levels::{Child, GroupTree, LeafLevels};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// The values of trees, with the working memory for them: created once per thread.
+/// The computation of the values of trees, with its working memory: created once per thread.
 pub(super) struct OverHierarchy<'a> {
     tree: &'a GroupTree,
     features: &'a [u32],

@@ -54,9 +54,9 @@ pub(super) struct Step {
     pub(super) visit: Visit,
 }
 
-/// The kind of step at a split, with a separate kind for each case so that a step is a single jump: going
-/// down or up; a player that was tested before or not; masks that are kept for splits on the player below or
-/// not; children that are leaves or splits.
+/// The kind of step at a split. There is a separate kind for each combination of cases, so that a step is a
+/// single jump. The cases are: going down or up; a player that was tested before or not; masks that are kept
+/// for splits on the player below or not; children that are leaves or splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,

@@ -221,7 +221,8 @@ fn pairs_on_long_paths_are_differences_of_values() {
             let pairs =
                 marginal[0].1.interactions_of(&value, Default::default(), case.rows()).unwrap().values;
             for other in [0, 1, features / 2, features - 1] {
-                // Each value with the other player always present, and always absent.
+                // Compute each value with the other player always present, and with the other player always
+                // absent.
                 let values = [case.rows[other], baseline[other]].map(|cell| {
                     let (mut row, mut baseline) = (case.rows.clone(), baseline.clone());
                     (row[other], baseline[other]) = (cell, cell);
@@ -243,8 +244,8 @@ fn pairs_on_long_paths_are_differences_of_values() {
     }
 }
 
-/// Nodes without training rows: their share is 0 next to a sibling with rows, and one half below an empty
-/// node.
+/// A node without training rows has a share of 0 if its sibling has rows, and of one half if its parent is
+/// empty, too.
 #[test]
 fn empty_nodes_have_no_share() {
     let random = &mut Random(9);

@@ -75,7 +75,7 @@ fn values_and_interactions_are_those_of_the_definitions() {
                     let link = Some(Link::Logistic { steepness: 1.0 });
                     let mut document = linked_document(&finite(&trees), features, &[0.25], link);
                     document["operator"] = "<=".into();
-                    // The categorical splits follow XGBoost, where values that are not categories go left.
+                    // The categorical splits follow XGBoost, in which values that are not categories go left.
                     read(&document)
                 }
             };

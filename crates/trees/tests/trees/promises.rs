@@ -120,8 +120,8 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
     }
 }
 
-/// Checks that a row has the same bits in batches of any size. Returns the number of results that were
-/// compared for the first value: values, and pairs if supported.
+/// Checks that the results for a row have the same bits in batches of any size. Returns the number of results
+/// that were compared for the first value: values, and pairs if supported.
 fn is_alike_in_batches(
     random: &mut Random,
     what: &str,

@@ -1,5 +1,5 @@
-//! Leaves of any scale lead to the same values up to the factor, with every kernel, and values that are not
-//! finite are rejected.
+//! Scaling the leaves scales the values by the same factor, with every kernel. Values that are not finite are
+//! rejected.
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{

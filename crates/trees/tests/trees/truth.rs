@@ -80,7 +80,7 @@ impl Pack {
         let ensemble =
             Ensemble::from_path(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
-        // Map the names that other libraries use for margins and values to the common ones.
+        // Convert the names of margins and values in other libraries to the common names.
         for case in truth["cases"].as_array_mut().unwrap() {
             if case["margin"].is_null() {
                 case["margin"] = case["prediction"].take();

@@ -1,5 +1,5 @@
 //! Mutations of text that consists of pieces: one is removed, duplicated, or replaced with another. This
-//! yields arrays of different lengths, trees in place of leaves, and objects with the keys of others.
+//! yields arrays of different lengths, trees instead of leaves, and objects with keys of other objects.
 
 use std::ops::Range;
 

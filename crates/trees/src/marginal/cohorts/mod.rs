@@ -1,4 +1,4 @@
-//! Processes one explicand with many background rows at once, as bit sets: for few explicands.
+//! Processes one explicand with many background rows at once, as bit sets. Suited to few explicands.
 //!
 //! # Derivation
 //!

@@ -59,7 +59,7 @@ impl<const W: usize> Numbers<W> {
         Self { bits: [[0; W]; BITS], sets: 0 }
     }
 
-    /// Adds 1 to the number of every row in `set`.
+    /// Adds a set: increases the number of every row in `set` by 1.
     #[inline(always)]
     pub(crate) fn add(&mut self, set: Set<W>) {
         self.sets += 1;

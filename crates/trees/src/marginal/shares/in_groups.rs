@@ -24,9 +24,9 @@
 //! groups of R are represented as bit masks; the mixed groups are set in both masks.
 //!
 //! In a cohort, let X be the groups with players in R. A row that fails a test of a player in one of these
-//! groups makes the group mixed. So for the members of group j, only rows count for which no other group is
-//! mixed. For such a row let a be the number of groups outside X, other than j, with players whose tests the
-//! row fails, and e the number of such players in j. With r members of j in R,
+//! groups makes the group mixed. So only rows for which no other group is mixed contribute to the members of
+//! group j. For such a row let a be the number of groups outside X, other than j, with players whose tests
+//! the row fails, and e the number of such players in j. With r members of j in R,
 //!
 //! ```text
 //! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j
@@ -59,7 +59,7 @@ pub(crate) struct InGroups {
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// The numbers of features of each group that the walk has taken from either row.
+/// For each group, the number of features that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,
@@ -74,8 +74,8 @@ impl Counts {
         Self { of_group: vec![[0; 2]; groups], whole: [0; 2], mixed: (0, 0) }
     }
 
-    /// Takes a feature of `group` from one row. Returns `false`, without effect, if more than `most` groups
-    /// would become mixed.
+    /// Takes a feature of `group` from one row. If more than `most` groups would then be mixed, returns
+    /// `false` without any effect.
     #[inline(always)]
     fn enter(&mut self, group: usize, side: usize, most: usize) -> bool {
         let counts = &mut self.of_group[group];

@@ -37,7 +37,7 @@ pub(crate) struct LeafView<'a> {
 
 /// The contributions of leaves, with the working memory for them: created once per thread.
 pub(crate) trait LeafKernel: Send {
-    /// The weights of coalitions that the contributions are computed with.
+    /// The weights of coalitions that determine the contributions.
     type Weights: Sync;
     /// The sums that a [walk](super::walk) passes up.
     type Sums: Copy + Default + Send;

@@ -26,9 +26,9 @@
 //! as bit masks.
 //!
 //! All rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that
-//! fail a test of one of their players. For a member, only the rows count for which no other member is mixed.
-//! They are sorted by the number of members outside R with a failed test, and passed on to the member with
-//! the resulting weight, in one set for each distinct weight.
+//! fail a test of one of their players. Only rows for which no other member is mixed contribute to a member.
+//! They are sorted by the number of members outside R with a failed test. The member receives one set of rows
+//! for each distinct weight that results.
 
 use apportion_models::tree::Node;
 
@@ -56,7 +56,7 @@ const BACKGROUND: usize = 1;
 /// Marks a group whose features are taken from both rows.
 const BOTH: usize = 2;
 
-/// The numbers of members of each group that the walk has taken from either row.
+/// For each group, the number of members that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of members taken from the explicand alone, from the background alone, and
     /// from both.
@@ -99,8 +99,8 @@ impl Counts {
         true
     }
 
-    /// Takes a free feature from one row. Returns `false`, without effect, if no coalition would reach a leaf
-    /// below.
+    /// Takes a free feature from one row. If no coalition would then reach a leaf below, returns `false`
+    /// without any effect.
     #[inline(always)]
     fn enter(&mut self, levels: &Levels, feature: usize, side: usize) -> bool {
         let goes = self.turn(levels, feature, None, Some(side));
@@ -166,8 +166,8 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
         let feature = player as usize;
         let is_own = self.counts.enter(self.levels, feature, EXPLICAND);
         if !is_own {
-            // All features of the group are taken from the background, so taking another one from it mixes no
-            // group.
+            // All features of the group are taken from the background, so taking another one from the
+            // background does not mix a group.
             self.counts.enter(self.levels, feature, BACKGROUND);
         }
         let side = if is_own { EXPLICAND } else { BACKGROUND };

@@ -148,7 +148,7 @@ impl Recursion for MemberKernel<'_> {
                     let phi = &mut phi[split.player as usize];
                     let ends = worth_of_ends::<Q, R>(split, between);
                     let own = &within[split.within as usize * members..];
-                    // Without an open side, the result is the same for all nodes.
+                    // If no side is open, the result is the same for all nodes.
                     let open = split.sides.contains(&Side::Open);
                     for node in 0..if open { members } else { 1 } {
                         let weight = if open { rule.weights()[node] } else { total };
@@ -309,7 +309,7 @@ fn gains<const R: usize, E: EarlierTests>(
     ]
 }
 
-/// Computes P without a group, at a child of a split on another group.
+/// Computes P without the factor of a group, at a child of a split on another group.
 #[inline(always)]
 fn carry<const Q: usize, const R: usize>(
     from: &[Lanes<R>; Q],

@@ -30,9 +30,9 @@
 //! # Numerical stability
 //!
 //! `P Λ` is ∂P/∂t: P is a product of numbers each of which is exact up to rounding, including `κ (1 − s)`
-//! with s near 1, and dividing by one of its factors loses no accuracy. If t is 1, it is a quotient of zeros:
-//! rules with such a node (the atom of a mixture) are not supported by this kernel, but by
-//! [`by_size`](super::by_size), which does not divide.
+//! with s near 1, and dividing by one of its factors loses no accuracy. If t is 1, it is a quotient of zeros.
+//! This kernel does not support rules with such a node (the atom of a mixture); [`by_size`](super::by_size),
+//! which does not divide, supports them.
 
 mod kernel;
 pub(super) mod partners;

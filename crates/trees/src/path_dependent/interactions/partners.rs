@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::program::Program;
 
-/// A player with tests above a split, other than the split's own.
+/// A player with tests above a split, other than the player of the split itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Partner {
     /// The [target](Partners::targets) of the pair.
