@@ -29,7 +29,7 @@ pub enum MediaError {
         /// Index of the second player that has the feature.
         second: usize,
     },
-    /// A player has no features.
+    /// A player does not have any features.
     #[error("player {player} has no features; remove it")]
     NoFeatures {
         /// Index of the player.
@@ -91,10 +91,10 @@ pub enum MediaError {
         /// The start of the word in the text, in bytes.
         at: usize,
     },
-    /// The text contains no token.
+    /// The text does not contain any tokens.
     #[error("the text {text:?} contains no tokens; pass at least one word")]
     NoTokens {
-        /// The text that contains no token.
+        /// The text without tokens.
         text: String,
     },
     /// The numbers of tokens and of ids differ.
@@ -275,7 +275,7 @@ pub enum MediaError {
         /// The pixel value.
         value: f64,
     },
-    /// The shape of a row is not the shape of an image, or is ambiguous.
+    /// The shape of a row is not an image shape, or is ambiguous.
     #[error("cannot infer the image layout from rows of shape {shape:?}: {problem}")]
     Shape {
         /// The shape of a row, without the batch dimension.
@@ -297,7 +297,7 @@ pub enum MediaError {
         /// The expected height, width and channels.
         expected: (usize, usize, usize),
     },
-    /// The pixel scale is for a different number of channels.
+    /// The number of channels of the pixel scale differs from that of the model.
     #[error(
         "the pixel scale has {actual} channels, expected {expected}; pass one range for all channels, or \
          one for each"

@@ -10,9 +10,9 @@ use crate::error::MediaError;
 /// two. The padding at the end of a text belongs to no player. Features without a player always keep the
 /// value of the explicand.
 ///
-/// With one reference row, the game is the plug-in estimate of section 2.1 of Chen, Song, Wainwright and
-/// Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019. With several
-/// rows, it is the empirical average defined there.
+/// With one reference row, the game is the plug-in estimate defined in section 2.1 of Chen, Song, Wainwright
+/// and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019. With
+/// several rows, it is the empirical average defined in the same section.
 #[derive(Debug, Clone)]
 pub struct Masked {
     explicand: Vec<f64>,

@@ -1,5 +1,5 @@
-//! Tree ensembles: exact reading of model files, and prediction. A linear model is also an ensemble, whose
-//! trees have a single, linear leaf.
+//! Tree ensembles: exact reading of model files, and prediction. A linear model is represented as an ensemble
+//! of trees with a single, linear leaf.
 //!
 //! # Overview
 //!

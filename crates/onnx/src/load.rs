@@ -43,8 +43,8 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
     })
 }
 
-/// Finds the node whose operator the runtime does not support. If the node has no name, returns it with its
-/// number and first output as the name.
+/// Finds the node whose operator the runtime does not support. If the node does not have a name, returns it
+/// with its number and first output as the name.
 ///
 /// The runtime reports only the name of the node, and in many files nodes have no names. So the file is
 /// loaded again, with each node named by its number.

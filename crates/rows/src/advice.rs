@@ -1,4 +1,4 @@
-//! Descriptions of cells that are not numbers, with advice that does not discard their information.
+//! Descriptions of cells that are not numbers, with advice on how to keep their information.
 
 use crate::nearest::shown;
 use crate::number::number;
@@ -37,7 +37,7 @@ const LIKELY_MISSING: [&str; 24] = [
 const CURRENCIES: [&str; 14] =
     ["$", "€", "£", "¥", "₹", "₽", "₩", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CNY"];
 
-/// Pairs of words for true and false, in lower case.
+/// Pairs of words with the meaning true and false, in lower case.
 const YES_AND_NO: [[&str; 2]; 5] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["ja", "nein"]];
 
 /// Returns whether a text is a common marker of missing values.
@@ -45,8 +45,8 @@ pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// Returns the advice to declare a cell as missing, if it looks like a missing value. Otherwise returns an
-/// empty string, because the information in the cell would be lost.
+/// Returns the advice to declare a cell as missing, if it looks like a missing value. For any other cell,
+/// returns an empty string, because this advice would lose the information in the cell.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
         format!(" (if it is a missing value, pass --missing {})", shown(text))

@@ -1,6 +1,6 @@
 //! Conversion of the cells of a feature to numbers: missing values, categories, invalid cells.
 //!
-//! | the cell | feature with categories | any other feature |
+//! | cell | feature with categories | any other feature |
 //! |---|---|---|
 //! | equals a sentinel | missing | missing |
 //! | a text | the code of that category; otherwise missing, if it is a usual marker of missing values; otherwise the code of the number or boolean that it parses as; otherwise unknown | the number that it parses as; missing; `True` is 1 and `False` 0; otherwise an error |
@@ -79,7 +79,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Creates the features that `options` describes. `names` are their column names in the file.
+    /// Creates the features that `options` describes. `names` contains their column names in the file.
     pub(crate) fn all(names: impl IntoIterator<Item = String>, options: &RowOptions<'a>) -> Vec<Self> {
         let feature = |(feature, name)| Self {
             words: options.categories_of(feature),
@@ -151,7 +151,7 @@ impl<'a> Feature<'a> {
             (Kind::Texts, _) => Ok(texts.code(feature, cell)),
             (Kind::Numbers, _) if is_missing => Ok(f64::NAN),
             (Kind::Numbers, Some(number)) => {
-                // Programs may not read decimal commas, so only spellings with a point are stored.
+                // Programs may not support decimal commas, so only spellings with a point are stored.
                 if !self.decimal_comma {
                     texts.spell(feature, number, text);
                 }
@@ -194,7 +194,7 @@ impl<'a> Feature<'a> {
         refused(if has_other_mark { CellError::DecimalMark { text } } else { CellError::NotANumber { text } })
     }
 
-    /// Formats an error in the terms of the command: the problem, and what to do.
+    /// Formats an error for users of the command: the problem, and what to do.
     #[cold]
     pub(crate) fn in_words(&self, error: &CellError) -> String {
         match error {
@@ -358,7 +358,7 @@ impl<'a> Feature<'a> {
         let taken_for = match words.unknown() {
             UnknownCategory::Missing => Some(f64::NAN),
             UnknownCategory::NoCategory => Some(Categories::NO_CATEGORY),
-            // Do not guess how to treat variants that are added later.
+            // Treat variants that are added later as errors.
             _ => None,
         };
         if let Some(code) = taken_for {

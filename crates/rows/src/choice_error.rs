@@ -26,7 +26,7 @@ impl fmt::Display for ColumnUse {
     }
 }
 
-/// The reason why the features cannot be chosen among the columns.
+/// The error if the features cannot be chosen among the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChoiceError {
@@ -92,7 +92,7 @@ pub enum ChoiceError {
         /// The source of the feature names.
         named_by: String,
     },
-    /// The number of columns matches the number of features, but they have no name in common.
+    /// The number of columns matches the number of features, but no column has the name of a feature.
     OtherNames {
         /// The name of the first column.
         column: String,
@@ -105,7 +105,7 @@ pub enum ChoiceError {
 
 impl ChoiceError {
     /// Formats the message for users who specify the uses of columns by options. `option` returns the name of
-    /// the option for a use, or `None` if there is none.
+    /// the option for a use, or `None` if no option exists.
     ///
     /// ```
     /// use apportion_rows::{ColumnUse, Header, RowOptions, choose};

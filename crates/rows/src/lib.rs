@@ -22,7 +22,7 @@
 //! | [`Block`] | some of the rows, to process a file block by block |
 //! | [`choose`], [`Choice`], [`ChoiceError`] | the choice of columns, also for tables read by other code |
 //! | [`Feature`], [`CellError`] | the conversion of cells to numbers, also for columns in memory |
-//! | [`is_guarded`] | whether a panic would be turned into an error, for panic hooks |
+//! | [`is_guarded`] | whether a panic would be converted to an error, for panic hooks |
 //! | [`RowsError`] | errors: the problem, and what to do |
 //!
 //! In files with column names, the cell of a categorical feature (`apportion_models::Categories`) contains

@@ -61,7 +61,7 @@ impl Texts {
     }
 
     /// Calls `with` with the stored string for a value of a feature. Returns `false` if no string is stored
-    /// for it.
+    /// for this value.
     pub fn with_text(&self, feature: usize, value: f64, with: &mut dyn FnMut(&str)) -> bool {
         let columns = self.read();
         let Some(column) = columns.get(feature) else { return false };
@@ -130,8 +130,8 @@ impl Survey {
         };
         self.has_numbers = true;
         if !self.is_text && self.spellings.len() < MAX_SPELLINGS {
-            // If a number occurs with two spellings, the column may contain codes, and the two spellings may
-            // be different codes.
+            // If a number occurs with two spellings, they may be different codes, so the column is read as
+            // text.
             let spelling = self.spellings.entry(number.to_bits()).or_insert_with(|| text.to_owned());
             self.is_text = spelling != text;
         }

@@ -1,5 +1,5 @@
-//! Numbers with thousands separators. They are errors, because a separator may also be a decimal mark, but
-//! error messages recognize them.
+//! Detection of numbers with thousands separators, for error messages. Such numbers are errors, because a
+//! separator may also be a decimal mark.
 
 /// The thousands separators in use.
 const MARKS: [char; 8] = [',', '.', '\'', '’', '_', ' ', '\u{a0}', '\u{202f}'];

@@ -19,7 +19,7 @@ pub use outputs::Outputs;
 pub use probabilities::Probabilities;
 pub use scored_game::ScoredGame;
 
-/// Maximum deviation of the sum of a distribution from 1.
+/// Maximum difference between 1 and the sum of a distribution.
 const DISTRIBUTION_TOLERANCE: f64 = 1e-6;
 
 /// The value of a coalition S, as a function of the probabilities `P(y | x_S)` of the classes.

@@ -2,11 +2,11 @@
 
 use crate::error::MediaError;
 
-/// Maximum distance of 32-bit outputs from [0, 1], and of their sum from 1 per class.
+/// Maximum distance of 32-bit outputs from the interval [0, 1]. The sum of the outputs may differ from 1 by
+/// this distance per class.
 const ROUNDING: f64 = 1e-6;
 
-/// The kind of a classifier's outputs. A single output refers to class 1, and class 0 is the only other
-/// class.
+/// The kind of a classifier's outputs. A single output refers to class 1 of the two classes 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outputs {

@@ -11,7 +11,7 @@ fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
-/// Parses the cells of a CSV table in which cells with commas or quotes are quoted, and quotes in them
+/// Parses the cells of a CSV table. Cells with commas or quotes are quoted, and quotes in quoted cells are
 /// doubled.
 fn cells(table: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());

@@ -6,11 +6,11 @@ use super::{CoverProblem, Ensemble, Rule};
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Replaces the cover of each node with the number of the given rows that reach it. The path-dependent
-    /// game then averages over the branches of absent features in the proportions of these rows.
+    /// Replaces the cover of each node with the number of the given rows that reach it. For absent features,
+    /// the path-dependent game then averages over branches in the proportions of these rows.
     /// [`check_covers`](Self::check_covers) describes how nodes that no row reaches are treated.
     ///
-    /// Takes O(trees × depth) per row, in parallel over the trees.
+    /// Takes O(trees × depth) time per row, in parallel over the trees.
     ///
     /// # Errors
     ///
@@ -19,7 +19,8 @@ impl Ensemble {
         self.with_covers(rows, None)
     }
 
-    /// Replaces the cover like [`with_covers_of`](Self::with_covers_of), counting each row by its weight.
+    /// Replaces the cover like [`with_covers_of`](Self::with_covers_of), but with the weights of the rows
+    /// that reach a node instead of their number.
     ///
     /// # Errors
     ///

@@ -32,8 +32,7 @@ impl Ensemble {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };
     }
 
-    /// Returns for each feature whether a linear model or leaf has a coefficient for it. Empty if no leaf is
-    /// linear.
+    /// Returns whether each feature has a coefficient in a linear model or leaf. Empty if no leaf is linear.
     pub(crate) fn linear_features(&self) -> Vec<bool> {
         if self.linear_leaves.is_empty() {
             return Vec::new();

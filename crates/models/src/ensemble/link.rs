@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Link {
-    /// The outputs are the margins.
+    /// The identity: outputs are margins.
     Identity,
     /// `1 / (1 + e^(−a m))`, for each output separately, with steepness a.
     Logistic {

@@ -2,10 +2,10 @@
 //!
 //! When a file is read, the rules of its format are converted to the normal form described in [`tree`], so
 //! that prediction and explanation implement a single rule. For example, `x̂ ≤ t` becomes `x̂ < t'` with t'
-//! the next number after t; if a library sends values that meet the condition to the right, the children are
-//! swapped; if a library treats missing values as a number, missing values go where this number goes.
-//! Comparison operator, width, and the rules for missing values and categories are stored in the ensemble and
-//! its nodes, so kernels do not depend on the library.
+//! the next number after t. If a library sends values that meet the condition to the right, the children are
+//! swapped. If a library treats missing values as a number, missing values go where this number goes. The
+//! ensemble and its nodes store the comparison operator, the width, and the rules for missing values and
+//! categories. So kernels do not depend on the library.
 
 mod build;
 mod categories;
@@ -59,7 +59,7 @@ pub struct Ensemble {
     trees: Vec<Tree>,
     rounds: rounds::Counted,
     rules: Vec<Rule>,
-    /// The trees with splits on several features at once, which are not in the lists above.
+    /// The trees with splits on several features at once. They are not in the lists above.
     joint: Option<Box<JointTrees>>,
     linear_leaves: Vec<LinearLeaf>,
     /// The index of each tree with linear leaves, with its first linear leaf as numbered in the file.
@@ -96,7 +96,7 @@ pub struct Origin {
     pub objective: String,
 }
 
-/// Why the cover of a tree does not define the path-dependent game.
+/// A problem with the cover of a tree, because of which it does not define the path-dependent game.
 #[derive(Debug, Clone)]
 struct CoverProblem {
     /// The index of the tree in the file.
@@ -111,9 +111,9 @@ struct CoverProblem {
 /// million rows have an error of 1e-4.
 const COVER_TOLERANCE: f64 = 1e-3;
 
-/// Share of its parent's cover that an empty child gets if its sibling is not empty. It is far below the
-/// rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost uses 1e-12,
-/// and also halves below an empty node.)
+/// Share of the parent's cover that is assigned to an empty child if its sibling is not empty. It is far
+/// below the rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost
+/// uses 1e-12, and also halves below an empty node.)
 const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
 
 impl Ensemble {
@@ -156,7 +156,7 @@ impl Ensemble {
         Some(&*self.output_names).filter(|names| !names.is_empty())
     }
 
-    /// Returns the names of the classes, if the file stores them: one per output, or two if the only output
+    /// Returns the names of the classes, if the file stores them: one per output, or two if a single output
     /// is the margin of the second of two classes.
     pub fn class_names(&self) -> Option<&[String]> {
         match self.class_names.is_empty() {

@@ -81,7 +81,8 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON cannot represent these numbers, but the parser accepts the words that CatBoost writes for them.
+    // JSON cannot represent these numbers, but the parser accepts the words with which CatBoost replaces
+    // them.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();

@@ -89,8 +89,8 @@ fn outputs_and_features_are_those_of_the_graph() {
     assert_eq!(model("onnx/pipelines/one_against_rest.onnx").output_names().unwrap(), ["0", "1", "2"]);
 }
 
-/// As in scikit-learn, the margin is the mean path length over the trees. Its unit is the mean path length
-/// for 32 rows.
+/// As in scikit-learn, the margin is the mean path length over the trees. The link divides it by the mean
+/// path length for 32 rows.
 #[test]
 fn isolation_forests_have_the_margins_of_their_paths() {
     let forest = model("onnx/pipelines/isolation.onnx");

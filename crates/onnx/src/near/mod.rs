@@ -1,5 +1,4 @@
-//! Prediction of rows near a reference row, at a cost that depends on the number of cells that the changes
-//! affect.
+//! Prediction of rows near a reference row. The cost depends on the number of cells that the changes affect.
 //!
 //! If the graph of a file is a sequence of layers (convolutions, activations, pooling, dense layers), it is
 //! read as such. For a reference row, the values of every layer are stored. For a row with some changes, each

@@ -1,7 +1,7 @@
 //! Compares every network of the shared data pack with its reference results, if the pack is available.
 //!
-//! Other programs computed them in f64 from the f32 weights, and the attributions of the multi-layer
-//! perceptron by enumerating all coalitions.
+//! Other programs computed these results in f64 from the f32 weights. The attributions of the multi-layer
+//! perceptron were computed by enumerating all coalitions.
 
 use std::io::Read;
 

@@ -91,9 +91,9 @@ impl<'w> Lanes<'w> {
         ))
     }
 
-    /// Starts a block of `rows` rows, within the `allowance`. Memory is only allocated at the first cell: a
-    /// file can declare any number of rows, but a reader that has a cell has checked that the file contains
-    /// them.
+    /// Starts a block of `rows` rows, within the `allowance`. Memory is only allocated at the first cell. A
+    /// file can declare any number of rows, but before a reader passes a cell, it has checked that the file
+    /// contains them.
     pub(crate) fn begin(&mut self, rows: usize, allowance: &Allowance) -> Result<()> {
         allowance.unpack(self.bytes_of(rows))?;
         self.announced = rows.checked_mul(self.features.len()).ok_or_else(announced_too_many)?;
@@ -133,7 +133,7 @@ impl<'w> Lanes<'w> {
         self.block.values.is_empty() || receive(&mut self.block)
     }
 
-    /// Returns the information about all rows, or an error if there are none.
+    /// Returns the information about all rows, or an error if there are no rows.
     pub(crate) fn finish(self) -> Result<Read> {
         if self.rows == 0 && !self.features.is_empty() {
             return Err(RowsError::row("no rows in the file; expected at least one"));

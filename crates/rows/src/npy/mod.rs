@@ -68,7 +68,7 @@ pub(crate) fn read(
     Ok(Read { names: None, id: None, columns: columns.len(), absent, notes })
 }
 
-/// Reads the header, without consuming what follows it.
+/// Reads the header, without consuming the bytes after it.
 fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let cut = || RowsError::damaged("the .npy header is truncated");
     let mut read = |length: u64| -> Result<Vec<u8>> {
@@ -164,8 +164,8 @@ impl Matrix {
         )))
     }
 
-    /// Appends the chosen columns of `rows`, whose numbers start at the beginning of `data`; in Fortran
-    /// order, `data` is the whole matrix.
+    /// Appends the chosen columns of `rows`. Their numbers start at the beginning of `data`, except in
+    /// Fortran order, in which `data` is the whole matrix.
     fn read(
         &self,
         data: &[u8],

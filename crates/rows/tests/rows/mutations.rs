@@ -1,4 +1,5 @@
-//! Randomly changed files give an error or rows, but never a panic, an abort, or memory out of proportion.
+//! Checks that reading randomly changed files returns an error or rows, but never panics, aborts, or
+//! allocates excessive memory.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Arrow data that is written is read back unchanged, for any number of rows and batches.
+//! Checks that Arrow data is read as it was written, for any number of rows and batches.
 
 use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter, RowOptions};
 use proptest::prelude::*;

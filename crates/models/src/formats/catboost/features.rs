@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-/// The file stores only the indices of columns, so without a limit a small file could exhaust the memory.
+/// Maximum number of columns. The file stores only the indices of columns, so without a limit a small file
+/// could exhaust the memory.
 const MAX_COLUMNS: usize = 1 << 20;
 
 /// A numeric column.

@@ -207,7 +207,8 @@ impl Splits {
     fn categories(&self, texts: Vec<String>) -> Vec<Option<Categories>> {
         let columns = self.features.category_columns();
         let Some(&last) = columns.last() else { return Vec::new() };
-        // Long strings are not suitable for display, and could be repeated for many columns.
+        // Long strings are not suitable for display, and would take much memory if they are repeated for many
+        // columns.
         let texts = texts.into_iter().filter(|text| text.len() <= LONGEST);
         let texts: HashMap<u32, String> = texts.map(|text| (category_hash(&text), text)).collect();
         let mut hashes: Vec<Vec<u32>> = vec![Vec::new(); last + 1];

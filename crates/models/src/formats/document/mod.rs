@@ -29,11 +29,11 @@ pub(crate) enum Value<'a> {
 /// parsing.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
-/// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees each split takes
-/// two.
+/// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees, each split takes
+/// two levels.
 pub(crate) const MAX_DEPTH: usize = 512;
 
-/// The largest category. `f32` cannot distinguish all larger integers.
+/// The largest category. Larger integers cannot all be distinguished in `f32`.
 const MAX_CATEGORY: u32 = 16_777_215;
 
 /// Appends an element to a list, which stays a list of plain numbers as long as all elements are numbers.
@@ -202,7 +202,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns the elements of a list of lists. Checks only that they are lists.
+    /// Returns the elements of a list of lists. Only checks that they are lists.
     pub(crate) fn lists(&self) -> Result<Vec<Field<'a>>, ModelError> {
         let elements = self.elements()?;
         match elements.iter().find(|element| element.elements().is_err() && element.numbers().is_err()) {

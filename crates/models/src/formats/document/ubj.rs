@@ -15,8 +15,8 @@
 //! | `N` | nothing (skipped between elements) | | |
 //!
 //! Every length is compared with the remaining bytes before memory is allocated for it, and nesting is
-//! limited. So a file with a wrong length or depth is an error and cannot exhaust the memory or overflow the
-//! stack.
+//! limited. So a file with a wrong length or depth causes an error, and cannot exhaust the memory or overflow
+//! the stack.
 
 use super::memory::Memory;
 use super::packed::{PackedNumbers, decode, number_size};

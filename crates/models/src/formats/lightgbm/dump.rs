@@ -6,7 +6,8 @@ use crate::ensemble::{CategorySet, Ensemble, EnsembleParts, LinearLeaf, Origin, 
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {

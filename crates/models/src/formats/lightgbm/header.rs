@@ -5,7 +5,8 @@ use super::section::Section;
 use crate::ensemble::{EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) struct Header<'a> {

@@ -4,7 +4,7 @@ use super::section::Section;
 use crate::ensemble::{CategorySet, LinearLeaf, Rule, TreeParts, ZERO, at_most, at_most_infinity};
 use crate::error::ModelError;
 
-/// Upper bound of categories, which LightGBM stores as signed 32-bit integers.
+/// Exclusive upper bound of categories, which LightGBM stores as signed 32-bit integers.
 const CATEGORIES: usize = 1 << 31;
 
 /// Treatment of missing values at a split, as encoded in bits 2 and 3 of the decision type.

@@ -7,8 +7,8 @@ use super::walk::prepared::{Region, Split};
 use crate::ensemble::{Ensemble, TreeParts};
 use crate::error::ModelError;
 
-/// Maximum number of nodes of an ensemble after trees with several outputs are split into one tree per
-/// output: about 3 GB.
+/// Maximum number of nodes of an ensemble, counted after trees with several outputs are split into one tree
+/// per output. These nodes take about 3 GB.
 const MAX_NODES: usize = 1 << 27;
 
 /// A tree under construction: its nodes, and the values of its leaves for each output.

@@ -8,12 +8,12 @@
 //! link function. There may be one ensemble, or several that are weighted, added, averaged or concatenated,
 //! as in models for voting, bagging, one-vs-rest and several targets. Before the trees, columns may be
 //! scaled, imputed, clipped, compared and encoded, including text, as long as each remains a function of one
-//! column of the table. Splits are then translated to splits on that column. For all other graphs, the error
-//! names the unsupported operator, because their trees alone are not the model. [`walk`] describes the
-//! details.
+//! column of the table. Splits are then translated to splits on that column. All other graphs are rejected,
+//! because their trees alone are not the model; the error names the unsupported operator. [`walk`] describes
+//! the details.
 //!
-//! Outputs are targets or classes. If there are two classes with weights for only one of them (boosted
-//! trees), the output is the margin of the second class.
+//! Outputs are targets or classes. If there are two classes and only one of them has weights (boosted trees),
+//! the output is the margin of the second class.
 //!
 //! # Widths
 //!

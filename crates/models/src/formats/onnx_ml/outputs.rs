@@ -4,7 +4,8 @@
 use super::attributes::Attributes;
 use crate::error::ModelError;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: i64 = 1 << 20;
 
 pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -> Result<usize, ModelError> {

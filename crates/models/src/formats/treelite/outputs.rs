@@ -3,7 +3,8 @@
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 /// The outputs of a model, which are numbered `target · classes + class`.

@@ -1,8 +1,8 @@
-//! The categories of features by name, which files contain since XGBoost 3.1.
+//! The categories of features by name, which files of XGBoost 3.1 and later contain.
 //!
-//! `cats.enc` has one element per feature. For a numeric feature it contains empty lists; for text, `offsets`
-//! and `values`, the UTF-8 bytes of all categories; for integers, `values` and their `type`. The code of a
-//! category is its index.
+//! `cats.enc` has one element per feature. For a numeric feature, the element contains empty lists. For text,
+//! it contains `offsets` and `values`, the UTF-8 bytes of all categories. For integers, it contains `values`
+//! and their `type`. The code of a category is its index.
 //!
 //! For models trained on a pandas data frame, XGBoost before 3.4 writes the offsets in characters instead of
 //! bytes. So strings after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or

@@ -40,8 +40,8 @@ pub(super) fn read(
     Ok(ensemble)
 }
 
-/// Returns the number of trees after each round. Files store it since 2.0; before, all rounds had the same
-/// number of trees.
+/// Returns the number of trees after each round. Files of version 2.0 and later store this number. In earlier
+/// versions, all rounds have the same number of trees.
 fn ends_of_rounds(
     model: &Field<'_>,
     parameters: &Field<'_>,

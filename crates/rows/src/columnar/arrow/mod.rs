@@ -1,9 +1,9 @@
 //! Reading of Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file
 //! (Feather, version 2).
 //!
-//! This module does not use the crate `arrow-ipc`, because `arrow-ipc` depends on the crates for arrays and
-//! kernels, which take longer to build than the rest of this crate, and allocates memory for declared lengths
-//! without checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
+//! This module does not use the crate `arrow-ipc`, for two reasons. The crate depends on the crates for
+//! arrays and kernels, which take longer to build than the rest of this crate. It also allocates memory for
+//! declared lengths without checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
 
 mod batch;
 mod builder;
@@ -53,7 +53,7 @@ fn read_contents(file: &Content, options: &RowOptions<'_>, receive: &mut RowRece
     let footer = Table::root(&contents).ok_or_else(damaged)?;
     let schema = footer.table(1).ok_or_else(damaged)?;
     let mut table = Columns::new(&schema, footer.i16(0), contents.len(), options)?;
-    // A block is the position of a message, and the lengths of its metadata and its body.
+    // A block consists of the position of a message, and the lengths of its metadata and its body.
     for blocks in [2, 3] {
         for block in footer.numbers(blocks, 3).ok_or_else(damaged)?.chunks_exact(3) {
             let number = |place: usize| u64::try_from(block[place]).map_err(|_| damaged());

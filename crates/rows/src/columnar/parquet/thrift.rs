@@ -30,11 +30,11 @@ pub(super) enum Kind {
 }
 
 /// Returns the struct at the start of `bytes` without the fields for whose path `keep` returns `None`.
-/// Returns `None` if the struct is truncated or invalid, or if the type of a field differs from that returned
+/// Returns `None` if the struct is truncated or invalid, or if the type of a field is not the type returned
 /// by `keep`.
 ///
-/// A reader that identifies these fields by number reads the result correctly, whatever the other fields
-/// were.
+/// A reader that identifies these fields by number reads the result correctly, regardless of the removed
+/// fields.
 pub(super) fn excerpt(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
     let walk = Walk { bytes, at: 0, path: Vec::new(), visit: &mut |_, _| {} };
     let mut excerpt = Excerpt { walk, keep, kept: Vec::new() };
@@ -177,7 +177,7 @@ impl Walk<'_> {
             }
             9 | 10 => self.list()?,
             12 => self.structure()?,
-            // Parquet uses no maps.
+            // Parquet does not use maps.
             _ => return None,
         }
         Some(())

@@ -1,8 +1,8 @@
 //! Tables, lists and strings of a FlatBuffer. Each is read on access, after checking that it lies within the
 //! bytes.
 //!
-//! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan),
-//! which stores for each field its distance from the start of the table. If the distance is 0 or the plan is
+//! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan). For
+//! each field, the plan stores its distance from the start of the table. If the distance is 0 or the plan is
 //! too short, the field has its default value. Fields that are not plain numbers store the distance forward
 //! to their content. Lists begin with their length.
 
@@ -73,7 +73,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Returns the first `N` bytes as an array. All callers have checked the length.
+/// Returns the first `N` bytes as an array. All callers check the length first.
 fn chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }

@@ -40,8 +40,8 @@ const VERSION: &str = "FlabuffersModel_v1";
 /// The name of the part of a file that contains the tables of statistics.
 const TABLES: &str = "static_provider_v1";
 
-/// Maximum number of outputs. Only models without trees need the limit, since each tree stores values for all
-/// outputs.
+/// Maximum number of outputs. The limit is only needed for models without trees, since each tree stores
+/// values for all outputs.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {

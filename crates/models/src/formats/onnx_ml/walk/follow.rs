@@ -48,7 +48,7 @@ pub(super) fn follow(
         let value = match read {
             Ok(tensor) => Value::Constant(tensor),
             Err(error @ ModelError::Unsupported { .. }) => return Err(error.into()),
-            // A text tensor may be needed only for values that are not evaluated, such as labels.
+            // A text tensor may be used only for values that are not evaluated, such as labels.
             Err(_) if !tensor.string_data.is_empty() => text_constant(tensor),
             Err(error) => return Err(error.into()),
         };

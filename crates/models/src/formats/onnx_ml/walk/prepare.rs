@@ -345,7 +345,7 @@ impl Walk<'_> {
         Ok(Some(Table::Columns(Rc::new([column]))))
     }
 
-    /// Returns a column for each category, which is 1 for that category and 0 for all others.
+    /// Returns a column for each category, which is 1 for this category and 0 for all other categories.
     fn one_hot(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         let (numbers, texts) = (attributes.integers("cats_int64s"), attributes.texts("cats_strings"));
         let refuses_others = attributes.integer("zeros")?.unwrap_or(1) == 0;
