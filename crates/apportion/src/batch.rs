@@ -5,9 +5,9 @@ use apportion_results::{Batch, Certified, InterimCheck};
 
 /// Converts explanations to a batch of results. Rows are numbered from 0; the caller adds IDs and inputs.
 ///
-/// A value without a standard error gets zero if it is exact, and NaN if its error is unknown, for example an
-/// exact value of a game that was itself sampled. [`Batch::has_errors`] returns whether any value is an
-/// estimate.
+/// For a value without a standard error, the batch contains zero if the value is exact, and NaN if its error
+/// is unknown. An example of the latter is an exact value of a game that was itself sampled.
+/// [`Batch::has_errors`] returns whether any value is an estimate.
 ///
 /// ```
 /// use apportion::{Background, Explainer, Rows, batch};

@@ -5,8 +5,8 @@
 //! μ(S) is the exact value of a coalition, and `v(S) = μ(S) + ζ(S)` its estimate from the draws, with `E ζ(S)
 //! = 0` and variance σ(S)², which is estimated from the draws
 //! ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). A distribution that draws rows
-//! uses a separate random stream for each coalition: ζ(S) and ζ(T) are independent, and a coalition that is
-//! evaluated twice has the same ζ(S) both times. ω is the randomness of the method, that is, which coalitions
+//! uses a separate random stream for each coalition: ζ(S) and ζ(T) are independent. If a coalition is
+//! evaluated twice, ζ(S) is the same both times. ω is the randomness of the method, that is, which coalitions
 //! it evaluates. Given ω,
 //!
 //! ```text
@@ -47,8 +47,8 @@
 //! which every method evaluates once, contributes to D only. If pairs of coalitions, strata or repeated
 //! coalitions share noise, the coefficients a and the form Q account for it.
 //!
-//! C and D need not be derived for each method, because they can be measured: the same method with the same
-//! seed, run on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), gives
+//! C and D need not be derived for each method, because they can be measured. If the same method is run with
+//! the same seed on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), then
 //!
 //! ```text
 //! D_i ≈ mean_r [(φ_i(v + ζ_r) − φ_i(v − ζ_r)) / 2]²,

@@ -66,7 +66,7 @@ pub(crate) struct ObservedRun<'f> {
     pub(crate) draws: Option<usize>,
 }
 
-/// The extent of a run: how many evaluations it makes.
+/// The extent of a run, which determines its number of evaluations.
 #[derive(Clone, Copy)]
 pub(crate) enum Extent {
     /// A sample of a fixed number of evaluations.

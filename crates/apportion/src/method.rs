@@ -34,8 +34,8 @@ pub enum Method {
 
 impl Method {
     /// Maximum number of players for which [`sampled`](Self::sampled) chooses the learned spectrum. In
-    /// addition to the evaluations, this method takes about 0.35 ms per evaluation of a game with 1000
-    /// players, which is little compared with most models, but grows with the number of players.
+    /// addition to the evaluations themselves, this method takes about 0.35 ms per evaluation of a game with
+    /// 1000 players. This is little compared with most models, but grows with the number of players.
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)

@@ -85,8 +85,8 @@ impl CheckpointFile {
     /// # Errors
     ///
     /// [`FileError`] if `resume` cannot be read, is corrupt, has a different version or belongs to a
-    /// different run; if the file to write is in use by another run, contains an earlier run that is not
-    /// resumed, or is not a checkpoint; or if it cannot be written.
+    /// different run. Also if the file to write is in use by another run, contains an earlier run that is not
+    /// resumed, is not a checkpoint, or cannot be written.
     pub fn open(
         key: &Key,
         resume: Option<(&str, &Path)>,
@@ -105,8 +105,8 @@ impl CheckpointFile {
         let mut stored = Stored::new(&request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        // Decided before the file is written: a file that appears later belongs to another run. Without
-        // locks no file is held, so only its existence can be tested.
+        // Test this before the file is written, because a file that appears later belongs to another run.
+        // Without locks, only the existence of the file can be tested.
         let is_new = match cfg!(unix) {
             true => held.is_none(),
             false => destination.is_some_and(|destination| destination.replaces().is_none()),

@@ -80,7 +80,7 @@ pub enum MediaError {
         /// Number of rows in the embedding.
         rows: usize,
     },
-    /// A word is not in the vocabulary, and the vocabulary has no token for unknown words.
+    /// A word is not in the vocabulary, and the vocabulary does not have a token for unknown words.
     #[error(
         "{word:?} (at byte {at}) is not in the vocabulary, and no token for unknown words is set; set one, \
          or remove the word"
@@ -222,7 +222,7 @@ pub enum MediaError {
         /// The column of the pixel, counted from 0.
         column: usize,
     },
-    /// The image has no pixels.
+    /// The image does not have any pixels.
     #[error("invalid image size of {height} × {width} pixels; both sides must be at least 1")]
     EmptyImage {
         /// Number of rows of pixels.

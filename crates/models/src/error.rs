@@ -27,7 +27,7 @@ pub enum ModelError {
         /// The first bytes, as text.
         start: String,
     },
-    /// The model has no loss for this target.
+    /// The loss is not defined for this target of the model.
     #[error(
         "the loss is not defined for target {target} of a model with the {link} link; expected {expected}"
     )]

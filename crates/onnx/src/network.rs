@@ -29,9 +29,9 @@ const AGREEMENT: f64 = 1e-3;
 
 /// A neural network read from an ONNX file, as a [`Model`].
 ///
-/// The features are the elements of one row of the input, row-major: the 12 columns of an input `[N, 12]`,
-/// the 784 pixels of images `[N, 1, 28, 28]`, the 48 token ids of texts `[N, 48]` of integers. The outputs
-/// are the elements of one row of the output, without applying a link function.
+/// The features are the elements of one row of the input, row-major. Examples are the 12 columns of an input
+/// `[N, 12]`, the 784 pixels of images `[N, 1, 28, 28]`, and the 48 token ids of texts `[N, 48]` of integers.
+/// The outputs are the elements of one row of the output, without applying a link function.
 ///
 /// Values are rounded to `f32`, the network computes in `f32`, and outputs are converted to `f64`. The
 /// prediction of a row is bitwise identical for any number of threads, regardless of the other rows in the
@@ -120,8 +120,8 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Returns how many rows the network predicts in [`CALL`] or slightly longer, so that the cost of sending
-    /// them to a runtime thread and back is small in comparison.
+    /// Returns the number of rows that the network predicts in [`CALL`] or slightly longer. For this number,
+    /// the cost of sending rows to a runtime thread and back is small in comparison.
     ///
     /// Times calls with increasingly many batches, because a single small batch takes less time than the
     /// communication.

@@ -45,7 +45,7 @@ pub struct FeatureClustering {
     /// The significance level if no cut is set. The default is 0.05.
     pub level: f64,
     /// The minimum dependence within a group if no cut is set. The default is 0.1: a weaker dependence does
-    /// not justify a group, however significant it is.
+    /// not justify a group, even if it is significant.
     pub min_dependence: f64,
 }
 

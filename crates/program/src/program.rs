@@ -24,8 +24,8 @@ const TRIAL_ROWS: usize = 8;
 ///
 /// The shell (`sh -c`; on Windows `cmd /C`) runs it once, and again if it dies or takes too long
 /// ([`ProgramOptions::restarts`]). The program's standard error is forwarded to the standard error of this
-/// process. When this value is dropped, the standard input of the program ends. If it has not ended two
-/// seconds later, it is killed with all processes that it started.
+/// process. When this value is dropped, the standard input of the program is closed. If the program has not
+/// exited two seconds later, it is killed with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
 /// of processes, or on restarts. Attributions are bitwise identical if the program returns bitwise identical
@@ -60,10 +60,10 @@ struct Witness {
 }
 
 impl Program {
-    /// Starts a command that reads rows of these `columns`, and tests it on the first of `rows`: alone, in
-    /// one batch with up to seven different rows (or with a copy of itself, if there is no different row),
-    /// and the last row of that batch alone. The outputs of a row must be the same in all batches. The first
-    /// answer determines the number of outputs.
+    /// Starts a command that reads rows of these `columns`, and tests it. The first of `rows` is predicted
+    /// alone, and then in a batch with up to seven different rows (or with a copy of itself, if no row is
+    /// different). The last row of that batch is then predicted alone. The outputs of a row must be the same
+    /// in all batches. The first answer determines the number of outputs.
     ///
     /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these
     /// rows at the end of a run.
@@ -163,8 +163,8 @@ impl Program {
     }
 
     /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
-    /// in `5,25`: the line has several outputs separated by commas, some of them without a decimal point, and
-    /// the program did not name its outputs.
+    /// in `5,25`. In such a line, several outputs are separated by commas, and some of them lack a decimal
+    /// point. If the program names its outputs, this method returns `None`.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }

@@ -28,7 +28,7 @@ pub struct Heading {
     pub members: Vec<Vec<usize>>,
     /// The categories of each feature, in the order of their codes; empty for numeric features.
     pub categories: Vec<Vec<String>>,
-    /// The names of the outputs: at least one, which is empty if the only output has no name.
+    /// The names of the outputs. There is at least one; if the only output does not have a name, it is empty.
     pub outputs: Vec<String>,
     /// The groups of players, if any.
     pub groups: Vec<Member>,

@@ -1,10 +1,10 @@
 //! Chooses the columns of a table that are the features, and their order.
 //!
 //! If the names of the features are known and the table has all of them, columns are chosen by name: their
-//! order does not matter, and other columns are ignored. If the names are not known, the table has no names,
-//! or the names on either side are just numbers, the columns are used in order, and there must be as many
-//! columns as features. A table with other names, or with only some of them, is an error: guessing would
-//! silently give wrong results.
+//! order does not matter, and other columns are ignored. Columns are used in order if the names of the
+//! features are unknown, the table does not have names, or the names on either side are just numbers. The
+//! number of columns must then equal the number of features. A table with other names, or with only some of
+//! them, is an error, because guessing could silently yield wrong results.
 
 use std::collections::{HashMap, HashSet};
 

@@ -48,7 +48,7 @@ pub enum ChoiceError {
         /// The names of all columns.
         columns: Vec<String>,
     },
-    /// The table has no column names, and the specified index is out of range.
+    /// The table does not have column names, and the specified index is out of range.
     InvalidIndex {
         /// The use of the column.
         used_as: ColumnUse,

@@ -161,8 +161,8 @@ fn read_unpacked(
     read(Cursor::new(start.clone()).chain(bytes), None, &start, options, receive)
 }
 
-/// Reads the first bytes. For an Arrow stream, only reads as many as are needed to recognize it, because its
-/// writer may wait for a response to the first batch.
+/// Reads the first bytes. Of an Arrow stream, only reads the bytes that identify it, because its writer may
+/// wait for a response to the first batch.
 fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     let mut start = Vec::new();
     bytes.take(ARROW_ENOUGH as u64).read_to_end(&mut start)?;
@@ -172,7 +172,7 @@ fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Reads content that begins with `start` and is not compressed; `file` gives random access to it.
+/// Reads content that begins with `start` and is not compressed; `file` provides random access to it.
 fn read(
     mut bytes: impl BufRead,
     file: Option<File>,

@@ -34,7 +34,7 @@ impl Table {
         self.values.len() / self.columns.max(1)
     }
 
-    /// Returns whether there are no rows, which never holds for a table that was read.
+    /// Returns whether there are no rows. This never holds for a table that was read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -35,7 +35,7 @@ use crate::error::TreeError;
 ///
 /// All values are exact up to rounding: efficient values and the base value sum to the prediction within
 /// 1e-12 of the largest value. Results do not depend on the number of threads. The documentation of each
-/// oracle gives its time and memory.
+/// oracle lists its time and memory.
 ///
 /// ```
 /// use apportion_games::{Partition, Rows};

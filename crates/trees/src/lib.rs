@@ -53,7 +53,7 @@
 //! baseline and for 100 background rows (`python3 benches/rivals/compare.py`). Owen values for one baseline
 //! take 1.3 times as long as Shapley values (500 trees of depth 8, 100 features in 20 groups).
 //!
-//! This crate does not read model files, and contains no sampling and no estimators.
+//! This crate does not read model files, and does not contain samplers or estimators.
 
 #[cfg(test)]
 extern crate self as apportion_trees;

@@ -5,17 +5,17 @@
 //!
 //! A run with a tolerance starts with the draws of the given distribution. Its error has two parts (see
 //! [`draws`](crate::draws)): the error of the sampled coalitions, which the run controls, and the error of
-//! the draws, which decreases with the number of draws and, once all coalitions are known, in no other way.
-//! If the total exceeds the tolerance, and more draws are expected to reach it within the budget, the run is
-//! repeated with 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the
-//! coalitions are the obstacle, because the run stopped just below its tolerance, the next run reduces their
-//! error to 70%.
+//! the draws. Once all coalitions are known, only more draws reduce the error of the draws. If the total
+//! exceeds the tolerance, and more draws are expected to reach it within the budget, the run is repeated. It
+//! uses 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the coalitions
+//! are the obstacle, because the run stopped just below its tolerance, the next run reduces their error to
+//! 70%.
 //!
 //! The budget covers all of these runs. An evaluation with g times the distribution's draws requires g times
 //! as many predictions, and counts as g evaluations. The default budget is 1000 n, but at least 100,000, and
 //! is not limited to `2^n`, because more draws are useful beyond that.
 //!
-//! If the draws alone exceeded the tolerance, a run could not have reached it, and spends no error
+//! A run whose draws alone exceeded the tolerance could not have reached it, and does not spend any error
 //! probability. All other runs spend the error probability of their interim checks, and leave the rest to the
 //! next run.
 
@@ -247,8 +247,8 @@ impl Explainer<'_> {
     }
 }
 
-/// Returns the largest error of `explanation` as a fraction of the tolerance of `until`, or infinity if the
-/// error has no bound.
+/// Returns the largest error of `explanation` as a fraction of the tolerance of `until`, or infinity if there
+/// is no error bound.
 fn ratio(mut explanation: Explanation, until: &Until) -> f64 {
     explanation.certify(until);
     let ratio = |(&bound, &tolerance): (&f64, &f64)| if bound == 0.0 { 0.0 } else { bound / tolerance };

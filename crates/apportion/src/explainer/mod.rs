@@ -37,10 +37,10 @@ pub enum NullPlayers {
 
 /// An explainer for the predictions of one model in one game.
 ///
-/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction if
-/// the features in S have the values of the explicand and all other features have the values of a background
-/// row. In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an
-/// ensemble expects, by its training cover, if only the features in S are known. In a conditional game
+/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction
+/// over the background rows, with the features in S replaced with those of the explicand. In the
+/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
+/// expects, by its training cover, if only the features in S are known. In a conditional game
 /// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
 /// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
 /// created with [`for_outputs`](Self::for_outputs)).
@@ -51,7 +51,7 @@ pub enum NullPlayers {
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
-/// an exception: their kernel is chosen by the number of rows in a call, so the last bits may depend on
+/// an exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
 /// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
 /// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation): it
@@ -156,8 +156,8 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Sets a tolerance instead of a budget: each explicand gets as many evaluations as its values require,
-    /// at most `until.budget`, or [`budget`](Self::budget) if that is not automatic.
+    /// Sets a tolerance instead of a budget: for each explicand, the game is evaluated until its values are
+    /// accurate enough, at most `until.budget` times, or [`budget`](Self::budget) if that is not automatic.
     ///
     /// The [certificate](Explanation::certificate) of an explanation contains the reason why its run stopped,
     /// the error bound and its justification. Exact methods are certified as exact. If a conditional game

@@ -24,7 +24,7 @@ pub enum Groups {
     Structure(Structure),
 }
 
-/// A way to find groups in data.
+/// A method to find groups in data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindGroups {

@@ -49,7 +49,7 @@ pub(crate) struct TreeParts {
 
 impl TreeParts {
     /// Swaps the children of splits that send every number left. Such a split then becomes a plain comparison
-    /// without a rule, because x̂ < −∞ holds for no number.
+    /// without a rule, because x̂ < −∞ does not hold for any number.
     fn compare_with_infinity(&mut self) {
         for (node, rule) in self.rules.iter_mut().enumerate() {
             if *rule == Some(Rule::ANY_NUMBER) && self.left[node] != self.right[node] {

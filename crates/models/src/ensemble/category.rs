@@ -39,8 +39,8 @@ pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
     (below.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&below)).then_some(below as u32)
 }
 
-/// Returns the code of a string: the integer if the string is its canonical decimal form, else a code for its
-/// hash.
+/// Returns the code of a string: the integer if the string is its canonical decimal form, otherwise a code
+/// for its hash.
 pub(crate) fn code_of_text(text: &str) -> f64 {
     match text.parse::<i64>() {
         Ok(number) if (number as f64).abs() < CODE_LIMIT && number.to_string() == text => number as f64,

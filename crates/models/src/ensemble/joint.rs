@@ -50,7 +50,7 @@ impl JointTrees {
         extended
     }
 
-    /// Restricts the trees to some boosting rounds. Returns `None` if these contain no joint trees.
+    /// Restricts the trees to some boosting rounds. Returns `None` if these do not contain joint trees.
     pub(super) fn of_rounds(self, rounds: &Rounds) -> Result<Option<Self>, ModelError> {
         let ensemble = self.ensemble.of_rounds(rounds)?;
         Ok((!ensemble.trees.is_empty()).then_some(Self { ensemble, ..self }))

@@ -23,7 +23,7 @@ pub enum Link {
         /// as many keys as each tree had training rows.
         unit: f64,
     },
-    /// 1 if m > 0, else 0: the predicted class of the hinge loss.
+    /// 1 if m > 0, otherwise 0: the predicted class of the hinge loss.
     Step,
     /// The margins in ascending order, so that predicted quantiles do not cross.
     Sorted,

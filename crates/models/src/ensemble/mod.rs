@@ -211,12 +211,12 @@ impl Ensemble {
         &self.origin
     }
 
-    /// Checks that the cover defines the path-dependent game. In every tree with a split, each node must have
-    /// a finite, non-negative cover, the cover of the root must be positive, and the covers of two siblings
-    /// must sum to the cover of their parent up to one part in a thousand.
+    /// Checks that the cover defines the path-dependent game. In every tree with a split, all covers must be
+    /// finite and non-negative, and the cover of the root must be positive. The covers of two siblings must
+    /// sum to the cover of their parent up to one part in a thousand.
     ///
-    /// Nodes may be empty, like many leaves in CatBoost models. A node with cover 0 has no share in the
-    /// expectation of the tree for an absent feature. If it is a split, its children share its weight
+    /// Nodes may be empty, like many leaves in CatBoost models. A node with cover 0 does not contribute to
+    /// the expectation of the tree for an absent feature. If it is a split, its children share its weight
     /// equally.
     ///
     /// The cover is checked when a model is read, so this call takes no time. Only the path-dependent game

@@ -51,8 +51,8 @@ fn all_that_an_ensemble_holds_is_read() {
     assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (2, 2, 4));
     assert_eq!((ensemble.link(), ensemble.feature_names()), (None, None));
     assert_eq!(&*ensemble.origin().format, "apportion-trees");
-    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values, else 1.5 and 2. The last tree
-    // adds 8.
+    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values; otherwise, it adds 1.5 and 2.
+    // The last tree adds 8.
     let (left, right) = ([9.0, 0.5], [10.0, 1.5]);
     let both = |first: [f64; 2], second: f64| [first[0], first[1] + second];
     // 1 < 1 is false, and so is the comparison of a missing value.

@@ -34,7 +34,7 @@ impl Binned {
 }
 
 /// Returns the bin of tied rows. They are at the positions `start..end` of the sorted column. Their bin is
-/// that of their mid-rank r, ⌊(r − ½) b / N⌋, where 2r − 1 = `start` + `end`.
+/// ⌊(r − ½) b / N⌋, where r is their mid-rank and 2r − 1 = `start` + `end`.
 fn bin(start: usize, end: usize, rows: usize, bins: usize) -> u32 {
     ((start + end) * bins / (2 * rows)) as u32
 }

@@ -1,15 +1,15 @@
 //! Distributions of the measures for independent features.
 //!
-//! The distribution of Spearman's ρ is known. The distribution of any other measure depends only on the
-//! number of rows, and on the number of bins or neighbours, if there are no ties, so it is estimated from
+//! The distribution of Spearman's ρ is known. For any other measure, if there are no ties, the distribution
+//! depends only on the number of rows, and on the number of bins or neighbours. So it is estimated from
 //! draws. If enough draws exceed a quantile, the quantile is read off the draws. Otherwise, the quantile of a
 //! Pearson type III distribution (a shifted gamma distribution) with the first three moments of the draws is
 //! used.
 //!
-//! Alternatives were tested. The χ² distribution that textbooks give for binned mutual information is as good
-//! if cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too
-//! often, and with one row, 60 times. A normal distribution for the nearest-neighbour estimates has a
-//! quantile that is a tenth to a quarter too low at level 1/300.
+//! Alternatives were tested. For binned mutual information, textbooks recommend a χ² distribution. It is
+//! equally accurate if cells contain ten rows or more. But with two rows per cell, its quantile is exceeded
+//! 2.5 times too often, and with one row per cell, 60 times too often. A normal distribution for the
+//! nearest-neighbour estimates has a quantile that is a tenth to a quarter too low at level 1/300.
 
 use apportion_games::parallel;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn quantiles_with_many_draws_beyond_are_read_off_them() {
-        // The draws are 0 to 999, for which a Pearson type III distribution would give other values.
+        // The draws are 0 to 999, for which a Pearson type III distribution would have different quantiles.
         assert_eq!(exceeded_with(0.05, 1000, |unit| unit as f64), 950.0);
     }
 

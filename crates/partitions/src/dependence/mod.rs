@@ -71,9 +71,9 @@ pub enum Dependence {
         /// Number of bins of a feature, b, from 2 to √N. The default is ⌊N^(1/4)⌋ + 1.
         bins: Option<usize>,
     },
-    /// Mutual information estimated from distances of k-th nearest neighbours, on the scale of a correlation:
-    /// algorithm 1 of Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, Physical Review E,
-    /// 2004, on normal scores.
+    /// Mutual information estimated from distances of k-th nearest neighbours, on the scale of a correlation.
+    /// The estimate is algorithm 1 of Kraskov, Stögbauer and Grassberger, *Estimating mutual information*,
+    /// Physical Review E, 2004, applied to normal scores.
     ///
     /// ```text
     /// I = ψ(k) + ψ(N) − mean of ψ(n_x + 1) + ψ(n_y + 1)
@@ -94,7 +94,7 @@ pub enum Dependence {
         seed: u64,
     },
     /// The maximal information coefficient of Reshef et al., *Detecting novel associations in large data
-    /// sets*, Science, 2011: the mutual information of the best grid, as a share of the maximum for a grid of
+    /// sets*, Science, 2011: the mutual information of the best grid, divided by the maximum for a grid of
     /// that size.
     ///
     /// ```text

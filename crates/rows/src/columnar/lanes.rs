@@ -127,7 +127,7 @@ impl<'w> Lanes<'w> {
 
     /// Passes the current block of rows to the receiver. Returns `false` if the receiver stopped.
     pub(crate) fn hand_over(&mut self, receive: &mut RowReceiver<'_>) -> bool {
-        // If no column has a cell, all are missing.
+        // If no column has a cell, all cells are missing.
         self.block.values.resize(self.announced, f64::NAN);
         self.rows += self.block.values.len() / self.features.len().max(1);
         self.block.values.is_empty() || receive(&mut self.block)

@@ -15,11 +15,11 @@ const PART: usize = 4096;
 
 /// An incremental compiler for backgrounds: rows can be added in any number of calls.
 ///
-/// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time, which takes about as long as
-/// ten predictions; rows of other weights take several times longer. The result is the same to the last bit
-/// for any number of threads and any division of the rows into calls. Memory does not grow with the number of
-/// rows: 8 bytes for every set of features on the path to a split, or 16 bytes for each pattern that occurs
-/// if there would be too many sets.
+/// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time. This takes about as long as
+/// ten predictions per row; rows of other weights take several times longer. The result is the same to the
+/// last bit for any number of threads and any division of the rows into calls. Memory does not grow with the
+/// number of rows. It is 8 bytes for every set of features on the path to a split or, if there would be too
+/// many sets, 16 bytes for each pattern that occurs.
 #[derive(Debug)]
 pub struct BackgroundCompiler<'a> {
     ensemble: &'a Ensemble,

@@ -2,9 +2,9 @@
 //!
 //! # Layout
 //!
-//! Integers and floats are little-endian. A *varint* is an unsigned integer in groups of seven bits, lowest
-//! first, each in a byte whose highest bit is set if another byte follows (LEB128), in the minimum number of
-//! bytes.
+//! Integers and floats are little-endian. A *varint* is an unsigned integer in the encoding LEB128, with the
+//! minimum number of bytes. Each byte contains seven bits, the lowest first; its highest bit is set if
+//! another byte follows.
 //!
 //! | bytes | |
 //! |---|---|
@@ -18,8 +18,8 @@
 //! | 32 | SHA-256 of everything before |
 //!
 //! A leaf starts with the number of its patterns, a varint. The patterns follow in ascending order. Each
-//! pattern is stored as a varint, the difference from the previous pattern (for the first: from 0), followed
-//! by its weight: a varint for row counts, otherwise an `f64` of 8 bytes. Bit j of a pattern is the j-th
+//! pattern is stored as a varint, its difference from the previous pattern (for the first: from 0). Its
+//! weight follows: a varint for row counts, otherwise an `f64` of 8 bytes. Bit j of a pattern is the j-th
 //! feature on the path from the root to the leaf, in the order of their first splits. Every leaf has at least
 //! one pattern, and its weights sum to the total.
 //!

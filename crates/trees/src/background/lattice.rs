@@ -1,8 +1,8 @@
 //! Counts how many rows pass the tests of every subset of a path's features, by bitwise AND.
 //!
-//! At a node with k path features let P\[S\] be the number of rows that pass all tests above the node on the
-//! features in S, for each of the 2^k sets S of path features. A split on feature f adds a test. From P and
-//! the number L\[S\] of those rows that go left, the counts of the children follow:
+//! A node has k path features, which have 2^k sets S. Let P\[S\] be the number of rows that pass all tests
+//! above the node on the features in S. A split on feature f adds a test. From P and the number L\[S\] of
+//! those rows that go left, the counts of the children follow:
 //!
 //! ```text
 //! f is new:      left:  P[S], P[S ∪ f] = L[S]         right:  P[S], P[S ∪ f] = P[S] − L[S]

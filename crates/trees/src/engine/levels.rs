@@ -79,8 +79,8 @@ impl Levels {
         &self.tree
     }
 
-    /// Returns the moments that weight the members of a group: those of the top level if `is_top`, else those
-    /// of the levels below.
+    /// Returns the moments that weight the members of a group: the moments of the top level if `is_top`,
+    /// otherwise the moments of the levels below.
     #[inline(always)]
     pub(crate) fn moments(&self, is_top: bool) -> &Moments {
         if is_top { &self.between } else { &self.within }
@@ -163,7 +163,8 @@ impl LeafLevels {
         if met.is_empty() {
             return;
         }
-        // Process the groups level by level; a group gets its index in this leaf when its members are listed.
+        // Process the groups level by level; a group is assigned its index in this leaf when its members are
+        // listed.
         let mut at = 0;
         match inner(Child::Group(0)) {
             top @ Child::Group(_) => children.push(top),
@@ -226,10 +227,10 @@ impl LeafLevels {
         }
     }
 
-    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set.
-    /// Also returns how many of its members contain features of `own` and of `rest`, and the product of the
-    /// weights of all levels above. Returns `None` if a group has two members with features of both, because
-    /// then no coalition reaches the leaf.
+    /// Returns the smallest group that contains features of both `own` and `rest`, or the whole set if there
+    /// is no such group. Also returns the numbers of its members that contain features of `own` and of
+    /// `rest`, and the product of the weights of all levels above. Returns `None` if a group has two members
+    /// with features of both, because then no coalition reaches the leaf.
     #[inline]
     pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<DivergingGroup> {
         let (mut group, mut factor) = (0, 1.0);
@@ -254,8 +255,8 @@ impl LeafLevels {
     }
 
     /// Distributes the contributions of a leaf among the members of a group that contain any of `features`,
-    /// down to single features. These features all come from the same row: the explicand if `is_own`, else
-    /// the background. Each of these members gets `value`.
+    /// down to single features. These features all come from the same row: the explicand if `is_own`,
+    /// otherwise the background. The contribution of each of these members is `value`.
     pub(crate) fn divide(
         &self,
         levels: &Levels,
@@ -271,7 +272,7 @@ impl LeafLevels {
             }
             match child {
                 Child::Feature(place) => phi(place as usize, value),
-                // A single feature gets the whole contribution.
+                // The whole contribution belongs to a single feature.
                 Child::Group(_) if own & (own - 1) == 0 => phi(own.trailing_zeros() as usize, value),
                 Child::Group(inner) => {
                     let inner = inner as usize;

@@ -65,10 +65,9 @@ impl Moments {
         &self.table[b * self.side..][..self.side - b]
     }
 
-    /// Returns the shares of a leaf of value 1 with `own` features that only the explicand satisfies and
-    /// `rest` features that only the background row satisfies: the amount added to each of the former and
-    /// subtracted from each of the latter, `M(own − 1, rest)` and `M(own, rest − 1)`, or 0 if there are no
-    /// such features.
+    /// Returns the shares of a leaf of value 1. Only the explicand satisfies `own` of its features; to each
+    /// of them, the leaf adds `M(own − 1, rest)`. Only the background row satisfies `rest` features; from
+    /// each of them, it subtracts `M(own, rest − 1)`. A share is 0 if there are no such features.
     #[inline]
     pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
         let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };

@@ -2,9 +2,8 @@
 //!
 //! The *path features* of a node are the distinct features split on above it, in the order of their first
 //! split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node on
-//! the j-th path feature. For a leaf, the patterns of two rows determine whether a mixture of them reaches
-//! it: the leaf is reached iff every path feature's bit is set in the pattern of the row that the feature
-//! comes from.
+//! the j-th path feature. The patterns of two rows at a leaf determine whether a mixture of the rows reaches
+//! it. It does iff every path feature's bit is set in the pattern of the row from which the feature is taken.
 //!
 //! If whole groups of features are the players, "feature" means a group here, whose tests are the tests of
 //! all its features.
@@ -223,7 +222,7 @@ impl Columns {
 }
 
 /// Computes the patterns of a whole block at a child of a split from the patterns at the split. A row passes
-/// to the left child if it goes left (`passes`), else to the right child.
+/// to the left child if it goes left (`passes`), otherwise to the right child.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],

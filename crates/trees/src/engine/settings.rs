@@ -50,8 +50,8 @@ pub struct Settings {
     /// Whether tables are kept for the next call with the same value, instead of being freed tree by tree.
     pub keep_tables: bool,
     /// The number of rows that the kernels are chosen for; `None` for the actual number. With a fixed number,
-    /// the choice does not depend on the rows, and the values of a row are the same to the last bit
-    /// regardless of the other rows explained with it.
+    /// the choice does not depend on the rows. The values of a row are then the same to the last bit,
+    /// regardless of the other rows in a call.
     pub rows: Option<usize>,
 }
 

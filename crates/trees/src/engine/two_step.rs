@@ -4,9 +4,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 //! ```
 //!
-//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever
-//! present: the mixing measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over
-//! the group, so the Shapley values of the quotient game are all that is needed in addition.
+//! The Shapley value among the members of S_j alone is the coalitional value for which other groups are
+//! always absent: the mixing measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅)
+//! over the group, so the Shapley values of the quotient game are all that is needed in addition.
 
 use apportion_games::Partition;
 use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};

@@ -18,7 +18,7 @@ pub(super) struct Cohort {
     pub(super) weight: f64,
     /// The number of players for which the rows diverge; `None` if there are more than bits in a coalition.
     pub(super) parting: Option<usize>,
-    /// Whether any of the diverging players gets a value.
+    /// Whether a value is computed for any of the diverging players.
     pub(super) asked: bool,
     /// The number of leaves that mixtures of the explicand and one of these rows reach.
     pub(super) leaves: usize,

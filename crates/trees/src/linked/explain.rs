@@ -138,8 +138,8 @@ impl Mixtures<'_> {
         }
     }
 
-    /// Returns the contributions of a cohort: for each diverging player that gets a value, the index of the
-    /// value, with one number per output of the view.
+    /// Returns the contributions of a cohort: for each diverging player with a value, the index of the value,
+    /// and one number per output of the view.
     fn values_of(
         &self,
         game: &LinkedGame,

@@ -1,9 +1,9 @@
 //! Leaf values in fixed point.
 //!
 //! The table of a game is a sum of many signed terms, which would lose digits to cancellation in floating
-//! point. Integers do not lose digits: leaf values are rounded once, to multiples of a power of two that
-//! leaves room for the largest sum of one leaf per tree in 62 bits. All further steps are exact. Intermediate
-//! sums may wrap around; the final sums do not.
+//! point. Integers do not lose digits. Leaf values are rounded once, to multiples of a power of two, for
+//! which the largest sum of one leaf per tree fits in 62 bits. All further steps are exact. Intermediate sums
+//! may wrap around; the final sums do not.
 //!
 //! The error is half a unit per tree. With T trees, this is at most T · 2^−61 of the largest sum of leaves,
 //! which is less than the rounding error of adding them in `f64`. However, the largest sum may not be reached

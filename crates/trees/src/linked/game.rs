@@ -7,12 +7,12 @@ use super::walk::{ABSENT, MAX_DIVERGING_PLAYERS};
 use super::weights::Weights;
 use crate::engine::moments::Moments;
 
-/// A game whose players are features or groups of features, some of which get values.
+/// A game whose players are features or groups of features. Values are computed for some of the players.
 pub(super) struct LinkedGame {
     /// The player of each feature, or [`ABSENT`].
     pub(super) player_of: Vec<u32>,
-    /// For each player, the index of its value; `None` for groups other than the one whose members get
-    /// values.
+    /// For each player, the index of its value; `None` for a player without a value, i.e. a group other than
+    /// the one whose members have values.
     pub(super) place_of: Vec<Option<usize>>,
     pub(super) weights: Weights,
 }
@@ -31,7 +31,8 @@ impl LinkedGame {
         Self::alike(value, (0..partition.players()).map(group_of).collect(), partition.len())
     }
 
-    /// Returns one game per group, for the values of its members; the other groups are players as a whole.
+    /// Returns one game per group, for the values of its members. In this game, each other group is a single
+    /// player.
     pub(super) fn coalitional(value: &CoalitionalValue, partition: &Partition) -> Vec<Self> {
         let features = partition.players();
         let between = Moments::new(value.between.clone(), partition.len().min(MAX_DIVERGING_PLAYERS));

@@ -14,10 +14,10 @@
 //!
 //! # Enumeration
 //!
-//! - With one background row, the only players that matter are those for which the rows *diverge*: their
-//!   features send x and b to different children at some split that a mixture of the two reaches ([`walk`]).
-//!   All other players are null players, which do not affect semivalues. With m diverging players there are
-//!   2^m mixtures instead of 2^n.
+//! - With one background row, the only players that matter are those for which the rows *diverge*. For such a
+//!   player, a feature sends x and b to different children at some split that a mixture of the two reaches
+//!   ([`walk`]). All other players are null players, which do not affect semivalues. With m diverging players
+//!   there are 2^m mixtures instead of 2^n.
 //! - Background rows with the same decisions at all splits that mixtures reach define the same game, and form
 //!   one *cohort* ([`cohorts`]).
 //! - The margins of all 2^m mixtures come from one transform for all trees, in fixed point without
@@ -33,7 +33,7 @@
 //!
 //! # Limitations
 //!
-//! The path-dependent game is not defined for outputs after the link: the expectation given the present
+//! The path-dependent game is not defined for outputs after the link. The expectation given the present
 //! features is an expectation of margins, and the link of an expectation is not the expectation of the link.
 
 mod cohorts;

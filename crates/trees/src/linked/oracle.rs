@@ -217,7 +217,8 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Returns the interactions of the marginal game if outputs are margins; else [`TreeError::Unsupported`].
+    /// Returns the interactions of the marginal game if outputs are margins, otherwise
+    /// [`TreeError::Unsupported`].
     fn interactions_of(
         &self,
         value: &Value,
@@ -233,7 +234,7 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Returns the indices of the marginal game if outputs are margins; else [`TreeError::Unsupported`].
+    /// Returns the indices of the marginal game if outputs are margins, otherwise [`TreeError::Unsupported`].
     fn indices_of(
         &self,
         index: &InteractionIndex,

@@ -20,10 +20,10 @@
 //! In fixed point all this is [exact](super::fixed). Then the link and the weights are applied, and folding
 //! yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
 //!
-//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player: the
+//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player. The
 //! cubes whose R does not contain this player and the cubes whose E does not contain it form two games with
-//! one player fewer. The memory is that of one table, for any m. Sums are computed pairwise, and their order
-//! does not depend on the threads.
+//! one player fewer. For any m, the memory for one table suffices. Sums are computed pairwise, and their
+//! order does not depend on the threads.
 //!
 //! If most branches of a tree with d players are reached, the tree would add about 3^d numbers. If it would
 //! add more than d 2^d numbers, it is first tabulated and transformed separately, and then added from its own
@@ -58,8 +58,9 @@ pub(super) struct PairGame<'a> {
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over a range of masks of d bits, for each output: for each bit the sum over the masks that contain
-/// the bit, then the sum over all masks, then the sum over all masks with the weights `without`.
+/// Sums over a range of masks of d bits, for each output. The sums are, in this order: for each bit, the sum
+/// over the masks that contain the bit; the sum over all masks; the sum over all masks with the weights
+/// `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {

@@ -208,7 +208,8 @@ impl InterventionalOracle<'_> {
                 nodes,
                 leaves: tree.leaves,
                 explicands: count,
-                // A compiled background has no rows, so use a number of rows that is too large for the walk.
+                // A compiled background does not contain rows, so use a number of rows that is too large for
+                // the walk.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
                 compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MAX_DEPTH,
@@ -222,7 +223,7 @@ impl InterventionalOracle<'_> {
     }
 
     /// Returns an error for kernels that differ from the requested one, and for walks with a compiled
-    /// background, which has no rows.
+    /// background, which does not contain rows.
     fn check(&self, ways: &[Algorithm], rows: usize) -> Result<(), TreeError> {
         cost::check(&self.ensemble, self.settings, ways)?;
         if self.compiled && rows > 0 && ways.contains(&Algorithm::Walk) {

@@ -8,10 +8,11 @@
 //! v(S) = Σ_b w_b f(x_S, b_rest)
 //! ```
 //!
-//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is
-//! a product: it equals the leaf's value iff all features E that only x satisfies are in S, and none of the
-//! features R that only b satisfies are in S. Its semivalues are moments of the mixing measure (see
-//! `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
+//! where f is the margin. An ensemble is a sum of leaves. For one leaf and one background row, let E be the
+//! features that only x satisfies, and R the features that only b satisfies. The game is a product: it equals
+//! the leaf's value iff all features E and none of the features R are in S. Its semivalues are moments of the
+//! mixing measure (see `apportion_values::Semivalue`), so the values of the whole game are sums over leaves
+//! of
 //!
 //! ```text
 //! v · M(|E| − 1, |R|)  to each i ∈ E        −v · M(|E|, |R| − 1)  to each i ∈ R.

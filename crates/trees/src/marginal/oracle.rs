@@ -37,18 +37,18 @@ pub(super) struct BackgroundStructures {
 /// all others from a background row b; the margins are averaged with the weights w_b. The values of this game
 /// are sums over the leaves of the trees, computed by the kernel with the smallest predicted time. With many
 /// rows to explain, a row takes one lookup per leaf and path feature, for any size of the background. With a
-/// single row and a single baseline, the cost is the number of leaves that a mixture of the two can reach
-/// (Lundberg et al., *From local explanations to global understanding with explainable AI for trees*, 2020,
-/// extended to background sets and semivalues).
+/// single row and a single baseline, the cost is the number of leaves that a mixture of the two can reach.
+/// This is the method of Lundberg et al., *From local explanations to global understanding with explainable
+/// AI for trees*, 2020, extended to background sets and semivalues.
 ///
 /// # Costs
 ///
-/// Values of features in groups and values of groups take about as long as those of features: a leaf
+/// Values of features in groups and values of groups take about as long as values of features, because a leaf
 /// contributes only if at most one group on its path has features taken from both rows. For hierarchies of
 /// more levels, many rows take about as long as for groups, and a single row with many background rows twice
 /// as long. Background data structures for groups are not kept between calls. A two-step value takes the time
 /// of both of its parts. Interactions take two to four times as long as values, and memory for rows ×
-/// features² × outputs numbers; pairs that do not occur together on any path do not interact and take no
+/// features² × outputs numbers. Pairs that do not occur together on any path do not interact, and do not take
 /// time. Tables of pairs are not kept between calls.
 ///
 /// A plan includes the time to sort the background, if that pays off for these rows. The sorted background is
@@ -137,8 +137,8 @@ impl<'a> InterventionalOracle<'a> {
 
     /// Creates the oracle of `ensemble` with a background that was compiled for it, without its rows.
     ///
-    /// All values equal those with the original rows, up to rounding. They are computed with tables and
-    /// masks: the walk, which needs the rows, returns [`TreeError::Unsupported`].
+    /// All values equal the values with the original rows, up to rounding. They are computed with tables and
+    /// masks. The walk, which requires the rows, returns [`TreeError::Unsupported`].
     ///
     /// # Errors
     ///

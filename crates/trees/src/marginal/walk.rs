@@ -3,13 +3,13 @@
 //!
 //! A mixture takes each feature from the explicand x or from the background row b. At a split where both rows
 //! go to the same child, there is no choice. Where they diverge, the child of x is reached iff the feature is
-//! taken from x, and the child of b iff it is taken from b; the choice also holds for later splits on the
+//! taken from x, and the child of b iff it is taken from b. The choice also applies to later splits on the
 //! same feature. A leaf is thus reached by all mixtures that take the features E from x and R from b.
 //!
 //! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees*
-//! (2020), sums over all leaves below a divergence ("parting") are passed up the tree, so that the cost of a
-//! leaf does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on
-//! an explicit stack, which allows any depth and any number of features.
+//! (2020), sums over all leaves below a divergence ("parting") are passed up the tree. So the cost of a leaf
+//! does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on an
+//! explicit stack, which allows any depth and any number of features.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;

@@ -108,9 +108,9 @@ impl<'a> BySize<'a> {
         });
     }
 
-    /// Passes the [interaction indices](crate::engine::interactions) of one tree to `index` as contributions,
-    /// each with its pair of players, the lower one first: a leaf contributes `v (h_i − c_i) (h_j − c_j)
-    /// O_ij`, where O_ij is O_j on the path without i.
+    /// Calls `index` with contributions to the [interaction indices](crate::engine::interactions) of one
+    /// tree, each with its pair of players, the lower index first. A leaf contributes `v (h_i − c_i) (h_j −
+    /// c_j) O_ij`, where O_ij is O_j on the path without i.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

@@ -5,8 +5,8 @@
 //! each split the data that the way up needs, and up. The time does not depend on branch prediction, which
 //! could not learn the pattern from a single row.
 //!
-//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that both
-//! kernels return the same bits for a row.
+//! The numbers are the same as in [the kernel of blocks](super::kernel), computed in the same order, so that
+//! both kernels return the same bits for a row.
 
 use super::lanes::{MAX_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};

@@ -19,8 +19,8 @@ use crate::error::TreeError;
 ///
 /// The game is [`PathDependentGame`](crate::PathDependentGame): v(S) is the expected output of the trees
 /// given the features of an explicand in S, by the training cover of their branches. No background is needed.
-/// Shapley values equal those of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature
-/// attribution for tree ensembles*, 2018), which XGBoost calls `pred_contribs`; here they are computed in
+/// Shapley values equal the values of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature
+/// attribution for tree ensembles*, 2018), which XGBoost calls `pred_contribs`. Here, they are computed in
 /// `f64`, with an error that does not grow with the depth of the trees.
 ///
 /// A row's values are the same to the last bit for any number of threads, any other rows, and any instruction
@@ -28,8 +28,8 @@ use crate::error::TreeError;
 ///
 /// # Costs
 ///
-/// With D the maximum number of distinct features on a path of a tree, G the maximum number of groups on a
-/// path and m the maximum number of features of one group on a path, a row takes:
+/// The table lists the time per row. On any path of a tree, D is the maximum number of distinct features, G
+/// the maximum number of groups, and m the maximum number of features of one group.
 ///
 /// | values | time |
 /// |---|---|
@@ -45,7 +45,7 @@ use crate::error::TreeError;
 ///
 /// On 500 trees of depth 8 with 100 features in 20 groups, Owen values take twice the time of Shapley values.
 /// For hierarchies of more levels, trees are processed leaf by leaf, which takes about forty times as long as
-/// for groups; with short paths and many rows, [tables](crate::Kernel::Tables) are as fast as for groups
+/// for groups. With short paths and many rows, [tables](crate::Kernel::Tables) are as fast as for groups
 /// (`cargo run --release -p apportion-trees --example levels`).
 ///
 /// The oracle takes 84 bytes per split. For the most recent partition, it keeps additional data: about 260

@@ -4,7 +4,7 @@
 //! # Notation
 //!
 //! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j
-//! = 1), and *cold* if it fails any of them (h_j = 0); c_j is the product of the cover fractions of these
+//! = 1), and *cold* if it fails any of them (h_j = 0). c_j is the product of the cover fractions of these
 //! tests. An absent player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of
 //! a leaf of value v to player i is
 //!
@@ -42,7 +42,7 @@
 //! # Cost
 //!
 //! O(d²) per leaf and row. To exclude each hot player in turn, the means over the players before it are
-//! computed forwards, and the sum over those after it is carried backwards (by the transposed step), so that
+//! computed forwards, and the sum over the players after it is carried backwards (by the transposed step). So
 //! no division is needed.
 
 use std::collections::HashMap;

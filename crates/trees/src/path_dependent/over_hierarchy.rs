@@ -2,10 +2,11 @@
 //!
 //! # Derivation
 //!
-//! On one leaf of value v, a feature j of its path contributes the factor h_j if it is present and c_j if not
-//! (see [`others`](super::others)), so a group that is present or absent as a whole contributes the products
-//! H and C over its features. For a feature i in groups G, the other members of every G are present or absent
-//! as a whole, by the semivalue of the level of G, independently of other levels:
+//! On one leaf of value v, a feature j of its path contributes the factor h_j if it is present, and c_j if it
+//! is absent (see [`others`](super::others)). So a group contributes the product H of its features if it is
+//! present as a whole, and the product C if it is absent. Feature i is in groups G at several levels. The
+//! other members of every G are present or absent as a whole, by the semivalue of the level of G,
+//! independently of other levels:
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) Π_G O_G,

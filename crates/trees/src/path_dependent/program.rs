@@ -19,7 +19,7 @@ pub(super) struct Split {
     /// c: the product of the shares on the path over earlier tests of the same player; 1 if there are none.
     pub(super) passed: f64,
     pub(super) column: u32,
-    /// The index of the player among those that any tree depends on.
+    /// The index of the player in the list of players on which any tree depends.
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
@@ -277,7 +277,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
                 threshold: if is_decided(node) { 0.5 } else { node.threshold() },
                 shares: children.map(|child| (self.share)(index, child)),
                 leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
-                // Bound c from below so that 1 / c cannot overflow, whatever the covers.
+                // Bound c from below, so that 1 / c cannot overflow for any covers.
                 passed: earlier.map_or(1.0, |edge| edge.passed.max(f64::MIN_POSITIVE)),
                 column,
                 player,

@@ -187,7 +187,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 }
             }
             if depth == 24 && fraction != 1e-9 {
-                // Weights by size use the other kernel, which does not divide.
+                // Weights by coalition size use the other kernel, which does not divide.
                 let distribution = Semivalue::from_size_distribution(&[1.0 / 24.0; 24]).unwrap();
                 let [got, expected] = [Semivalue::Shapley, distribution]
                     .map(|value| oracle.interactions(value, Diagonal::Value, rows).unwrap().values);

@@ -136,7 +136,8 @@ fn a_categorical_model_equals_its_one_hot_twin() {
     }
 }
 
-/// Adds a member to empty sets, because the twin of such a split would have no cover on the left.
+/// Adds a member to empty sets, because the left child of such a split would not have cover in the one-hot
+/// model.
 fn fill_sets(trees: &mut [Node], random: &mut Random) {
     for tree in trees {
         let Node::Split { test, left, right, .. } = tree else { continue };

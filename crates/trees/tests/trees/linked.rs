@@ -250,7 +250,7 @@ fn of_many_features_only_those_that_part_count() {
     for (feature, (got, expected)) in got.values.iter().zip(&expected).enumerate() {
         assert!((got - expected).abs() < 1e-13, "feature {feature}: {got} != {expected}");
     }
-    // Features for which the rows do not diverge get exactly 0.
+    // The values of features for which the rows do not diverge are exactly 0.
     assert!((0..features).all(|feature| kept.contains(&feature) || got.values[feature] == 0.0));
 }
 

@@ -55,7 +55,7 @@ pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Resu
     let outputs = outputs.unwrap_or(bias.len().max(1));
     match bias.len() {
         given if given == outputs => Ok(bias),
-        // Some models with several outputs have no bias, or a single bias of zero.
+        // Some models with several outputs do not have a bias, or have a single bias of zero.
         0 | 1 if bias.iter().all(|&bias| bias == 0.0) => Ok(vec![0.0; outputs]),
         given => Err(format!("expected {outputs} biases (one per output), got {given}")),
     }

@@ -98,8 +98,8 @@ impl<'a> Field<'a> {
         matches!(self.value, Value::Object(members) if members.iter().any(|(name, _)| name == key))
     }
 
-    /// Describes the value for error messages: the names of the first members of an object, else the kind of
-    /// value.
+    /// Describes the value for error messages: the names of the first members of an object, or the kind of
+    /// any other value.
     pub(crate) fn description(&self) -> String {
         const NAMED: usize = 8;
         let Value::Object(members) = self.value else { return format!("{} at its root", self.value.kind()) };

@@ -61,7 +61,7 @@ pub(super) fn read<'a>(
             tree_sizes.len()
         )));
     }
-    // Models with a custom objective have no such line.
+    // Models with a custom objective do not have this line.
     let objective = header.find("objective").filter(|field| !field.value.trim_ascii().is_empty());
     let average = header.find("average_output").is_some();
     let link = objective

@@ -194,8 +194,8 @@ impl Sets {
     }
 }
 
-/// Reads the models of linear leaves. The plain values of leaves are at the end of `number`. If a model has
-/// no terms, its constant becomes the value of the leaf.
+/// Reads the models of linear leaves. The plain values of leaves are at the end of `number`. If a model does
+/// not have terms, its constant becomes the value of the leaf.
 fn linear_leaves(
     section: &Section<'_>,
     number: &mut [f64],

@@ -115,7 +115,8 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     Ok(())
 }
 
-/// Returns sums of hessians if all nodes have them, else counts of rows if all nodes have them, else `None`.
+/// Returns sums of hessians if all nodes have them, otherwise counts of rows if all nodes have them,
+/// otherwise `None`.
 fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     for key in ["sum_hess", "data_count"] {
         let covers = nodes.iter().map(|node| node.find(key)?.map(|cover| cover.number()).transpose());

@@ -290,7 +290,7 @@ impl<'w> Columns<'w> {
         let Self { fields, lanes, dictionaries } = self;
         let spans = batch.spans(fields)?;
         lanes.begin(batch.rows, allowance)?;
-        // Columns of type null have no buffers that could confirm the number of rows, so read them last.
+        // Columns of type null do not have buffers that could confirm the number of rows, so read them last.
         let (of_nothing, others): (Vec<_>, Vec<_>) =
             lanes.columns().iter().copied().enumerate().partition(|&(_, column)| {
                 fields[column].kind == Kind::Null && fields[column].dictionary.is_none()
@@ -324,7 +324,7 @@ mod tests {
     use super::builder::{Fields, Value as Put};
     use super::*;
 
-    /// Returns the description of a column of type null, which has no buffers.
+    /// Returns the description of a column of type null, which does not have buffers.
     fn of_nothing() -> Fields {
         vec![(0, Put::Text("a".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(1)), (3, Put::Table(vec![]))]
     }

@@ -13,8 +13,8 @@
 //! φ_i = A[P] − B[P ∖ i]   for i ∈ P,        φ_i = −L[P]   for i ∉ P.
 //! ```
 //!
-//! A player that does not affect the leaf gets exactly 0, because A\[P\] and B\[P ∖ i\] are then the same
-//! sums. Each of A, B and L is a sum of subset sums, one for each [channel](super::channels). If the
+//! The value of a player that does not affect the leaf is exactly 0, because A\[P\] and B\[P ∖ i\] are then
+//! the same sums. Each of A, B and L is a sum of subset sums, one for each [channel](super::channels). If the
 //! background has few patterns, they are summed directly, pattern by pattern.
 //!
 //! # Two leaves of one split
@@ -22,7 +22,7 @@
 //! The index of an explicand in the table of a split encodes its pattern at the split and its decision, and
 //! hence its pattern at either leaf. Removing a feature i other than the split's removes i from both patterns
 //! and leaves the decision. So A, B and L of the two leaves are added by index, and φ_i follows from the sums
-//! as above; only the feature of the split itself is computed for each leaf.
+//! as above. Only the value of the split's own feature is computed separately for each leaf.
 
 use super::channels::{Channel, Channels};
 use super::number::Number;

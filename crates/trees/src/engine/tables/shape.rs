@@ -97,9 +97,9 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Divides a tree into regions, which are whole subtrees wherever the index then has at most
-    /// `merged_bits` bits. Returns `None` if the index for the leaf children of a single split has more than
-    /// [`MAX_BITS`] bits.
+    /// Divides a tree into regions. A subtree forms one region if the index then has at most `merged_bits`
+    /// bits. Returns `None` if the index for the leaf children of a single split has more than [`MAX_BITS`]
+    /// bits.
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,

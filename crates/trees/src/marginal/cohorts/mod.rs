@@ -19,10 +19,10 @@
 //! if the explicand fails       R ← R ∪ i;         cohort ← cohort ∩ rows that pass, without failing_i
 //! ```
 //!
-//! and nodes with an empty cohort are skipped. At a leaf the numbers |E_b| of all rows are computed at once,
-//! one bit of the sum at a time, and each weight is multiplied by a bit count (see
-//! [the shares](super::shares)). A leaf with d players thus takes about d² operations on a word for 64
-//! background rows, which [the walk](super::walk) would process one by one.
+//! and nodes with an empty cohort are skipped. At a leaf, the numbers |E_b| of all rows are computed at once,
+//! one bit of the sum at a time. Each weight is multiplied by a bit count (see [the shares](super::shares)).
+//! A leaf with d players thus takes about d² operations on a word for 64 background rows, which [the
+//! walk](super::walk) would process one by one.
 //!
 //! # Modules
 //!

@@ -5,28 +5,29 @@
 //!
 //! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j.
 //! Every other group is present or absent as a whole, so if one of them is *mixed*, with features in both E
-//! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a of the other groups have
-//! features in E, b of them in R, and j itself e features in E and r in R. With M1 the moments of the
-//! semivalue between the groups, and M2 the moments of the semivalue within them,
+//! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a be the number of other
+//! groups with features in E, and b the number of those with features in R. Group j itself has e features in
+//! E, and r in R. With M1 the moments of the semivalue between the groups, and M2 the moments of the
+//! semivalue within them,
 //!
 //! ```text
 //! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,
 //! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
-//! So without a mixed group all members get contributions; with one mixed group, only its members do; with
-//! two, no player does.
+//! So if no group is mixed, there are contributions to all members. If one group is mixed, there are
+//! contributions to its members only. If two are mixed, there are none.
 //!
 //! # Algorithms
 //!
 //! The walk counts the features of each group, and skips a branch that would mix a second group. At a leaf,
-//! each parting on the path gets the contribution of its feature. For patterns, the groups of E and the
-//! groups of R are represented as bit masks; the mixed groups are set in both masks.
+//! the contribution of each feature is added to its parting on the path. For patterns, the groups of E and
+//! the groups of R are represented as bit masks; the mixed groups are set in both masks.
 //!
 //! In a cohort, let X be the groups with players in R. A row that fails a test of a player in one of these
 //! groups makes the group mixed. So only rows for which no other group is mixed contribute to the members of
-//! group j. For such a row let a be the number of groups outside X, other than j, with players whose tests
-//! the row fails, and e the number of such players in j. With r members of j in R,
+//! group j. For such a row, let e be the number of players in j whose tests the row fails, and a the number
+//! of groups other than j, outside X, with such players. With r members of j in R,
 //!
 //! ```text
 //! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j

@@ -4,20 +4,21 @@
 //! # Derivation
 //!
 //! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be a player,
-//! and G a group that contains it. Each member of G other than the one that contains i is present or absent
-//! as a whole, so if one of them is *mixed*, with players in both E and R, no coalition reaches the leaf. If
-//! there is no such member in any of these groups, let a of the other members of G have players in E, and b
-//! of them in R. With the moments M of the level of G, the value is a product over the levels,
+//! and G a group that contains it. Each other member of G, which does not contain i, is present or absent as
+//! a whole. If one of them is *mixed*, with players in both E and R, no coalition reaches the leaf. If there
+//! is no such member in any of these groups, let a be the number of other members of G with players in E, and
+//! b the number of those with players in R. With the moments M of the level of G, the value is a product over
+//! the levels,
 //!
 //! ```text
 //! φ_i = ± v Π_G M(a_G, b_G)     + for i ∈ E, − for i ∈ R.
 //! ```
 //!
-//! So from the whole set down, as long as a group has one mixed member, only the players of that member get
-//! contributions. The first group without a mixed member divides the leaf among its members, each of which
-//! has players on one side only, and so on down to the players. If a group has two mixed members, no player
-//! gets anything. If only one member of a group has players on the path, the factor of the group is M(0, 0) =
-//! 1, and the group is skipped.
+//! So from the whole set down, as long as a group has one mixed member, there are contributions only to the
+//! players of that member. The first group without a mixed member divides the leaf among its members, each of
+//! which has players on one side only, and so on down to the players. If a group has two mixed members, there
+//! are no contributions. If only one member of a group has players on the path, the factor of the group is
+//! M(0, 0) = 1, and the group is skipped.
 //!
 //! # Algorithms
 //!
@@ -64,7 +65,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Returns the row that a group's features are taken from; `None` if no feature is taken.
+    /// Returns the row from which a group's features are taken; `None` if no feature is taken.
     #[inline(always)]
     fn side(&self, group: usize) -> Option<usize> {
         match self.of_group[group] {
@@ -75,7 +76,7 @@ impl Counts {
         }
     }
 
-    /// Changes the row that a feature is taken from. Returns whether no group has two mixed members
+    /// Changes the row from which a feature is taken. Returns `true` if no group has two mixed members
     /// afterwards, provided that none had before.
     #[inline(always)]
     fn turn(&mut self, levels: &Levels, feature: usize, from: Option<usize>, to: Option<usize>) -> bool {

@@ -54,7 +54,7 @@ pub(super) struct Split {
     /// The result of the earlier tests of the split's feature on the path.
     pub(super) feature: EarlierTests,
     pub(super) column: u32,
-    /// The index of the feature among those that any tree depends on.
+    /// The index of the feature in the list of features on which any tree depends.
     pub(super) player: u32,
     /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
     /// by going right; and the same for the feature. Mask 0 contains all rows.
@@ -335,7 +335,7 @@ impl Compiler<'_> {
         let edges = [0, 1].map(|side| {
             let mark = split.masks + side as u32;
             let take = |earlier: EarlierTests, hot| EarlierTests {
-                // Bound from below so that the inverse cannot overflow, whatever the covers.
+                // Bound the product from below, so that its inverse cannot overflow for any covers.
                 passed: (earlier.passed * split.shares[side]).max(f64::MIN_POSITIVE),
                 hot,
             };

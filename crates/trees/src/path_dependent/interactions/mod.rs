@@ -13,9 +13,9 @@
 //! ∂²F/∂t_i∂t_j = Σ_{b on j} g_b Λ_i(b) + Σ_{b on i} g_b Λ_j(b),     Λ_i(b) = ∂ ln P_b / ∂t_i.
 //! ```
 //!
-//! P_b is a product over the edges on the path to b, and those that belong to i multiply to
-//! `h t + c (1 − t)`: the probability that a walk takes them, where h is 1 if x takes them, else 0, and c is
-//! the product of their shares. So
+//! P_b is a product over the edges on the path to b. The product over the edges of i is `h t + c (1 − t)`,
+//! the probability that a walk takes these edges. Here, h is 1 if x takes them, and 0 otherwise, and c is the
+//! product of their shares. So
 //!
 //! ```text
 //! Λ_i = (1 − c) / (t + c (1 − t))   if x takes all of the path's edges of i,
@@ -30,9 +30,9 @@
 //! # Numerical stability
 //!
 //! `P Λ` is ∂P/∂t: P is a product of numbers each of which is exact up to rounding, including `κ (1 − s)`
-//! with s near 1, and dividing by one of its factors loses no accuracy. If t is 1, it is a quotient of zeros.
-//! This kernel does not support rules with such a node (the atom of a mixture); [`by_size`](super::by_size),
-//! which does not divide, supports them.
+//! with s near 1. Dividing by one of its factors does not lose accuracy. If t is 1, it is a quotient of
+//! zeros. This kernel does not support rules with such a node (the atom of a mixture);
+//! [`by_size`](super::by_size), which does not divide, supports them.
 
 mod kernel;
 pub(super) mod partners;

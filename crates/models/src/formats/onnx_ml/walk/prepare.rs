@@ -241,8 +241,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns columns that are 1 for values that meet a condition, else 0. If a value meets the condition,
-    /// all larger values must meet it too. Missing values are rejected, or do not meet the condition.
+    /// Returns columns that are 1 for values that meet a condition, and 0 for all other values. If a value
+    /// meets the condition, all larger values must meet it too. Missing values are rejected, or do not meet
+    /// the condition.
     fn tested(
         &mut self,
         table: &Table,
@@ -306,8 +307,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the index of the largest of several columns, the first one in case of ties, if all are
-    /// piecewise constant functions of the same column, as in graphs that bin a feature.
+    /// Returns the index of the largest of several columns, or the first such column for ties. All must be
+    /// piecewise constant functions of the same column, as in graphs that bin a feature; otherwise, returns
+    /// `None`.
     fn place_of_largest(&mut self, table: &Table) -> Result<Option<Table>, Stop> {
         let listed = table.columns(&mut self.allowance)?;
         let Some(feature) = listed.iter().find_map(|column| match column {
