@@ -132,7 +132,8 @@ impl Method {
     /// - Shapley values for more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf
     ///   without replacement. All other semivalues: regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions with leverage score sampling if they support the value, nested
-    ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all others.
+    ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all other
+    ///   values.
     /// - Values on graphs, whose definitions contain few coalitions: [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
         let players = match value {

@@ -85,8 +85,8 @@ impl CheckpointFile {
     /// # Errors
     ///
     /// [`FileError`] if `resume` cannot be read, is corrupt, has a different version or belongs to a
-    /// different run. Also if the file to write is in use by another run, contains an earlier run that is not
-    /// resumed, is not a checkpoint, or cannot be written.
+    /// different run. The same error is returned if the file to write is in use by another run, contains an
+    /// earlier run that is not resumed, is not a checkpoint, or cannot be written.
     pub fn open(
         key: &Key,
         resume: Option<(&str, &Path)>,

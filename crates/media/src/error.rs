@@ -182,7 +182,7 @@ pub enum MediaError {
         /// The sum of the probabilities.
         sum: f64,
     },
-    /// The game averages logits over several rows, where the score requires averaged probabilities.
+    /// The game averages logits over several rows, but the score requires averaged probabilities.
     #[error(
         "the game averages logits over {scenarios} rows, but probabilities must be averaged before the \
          logarithm; convert the logits of the model to probabilities first"

@@ -1,8 +1,8 @@
 //! Texts and images as cooperative games: tokens, pixels, patches and superpixels as players.
 //!
-//! A model takes rows of numbers, such as token ids or pixels. This crate converts texts and images to such
-//! rows, assigns the numbers of a row to players, chooses the values of absent players, and displays the
-//! attributions of the players.
+//! The input of a model consists of rows of numbers, such as token ids or pixels. This crate converts texts
+//! and images to such rows, assigns the numbers of a row to players, chooses the values of absent players,
+//! and displays the attributions of the players.
 //!
 //! # Overview
 //!
@@ -56,7 +56,7 @@ pub use saliency::Saliency;
 pub use score::{Outputs, Probabilities, Score, ScoredGame};
 pub use text::{Case, Splitting, Text, Token, Tokenizer, Vocabulary};
 
-/// The example of the README, compiled and run as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -140,7 +140,8 @@ impl Saliency {
     }
 }
 
-/// Returns the scores of `row` with one feature replaced by its value in `moved`, for each of `features`.
+/// Returns one score for each of `features`: the score of `row` with this feature replaced with its value in
+/// `moved`.
 fn scores<M: Model + ?Sized>(
     model: &M,
     row: &[f64],

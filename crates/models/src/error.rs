@@ -73,8 +73,8 @@ pub enum ModelError {
         /// A description of the unsupported or invalid content.
         problem: String,
     },
-    /// The file is a valid ONNX file of another kind of model, for example a neural network. A runtime may
-    /// support its operators.
+    /// The file is a valid ONNX file, but contains another kind of model, such as a neural network. A runtime
+    /// may support its operators.
     #[error(
         "this ONNX file contains neither a tree ensemble nor a linear model; its operators are {operators}"
     )]

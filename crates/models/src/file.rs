@@ -143,8 +143,8 @@ impl Ensemble {
     }
 }
 
-/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold,
-/// whereas a model does not.
+/// Decompresses a gzip stream. Limits the compression ratio, because a stream of zeros expands a
+/// thousandfold, but a model does not.
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     const MIN_LIMIT: usize = 1 << 28;
     const MAX_RATIO: usize = 100;

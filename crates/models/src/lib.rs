@@ -69,7 +69,7 @@ pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 pub use options::ReadOptions;
 
-/// The README, whose example runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -48,9 +48,16 @@
 //! takes 30 µs, because it costs as much as a whole batch. To measure: `cargo run --release -p apportion-onnx
 //! --example timing -- FILE`.
 //!
-//! This crate does not train networks, and does not contain estimators.
+//! Sequential convolutional networks are cheaper near a reference row, for example in games with a single
+//! baseline: only the cells affected by changed pixels are computed. With 13 changed pixels in a window of 5
+//! × 5, a digit of 28 × 28 pixels from the data pack (two convolutions with 8 and 16 channels) takes 3 µs
+//! instead of 33 µs. A colour image of 32 × 32 pixels (16 and 32 channels) takes 6 µs instead of 120 µs. With
+//! one changed pixel, they take 1 and 2 µs. These predictions differ from predictions of whole rows by at
+//! most 1e-6, relative to the largest prediction (`tests/onnx/near.rs`). Rows with many changes, for which
+//! this would not save time, are predicted as a whole. To measure: `cargo run --release -p apportion-onnx
+//! --example near -- FILE`.
 //!
-//! This crate does not train networks and contains no estimators.
+//! This crate does not train networks, and does not contain estimators.
 
 mod error;
 mod file;

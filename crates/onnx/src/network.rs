@@ -47,7 +47,7 @@ pub struct Network {
     features: usize,
     rows_per_call: usize,
     vocabulary_size: Option<usize>,
-    /// The layers, if the network is a sequence of them.
+    /// The layers, if the network is sequential.
     chain: Option<Arc<Chain>>,
     /// Runtime threads that are currently not in use.
     idle: Mutex<Vec<Worker>>,

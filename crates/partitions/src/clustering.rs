@@ -27,9 +27,9 @@ use crate::matrix::DependenceMatrix;
 /// | 5000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |
 ///
 /// With single linkage, the shares are lower, by at most 0.05 (by significance) and 0.1 (three groups). With
-/// complete linkage, they are the same up to 0.005, except for three groups from 100 rows by mutual
-/// information, where they are up to 0.07 higher. Complete linkage splits a large group if two of its
-/// features depend only weakly on each other.
+/// complete linkage, they differ by at most 0.005, with one exception: for three groups, 100 rows and mutual
+/// information, they are up to 0.07 higher. Complete linkage splits a large group if two of its features
+/// depend only weakly on each other.
 ///
 /// Spearman's correlation does not detect dependence that is not monotone. Mutual information does, but
 /// requires more rows.

@@ -53,7 +53,7 @@ pub use error::PartitionsError;
 pub use linkage::Linkage;
 pub use matrix::DependenceMatrix;
 
-/// The example of the README, compiled and run as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

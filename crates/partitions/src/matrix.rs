@@ -12,7 +12,7 @@ pub struct DependenceMatrix {
     origin: Option<Origin>,
 }
 
-/// The origin of a measured matrix.
+/// The measure with which a matrix was computed, and its smallest number of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     dependence: Dependence,
@@ -41,8 +41,8 @@ impl DependenceMatrix {
         Ok(Self { features, values, origin: None })
     }
 
-    /// Creates a matrix of values measured by `dependence`, where `min_rows` is the smallest number of
-    /// complete rows of any pair.
+    /// Creates a matrix of values measured by `dependence`. `min_rows` is the smallest number of complete
+    /// rows of any pair.
     pub(crate) fn measured(
         features: usize,
         values: Vec<f64>,

@@ -44,7 +44,7 @@ pub use options::{Format, ProgramOptions};
 pub use process::end_all;
 pub use program::Program;
 
-/// The README, whose example runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(all(doctest, unix))]
 #[doc = include_str!("../README.md")]
 struct Readme;

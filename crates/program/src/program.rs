@@ -192,9 +192,9 @@ impl Program {
     /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoCategory`] for invalid
     /// rows. If a process dies ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes
     /// its streams ([`ProgramError::Closed`]), the error of the last restart, in [`ProgramError::Again`].
-    /// Invalid answers are returned at once: [`ProgramError::RowCount`], [`ProgramError::Unasked`],
-    /// [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
-    /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
+    /// Errors for invalid answers are returned immediately: [`ProgramError::RowCount`],
+    /// [`ProgramError::Unasked`], [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`],
+    /// [`ProgramError::Outputs`], [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, ProgramError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.predict_into(rows, &mut out)?;

@@ -67,7 +67,7 @@ pub use medium::Medium;
 pub use student::{CONFIDENCE, IntervalFactors, interval_factor};
 pub use writer::Writer;
 
-/// The README, whose example runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -6,13 +6,13 @@ use crate::nearest::shown;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellError {
-    /// A text is not a number, and the feature does not have categories.
+    /// A string is not a number, and the feature does not have categories.
     #[error("{} is not numeric", shown(text))]
     NotANumber {
         /// The text of the cell.
         text: String,
     },
-    /// A number uses a point where commas are expected, or the reverse.
+    /// A number has a decimal point although commas are expected, or the reverse.
     #[error("{} uses a different decimal mark", shown(text))]
     DecimalMark {
         /// The text of the cell.

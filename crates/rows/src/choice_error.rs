@@ -85,7 +85,7 @@ pub enum ChoiceError {
         matched: usize,
         /// The names of the features without a column.
         missing: Vec<String>,
-        /// A missing feature and the most similar column.
+        /// The name of a missing feature, and of the most similar column.
         misspelt: Option<(String, String)>,
         /// The target that was excluded.
         target: Option<String>,

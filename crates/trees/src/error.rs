@@ -114,8 +114,8 @@ pub enum TreeError {
         /// The suggested alternative.
         help: &'static str,
     },
-    /// The rows or the background have the wrong shape, or contain infinite values that the model computes
-    /// with.
+    /// The rows or the background have the wrong shape, or contain infinite values with which the model has
+    /// to compute.
     #[error(transparent)]
     Game(#[from] GameError),
     /// The value is not defined for this number of features: its weights by coalition size are defined for a

@@ -15,7 +15,7 @@ use crate::error::TreeError;
 ///
 /// Four kinds of values are supported:
 ///
-/// - **semivalues of features**: Shapley, Banzhaf and all others;
+/// - **semivalues of features**: Shapley, Banzhaf and all other semivalues;
 /// - **coalitional values of features in groups**: Owen, Banzhaf-Owen, and every other pair of a semivalue
 ///   between the groups and one within them,
 ///

@@ -92,7 +92,7 @@ pub use linked::oracle::LinkedOracle;
 pub use marginal::oracle::InterventionalOracle;
 pub use path_dependent::oracle::PathDependentOracle;
 
-/// The example of the README, compiled and run as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -11,8 +11,8 @@ pub(super) struct ReducedProblem {
 }
 
 impl ReducedProblem {
-    /// Returns the problem for the players `keep`, if all others are null players. Returns `None` if null
-    /// players cannot be removed: the two-step value of a null player includes a share of its group's
+    /// Returns the problem for the players `keep`, if all other players are null players. Returns `None` if
+    /// null players cannot be removed: the two-step value of a null player includes a share of its group's
     /// surplus, and a semivalue defined by weights for coalition sizes applies to a fixed number of players.
     pub(super) fn keeping(value: &Value, keep: &[usize]) -> Option<Self> {
         let among = |groups: &Partition| groups.restricted_to(keep);

@@ -343,8 +343,7 @@ fn a_share_of_nothing_is_never_reached() {
     }
 }
 
-/// A game with noise in every coalition, in which each player, or only the first one, makes a small
-/// contribution.
+/// A game with noise in every coalition. Each player, or only the first one, makes a small contribution.
 struct Weak {
     seed: u64,
     is_sparse: bool,

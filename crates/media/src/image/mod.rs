@@ -168,7 +168,7 @@ impl Image {
         }
     }
 
-    /// Converts the image to three channels; the number of a grey pixel is repeated in each channel.
+    /// Converts the image to three channels. The number of a grey pixel is repeated in each channel.
     pub fn to_rgb(&self) -> Self {
         if self.channels == 3 {
             return self.clone();

@@ -68,8 +68,8 @@ impl Segmentation {
     }
 
     /// Creates players from arbitrary regions: pixels with the same label belong to the same player. `labels`
-    /// lists the pixels row by row. Players are numbered in the order in which their labels first appear, so
-    /// labels that already are in this order do not change, and gaps between labels do not matter.
+    /// lists the pixels row by row. Players are numbered in the order in which their labels first appear. So
+    /// labels that are already in this order do not change, and gaps between labels are allowed.
     ///
     /// A player's pixels need not touch each other.
     ///

@@ -5,8 +5,8 @@
 //! # Notation
 //!
 //! `P(y | x_S)` is the probability of class y that the classifier predicts if the players in S are present
-//! and the others take the values of the reference. With several reference rows, it is the average of the
-//! probabilities over these rows, and the logarithm is taken after averaging; build such games from
+//! and all other players take the values of the reference. With several reference rows, it is the average of
+//! the probabilities over these rows, and the logarithm is taken after averaging; build such games from
 //! [`Probabilities`]. Logarithms are natural.
 
 mod outputs;

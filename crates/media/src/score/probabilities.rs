@@ -92,7 +92,7 @@ impl NearReference for NearProbabilities {
 
 /// Calls `predict`, which writes `logits` logits per row, and writes the corresponding probabilities.
 ///
-/// A logit that is not finite is copied to the output, where the game reports it. Its probability would be
+/// A logit that is not finite is copied to the output, so that the game reports it. Its probability would be
 /// NaN, or a plausible number.
 fn through_logits(
     logits: usize,

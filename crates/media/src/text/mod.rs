@@ -19,8 +19,9 @@ pub use vocabulary::Vocabulary;
 /// A text, its tokens, and the players that own them.
 ///
 /// Each token is a player by default; [words](Self::by_words) or [groups](Self::by_groups) can be players
-/// instead. A row of the model contains the ids of the tokens in order, followed by padding, which belongs to
-/// no player. Absent tokens are replaced by padding, or by the tokens of other texts at the same position.
+/// instead. A row of the model contains the ids of the tokens in order, followed by padding, which does not
+/// belong to a player. Absent tokens are replaced with padding, or with the tokens of other texts at the same
+/// position.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game};
@@ -157,8 +158,8 @@ impl Text {
         Ok(self)
     }
 
-    /// Removes the tokens after the first `width`. Players without remaining tokens are removed; the others
-    /// keep their order.
+    /// Removes the tokens after the first `width`. Players without remaining tokens are removed; all other
+    /// players keep their order.
     ///
     /// The source text is not changed: truncated parts are displayed as parts without a player.
     pub fn truncated(mut self, width: usize) -> Self {

@@ -77,8 +77,8 @@ impl Ensemble {
         Self::new(parts, 0)
     }
 
-    /// Appends the trees of one of `count` members. If the member's features or outputs differ, returns what
-    /// was found and what was expected.
+    /// Appends the trees of one of `count` members. If the member's features or outputs differ, returns the
+    /// actual and the expected ones as an error.
     fn absorb(&mut self, member: &Self, count: f64) -> Result<(), (String, String)> {
         let differ = |found: usize, expected: usize, what: &str| {
             Err((format!("{found} {what}"), expected.to_string()))

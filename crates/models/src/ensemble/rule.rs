@@ -17,8 +17,8 @@ const CATEGORIES: f64 = 4_294_967_296.0;
 /// If one tree of the file becomes several trees, one for each output, they share the lists of their rules.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
-    /// Membership of the category, which is x̂ rounded toward zero, in a set: members go to one side, all
-    /// other values to the other.
+    /// Membership in a set of the category, which is x̂ rounded toward zero. Members go to one side, all
+    /// other values to the other side.
     Set {
         members: CategorySet,
         members_go_left: bool,

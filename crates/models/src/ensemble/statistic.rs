@@ -151,7 +151,7 @@ pub(crate) enum Part {
     Exactly { feature: u32, hash: u32 },
 }
 
-/// Statistics with the same digest, hence the same values, are equal.
+/// Statistics are equal if they have the same digest, and hence the same values.
 impl PartialEq for Statistic {
     fn eq(&self, other: &Self) -> bool {
         self.digest == other.digest

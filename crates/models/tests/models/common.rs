@@ -78,7 +78,7 @@ impl TreeSpec {
         self.left.len() - 1
     }
 
-    /// Turns a leaf into a split, and returns its children, which are leaves with the same value.
+    /// Converts a leaf to a split, and returns its children, which are leaves with the same value.
     pub fn split(&mut self, node: usize, feature: usize, threshold: f32, default_left: bool) -> [usize; 2] {
         let value = self.number[node];
         let (left, right) = (self.add_leaf(value), self.add_leaf(value));

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::{fixture, json_fixture, model, numbers, outputs};
 
-/// Returns rows with strings replaced by their codes.
+/// Returns rows in which strings are replaced with their codes.
 fn rows_of(model: &Ensemble, said: &Value) -> Vec<f64> {
     let cell = |(feature, cell): (usize, &Value)| match cell {
         Value::Null => f64::NAN,

@@ -64,8 +64,8 @@ fn all_that_an_ensemble_holds_is_read() {
     for other in [0.0, 2.0, 4.0, -0.5, -7.0, 1e300] {
         assert_eq!(predict(&ensemble, [0.0, other]), both(left, 20.0), "{other}");
     }
-    // The listed categories and missing values go right, where 0.5 and −2.5 go right and all other values
-    // left.
+    // The listed categories and missing values go right. At the next split, 0.5 and −2.5 go right and all
+    // other values left.
     assert_eq!(predict(&ensemble, [0.0, 3.7]), both(left, 30.0));
     assert_eq!(predict(&ensemble, [0.5, 1.0]), both(left, 50.0));
     assert_eq!(predict(&ensemble, [-2.5, NAN]), both(left, 50.0));

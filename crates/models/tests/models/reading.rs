@@ -465,8 +465,8 @@ fn an_infinite_threshold_sends_all_values_to_one_side() {
     assert!(error.contains("threshold NaN"), "{error}");
 }
 
-/// Tests each comparison at each threshold for values around it. XGBoost computes with 32 bits, where 1e39 is
-/// infinite.
+/// Tests each comparison at each threshold for values around it. XGBoost computes in 32 bits, in which 1e39
+/// is infinite.
 #[test]
 fn infinite_values_are_compared_as_numbers() {
     let ends = [

@@ -403,7 +403,7 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale: vec![1.0], shift })
     }
 
-    /// Adds a dense layer on the last value, which is a vector. Weights are inputs × outputs, or outputs ×
+    /// Adds a dense layer to the last value, which is a vector. Weights are inputs × outputs, or outputs ×
     /// inputs if `transposed`.
     fn dense(&mut self, shape: &[usize], weights: &[f32], transposed: bool, factor: f32) -> Option<()> {
         let &[rows, columns] = shape else { return None };

@@ -41,8 +41,8 @@ fn neighbour_draws(rows: usize) -> u64 {
 }
 
 impl Dependence {
-    /// Returns the dependence that two independent features with `rows` rows exceed with probability `tail`,
-    /// approximately.
+    /// Returns the approximate dependence that two independent features with `rows` rows exceed with
+    /// probability `tail`.
     pub(crate) fn critical_value(&self, rows: usize, tail: f64) -> f64 {
         match *self {
             Self::AbsoluteSpearman => {

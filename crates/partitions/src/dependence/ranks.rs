@@ -26,7 +26,8 @@ impl Ordered {
         starts.zip(&self.ends).map(|(start, &end)| start..end)
     }
 
-    /// Returns, for each row, `value(start, end)` of the run of equal numbers that contains the row.
+    /// Returns `value(start, end)` for each row, where `start..end` is the run of equal numbers that contains
+    /// the row.
     pub(super) fn by_run<T: Clone + Default>(&self, value: impl Fn(usize, usize) -> T) -> Vec<T> {
         let mut values = vec![T::default(); self.rows.len()];
         for run in self.runs() {

@@ -79,7 +79,7 @@ fn read_plain(
     }
     let mut reading = Reading::new(&is_efficient, receive);
     let read = read_all(&mut reading, from);
-    // An error of the receiver also makes the parser fail, so check for it first.
+    // An error of the receiver also causes an error of the parser, so check for it first.
     match reading.refusal.take() {
         Some(refusal) => Err(ReadError::Receiver(refusal)),
         None => read.and_then(|()| reading.end()),

@@ -107,8 +107,9 @@ pub fn row_options() -> Vec<RowOptions<'static>> {
     ]
 }
 
-/// Checks that reading does not panic, and that it returns the same rows at once, in blocks, from a slow pipe
-/// and, for columnar formats, from a file read in parts. Returns the rows with the default options.
+/// Checks that reading does not panic. Also checks that it returns the same rows if the input is read at
+/// once, in blocks, from a slow pipe or, for columnar formats, from a file in parts. Returns the rows with
+/// the default options.
 pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     tell_own_panics();
     let mut first = None;

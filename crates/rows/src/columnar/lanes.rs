@@ -35,7 +35,7 @@ impl From<DecimalReading> for Cell<'_> {
     }
 }
 
-/// The columns of a file that are read, and the rows assembled from them.
+/// The columns that are read from a file, and the rows assembled from them.
 pub(crate) struct Lanes<'w> {
     header: Vec<String>,
     chosen: ChosenColumns,

@@ -7,7 +7,7 @@ use apportion_rows::{RowOptions, Source};
 
 use crate::common::{FEATURES, FixtureOptions, bytes};
 
-/// SplitMix64, which makes the same changes in every run.
+/// SplitMix64. It draws the same changes in every run.
 struct Draws(u64);
 
 impl Draws {

@@ -70,8 +70,8 @@ impl<'a> BackgroundCompiler<'a> {
     }
 
     /// Adds rows, each of weight 1 unless `weights` has one weight per row. Missing values are NaN; rows of
-    /// weight 0 are ignored. If the rows are rejected, no row of the call is added; error messages number
-    /// rows from the first one of the call.
+    /// weight 0 are ignored. If any row is rejected, none of the rows in this call is added. Error messages
+    /// contain the index of the row in this call.
     ///
     /// # Errors
     ///

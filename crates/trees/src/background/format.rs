@@ -14,14 +14,14 @@
 //! | 32 | SHA-256 of the model: see [`Ensemble::fingerprint`] |
 //! | 8 | number of rows of positive weight |
 //! | 8 | sum of their weights, `f64` |
-//! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
-//! | 32 | SHA-256 of everything before |
+//! | … | the leaves of the first tree, in the order of its nodes, then the leaves of the second tree, … |
+//! | 32 | SHA-256 of all preceding bytes |
 //!
 //! A leaf starts with the number of its patterns, a varint. The patterns follow in ascending order. Each
 //! pattern is stored as a varint, its difference from the previous pattern (for the first: from 0). Its
-//! weight follows: a varint for row counts, otherwise an `f64` of 8 bytes. Bit j of a pattern is the j-th
-//! feature on the path from the root to the leaf, in the order of their first splits. Every leaf has at least
-//! one pattern, and its weights sum to the total.
+//! weight follows: a varint for row counts, otherwise an `f64` of 8 bytes. Bit j of a pattern belongs to the
+//! j-th feature on the path from the root to the leaf, in the order of the first split on each feature. Every
+//! leaf has at least one pattern, and its weights sum to the total.
 //!
 //! v(∅) is not stored, because it can be computed from the patterns.
 

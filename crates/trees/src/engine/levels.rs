@@ -24,7 +24,7 @@ pub(crate) struct GroupTree {
     features: usize,
     /// The group that directly contains each node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// For each group, whether it is the top level of the specified hierarchy.
+    /// For each group, whether it is the top level of the hierarchy that the user specified.
     is_top: Vec<bool>,
 }
 
@@ -44,7 +44,7 @@ impl GroupTree {
         self.is_top.len()
     }
 
-    /// Returns the group that directly contains a node. Groups are numbered from 0, which is the whole set.
+    /// Returns the group that directly contains a node. Groups are numbered from 0; group 0 is the whole set.
     #[inline(always)]
     pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
@@ -323,7 +323,7 @@ mod tests {
         let hierarchy = Hierarchy::new(8, vec![inner, G(vec![P(5), P(6)]), P(7)]).unwrap();
         let tree = GroupTree::new(&hierarchy);
         let mut leaf = LeafLevels::default();
-        // Set all leaves twice in turn, to check that memory is reused correctly.
+        // Set all leaves twice, to check that memory is reused correctly.
         for _ in 0..2 {
             leaf.set([3, 0, 4, 1].into_iter(), &tree);
             assert_eq!(leaf.len(), 3);

@@ -14,7 +14,8 @@ use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};
 use super::finite::finite;
 use crate::error::TreeError;
 
-/// Returns the value φ_i\[S_j, v\]: Shapley values among the members of each group, with all others absent.
+/// Returns the value φ_i\[S_j, v\]: Shapley values among the members of each group, with all other players
+/// absent.
 pub(crate) fn members_alone() -> Result<CoalitionalValue, ValueError> {
     Ok(CoalitionalValue { between: Semivalue::mixture(&[0.0], &[1.0])?, within: Semivalue::Shapley })
 }

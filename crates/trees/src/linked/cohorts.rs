@@ -7,7 +7,7 @@ use super::game::LinkedGame;
 use super::mixtures::{Mixtures, View};
 use super::walk::Walk;
 
-/// The number of background rows that are grouped at once, which bounds the memory.
+/// The number of background rows that are grouped at a time. It limits the memory.
 pub(super) const CHUNK: usize = 1024;
 
 /// Background rows whose mixtures with the explicand reach the same leaves.

@@ -24,9 +24,9 @@ const STEP: f64 = 17e-9;
 /// ```
 ///
 /// is the game, where f is the margin and g the [link](apportion_models::Ensemble::link). The features in S
-/// come from the explicand x (the row to explain), and all others from a background row b; the outputs are
-/// averaged with the weights w_b. Values, base and predictions of the [`Attributions`] are in units of the
-/// output.
+/// come from the explicand x (the row to explain), and all other features from a background row b; the
+/// outputs are averaged with the weights w_b. Values, base and predictions of the [`Attributions`] are in
+/// units of the output.
 ///
 /// The game is enumerated: with m features on which x and b diverge at some split, there are 2^m mixtures of
 /// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on

@@ -4,7 +4,7 @@
 //! # Notation
 //!
 //! The rows diverge for m players; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) has the value
-//! v for the coalitions that contain E and no player of R, and zero for all others.
+//! v for the coalitions that contain E and no player of R, and zero for all other coalitions.
 //!
 //! # Algorithm
 //!
@@ -39,7 +39,7 @@ use apportion_models::Link;
 /// The number of entries in a table, over all outputs: 512 KiB.
 const TABLE_NUMBERS: usize = 1 << 16;
 
-/// The number of bits that are folded at once.
+/// The number of bits that are folded at a time.
 const BLOCK_BITS: usize = 11;
 
 /// The game of one explicand and one background row.

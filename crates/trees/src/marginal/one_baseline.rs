@@ -20,7 +20,8 @@ const FEW: usize = 12;
 const MAX_PATH_FEATURES: usize = 64;
 
 impl InterventionalOracle<'_> {
-    /// Computes the values by quadrature if it is applicable and either requested or faster than the walk.
+    /// Computes the values by quadrature, if quadrature is applicable and is either requested or faster than
+    /// the walk.
     pub(super) fn by_quadrature(
         &self,
         value: &Semivalue,

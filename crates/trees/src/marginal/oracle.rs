@@ -34,12 +34,12 @@ pub(super) struct BackgroundStructures {
 /// ```
 ///
 /// is the game, where f is the margin. The features in S come from the explicand x (the row to explain), and
-/// all others from a background row b; the margins are averaged with the weights w_b. The values of this game
-/// are sums over the leaves of the trees, computed by the kernel with the smallest predicted time. With many
-/// rows to explain, a row takes one lookup per leaf and path feature, for any size of the background. With a
-/// single row and a single baseline, the cost is the number of leaves that a mixture of the two can reach.
-/// This is the method of Lundberg et al., *From local explanations to global understanding with explainable
-/// AI for trees*, 2020, extended to background sets and semivalues.
+/// all other features from a background row b; the margins are averaged with the weights w_b. The values of
+/// this game are sums over the leaves of the trees, computed by the kernel with the smallest predicted time.
+/// With many rows to explain, a row takes one lookup per leaf and path feature, for any size of the
+/// background. With a single row and a single baseline, the cost is the number of leaves that a mixture of
+/// the two can reach. This is the method of Lundberg et al., *From local explanations to global understanding
+/// with explainable AI for trees*, 2020, extended to background sets and semivalues.
 ///
 /// # Costs
 ///

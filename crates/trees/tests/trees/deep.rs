@@ -12,8 +12,7 @@ use crate::common::{Random, TreeSpec, document, read};
 
 const FEATURES: usize = 250;
 
-/// Returns a chain of distinct features where a `fraction` of the cover continues along the chain at every
-/// split.
+/// Returns a chain of distinct features. At every split, a `fraction` of the cover continues along the chain.
 fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| level * 7 % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
@@ -125,8 +124,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     }
 }
 
-/// Returns a chain of distinct features where continuing keeps a `fraction` of the cover, as far as 64 bits
-/// allow. Low values leave the chain.
+/// Returns a chain of distinct features. At every split, a `fraction` of the cover continues along the chain,
+/// as far as 64 bits allow. Low values leave the chain.
 fn thin(depth: usize, fraction: f64) -> Ensemble {
     let count = 2 * depth + 1;
     let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);

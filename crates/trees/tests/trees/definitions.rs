@@ -44,7 +44,7 @@ fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     values
 }
 
-/// Returns `count` of the features, spread over all of them.
+/// Returns `count` features, spread evenly over all features.
 fn spread(random: &mut Random, features: usize, count: usize) -> Vec<usize> {
     let first = random.below(features);
     (0..count.min(features)).map(|k| (first + k * 23) % features).collect()

@@ -29,7 +29,7 @@ fn trees(random: &mut Random, features: usize, depth: usize, at_most: bool) -> V
     (0..3).map(tree).collect()
 }
 
-/// Returns the trees with infinite numbers replaced by finite ones.
+/// Returns the trees with infinite numbers replaced with finite ones.
 fn finite(trees: &[TreeSpec]) -> Vec<TreeSpec> {
     let mut trees = trees.to_vec();
     for number in trees.iter_mut().flat_map(|tree| &mut tree.number).filter(|number| number.is_infinite()) {

@@ -1,4 +1,4 @@
-//! Compares values of the outputs of trained models with enumeration, where the ensemble predicts every
+//! Compares values of the outputs of trained models with enumeration, in which the ensemble predicts every
 //! mixture and the link is applied.
 
 use std::path::Path;
@@ -167,8 +167,8 @@ fn losses_that_a_model_does_not_have_are_refused() {
 
 #[test]
 fn tables_are_cut_where_many_players_part() {
-    // Each feature has a separate split, so that the rows diverge for all of them; the random trees share
-    // some.
+    // Each feature has a separate split, so that the rows diverge for all features. In random trees, they
+    // would not.
     let mut random = Random(5);
     for (features, outputs, link) in
         [(13, 1, Link::Exponential), (18, 1, Link::Logistic { steepness: 1.0 }), (16, 3, Link::Softmax)]

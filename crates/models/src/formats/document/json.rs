@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b'}' => {
                     self.offset += 1;
-                    // Spare capacity would be most of the memory of small objects.
+                    // Spare capacity would take most of the memory of small objects.
                     members.shrink_to_fit();
                     return Ok(Value::Object(members));
                 }

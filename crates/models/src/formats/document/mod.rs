@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use self::packed::PackedNumbers;
 use crate::error::ModelError;
 
-/// A value in a document. Lists of numbers, which make up most of a model file, are stored as plain `f64`, or
-/// remain encoded as in the file.
+/// A value in a document. Lists of numbers, which account for most of a model file, are stored as plain
+/// `f64`, or remain encoded as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -25,8 +25,7 @@ pub(crate) enum Value<'a> {
     Object(Vec<(String, Value<'a>)>),
 }
 
-/// The members of trees that are not needed. They make up a third of a file, so they are dropped while
-/// parsing.
+/// Members of trees that are not used. They account for a third of a file, so they are dropped while parsing.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
 /// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees, each split takes

@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
             self.take_memory(Some(&name))?;
             members.push((name, self.value(marker, depth + 1)?));
         }
-        // Spare capacity would be most of the memory of small objects.
+        // Spare capacity would take most of the memory of small objects.
         members.shrink_to_fit();
         Ok(Value::Object(members))
     }

@@ -112,7 +112,7 @@ mod tests {
             .concat();
         assert_eq!(excerpt(&more, field), excerpt(&plain, field));
         assert!(excerpt(&plain, field).is_some());
-        // If the version is a text, the decoder would continue within the text.
+        // If the version is a string, the decoder would continue within the string.
         assert_eq!(excerpt(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
     }
 }

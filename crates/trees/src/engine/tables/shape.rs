@@ -230,7 +230,7 @@ pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: imp
     }
 }
 
-/// Returns the maximum number of index bits up to which regions are merged, for this many rows.
+/// Returns the maximum number of index bits for which regions are merged, for this number of rows.
 pub(crate) fn merged_bits(rows: usize) -> usize {
     // Computing an entry takes as long as several lookups, and tables beyond 2^8 entries no longer fit into
     // the nearest cache.

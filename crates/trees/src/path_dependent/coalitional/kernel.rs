@@ -207,8 +207,8 @@ impl Recursion for MemberKernel<'_> {
 pub(in super::super) struct Stack<const R: usize> {
     between: Aligned<f64, R>,
     within: Aligned<f64, R>,
-    /// Masks whose bits are all set for the rows that passed the tests, and zero for the others; the first
-    /// one is for all rows.
+    /// Masks whose bits are all set for the rows that passed the tests, and zero for all other rows. The
+    /// first mask is for all rows.
     masks: Aligned<u64, R>,
 }
 

@@ -35,8 +35,8 @@ impl Walk<'_> {
             ("Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal", Ok(_)) if count == 2 => {
                 self.compared(node)?
             }
-            // For all other operators, the table is the first input, and the others are constants, some of
-            // them optional.
+            // For all other operators, the first input is the table, and all other inputs are constants, some
+            // of them optional.
             _ => match node.input.first().map(|_| self.get(node, 0)) {
                 Some(Ok(Value::Table(table))) => {
                     let table = table.clone();
