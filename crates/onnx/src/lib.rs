@@ -45,8 +45,8 @@
 //! bounds, and prints these numbers when run as `cargo test -p apportion-onnx -- --nocapture`.
 //!
 //! On one core of an AMD EPYC, this perceptron takes 0.14 µs per row in the calls of a game. A single row
-//! takes 30 µs, because it costs as much as a whole batch. To measure: `cargo run --release -p apportion-onnx
-//! --example timing -- FILE`.
+//! takes 30 µs, because it costs as much as a whole batch. To measure:
+//! `cargo run --release -p apportion-onnx --example timing -- FILE`.
 //!
 //! Sequential convolutional networks are cheaper near a reference row, for example in games with a single
 //! baseline: only the cells affected by changed pixels are computed. With 13 changed pixels in a window of 5
@@ -54,8 +54,8 @@
 //! instead of 33 µs. A colour image of 32 × 32 pixels (16 and 32 channels) takes 6 µs instead of 120 µs. With
 //! one changed pixel, they take 1 and 2 µs. These predictions differ from predictions of whole rows by at
 //! most 1e-6, relative to the largest prediction (`tests/onnx/near.rs`). Rows with many changes, for which
-//! this would not save time, are predicted as a whole. To measure: `cargo run --release -p apportion-onnx
-//! --example near -- FILE`.
+//! this would not save time, are predicted as a whole. To measure:
+//! `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!
 //! This crate does not train networks, and does not contain estimators.
 

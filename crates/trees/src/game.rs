@@ -39,8 +39,8 @@ const LANES: usize = 64;
 /// based on the Banzhaf value*, 2022.
 ///
 /// An evaluation takes O(nodes) time and no predictions of the model. For 100 trees of depth 4, it takes 0.3
-/// to 0.4 µs in batches of 64 or more, on one core of an Intel Xeon (Sapphire Rapids): `cargo run --release
-/// -p apportion-trees --example game`.
+/// to 0.4 µs in batches of 64 or more, on one core of an Intel Xeon (Sapphire Rapids):
+/// `cargo run --release -p apportion-trees --example game`.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game};
