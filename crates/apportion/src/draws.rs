@@ -24,8 +24,9 @@
 //!         = method's part +  draws' part D_i,          D_i = E φ_i(ζ)² given ω.
 //! ```
 //!
-//! The method estimates the first part, and would do so without bias from μ: `E_ω Q_i(μ) = Var_ω φ_i(μ)`. But
-//! it evaluates v, and cannot distinguish the noise of a coalition from other differences between coalitions:
+//! The method estimates the first part. From μ, its estimate would be unbiased: `E_ω Q_i(μ) = Var_ω φ_i(μ)`.
+//! But it evaluates v, and cannot distinguish the noise of a coalition from other differences between
+//! coalitions:
 //!
 //! ```text
 //! E [V̂_i | ω] = Q_i(μ) + C_i,        C_i = E Q_i(ζ) given ω,
@@ -113,8 +114,8 @@ pub(crate) struct ErrorOfDraws {
 
 impl ErrorOfDraws {
     /// Estimates the errors of the draws for `explanation`, which `explain` computed for `game`, with
-    /// `independent` independent draws per coalition. Returns `None` if the explanation has no standard
-    /// errors.
+    /// `independent` independent draws per coalition. Returns `None` if the explanation does not have
+    /// standard errors.
     ///
     /// Calls `explain` for the copies of the game, which doubles the number of predictions.
     pub(crate) fn estimate(
@@ -300,8 +301,8 @@ fn share_what_is_left(parts: &mut [Parts], output: usize, outputs: usize) {
     }
 }
 
-/// Returns `(tr Σ)² / tr Σ²` for one output, from the copies of each value, where Σ is the covariance matrix
-/// of the errors of the draws.
+/// Returns `(tr Σ)² / tr Σ²` for one output, from the copies of each value. Σ is the covariance matrix of the
+/// errors of the draws.
 ///
 /// Both traces are estimated without bias: `tr Σ²` is the mean of `(e_r · e_s)²` over errors r ≠ s.
 fn directions<'c>(copies: impl Iterator<Item = &'c [f64]>) -> f64 {

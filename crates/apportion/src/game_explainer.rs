@@ -16,7 +16,7 @@ use crate::plan::Plan;
 /// An explainer for games: computes attributions for the players, with a given value, method and budget.
 ///
 /// Use it for games whose players are not the features of a row but, for example, words, pixels or training
-/// rows, and for anything else that implements [`Game`]. [`Explainer`](crate::Explainer) creates the game of
+/// rows. It supports any type that implements [`Game`]. [`Explainer`](crate::Explainer) creates the game of
 /// each row and explains it in the same way.
 ///
 /// ```

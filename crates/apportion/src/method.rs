@@ -71,8 +71,8 @@ impl Method {
         }
     }
 
-    /// Returns the estimator for `value`; `None` for [`Auto`](Self::Auto) and the exact methods, and if the
-    /// method does not support the value.
+    /// Returns the estimator for `value`. Returns `None` for [`Auto`](Self::Auto) and the exact methods, and
+    /// if the method does not support the value.
     pub fn estimator(self, value: &Value) -> Option<Box<dyn Estimator>> {
         match self {
             Self::By(method) => method.build(value),

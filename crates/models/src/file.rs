@@ -123,7 +123,7 @@ impl Ensemble {
         }
         let start = bytes.trim_ascii_start();
         // Both JSON and UBJ models are objects and start with `{`. In JSON, a quoted name follows; in UBJ,
-        // the type marker of a length.
+        // the type marker of a length follows.
         match (start.first(), start.get(1)) {
             (None, _) => Err(ModelError::Empty),
             (Some(b'{'), None | Some(b'"' | b'}' | b' ' | b'\t' | b'\n' | b'\r')) => {

@@ -14,8 +14,8 @@
 //! the pure-Rust runtime [rten] are supported. If the chosen output needs any other operator, such as tree
 //! ensembles (`ai.onnx.ml`), reading the file fails with an error that names it.
 //!
-//! Rows are row-major `f64` with one column per element of a row of the input; predictions are rows ×
-//! outputs. Missing values are not supported.
+//! Rows are row-major `f64` with one column for each element of an input row. Predictions are rows × outputs.
+//! Missing values are not supported.
 //!
 //! Corrupt files are rejected. But a network is a program: its operators determine the time and memory of
 //! predictions and, in part, of reading the file. The process aborts if memory runs out. Run untrusted

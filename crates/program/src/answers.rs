@@ -198,7 +198,7 @@ mod arrow {
         let ended = Rc::new(Cell::new(false));
         let output = EndRecorder { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
         // All columns are outputs, including one with the default name of the target. The decompressed size
-        // is not limited, because answers are not stored.
+        // is not limited, because answers are processed one by one.
         let wanted = RowOptions { target: Some(""), unpacked_limit: Some(u64::MAX), ..RowOptions::default() };
         let source = Source::stream("the answers", output);
         let read = source.each_block(&wanted, |block| {
@@ -212,7 +212,7 @@ mod arrow {
         });
         match read {
             Err(StopReason::Unreadable(error)) if !ended.get() => {
-                // Use the inner error: the outer one adds the name of the source, which the message already
+                // Use the inner error: the outer error adds the name of the source, which the message already
                 // contains.
                 let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 Err(End::Fault(ProgramError::NotArrow { problem: shown(&problem) }))

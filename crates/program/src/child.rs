@@ -17,13 +17,14 @@ use crate::options::ProgramOptions;
 use crate::process::{GRACE, Pipes, Process};
 use crate::requests::Requests;
 
-/// Maximum number of batches sent to a process and not yet answered: the current one and the next one.
+/// Maximum number of batches that were sent to a process and not yet answered: the current batch and the next
+/// one.
 const AHEAD: usize = 2;
 /// Maximum number of queued events.
 const WAITING: usize = 8;
 
-/// A running process, with one thread that writes to it and one that reads from it, so that neither side
-/// blocks the other.
+/// A running process, with one thread that writes to it and another thread that reads from it. So neither
+/// side blocks the other.
 pub(crate) struct Child {
     /// The batches to write. Dropping this sender closes the standard input of the process. Dropping
     /// `process` waits for the process to end, so this field must be dropped before it and is declared first.

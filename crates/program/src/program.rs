@@ -65,8 +65,8 @@ impl Program {
     /// different). The last row of that batch is then predicted alone. The outputs of a row must be the same
     /// in all batches. The first answer determines the number of outputs.
     ///
-    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these
-    /// rows at the end of a run.
+    /// Later, one row of the first batch is predicted again alone. At the end of a run,
+    /// [`finish`](Self::finish) predicts these rows again.
     ///
     /// # Errors
     ///
@@ -381,8 +381,7 @@ struct OutputDifference<'a> {
 }
 
 impl OutputDifference<'_> {
-    /// Returns an error for the first output that differs; `cells` returns the text of the row for the
-    /// message.
+    /// Returns an error for the first output that differs; `cells` returns the row as text for the message.
     fn check(&self, cells: impl Fn() -> Result<String, ProgramError>) -> Result<(), ProgramError> {
         let ((earlier, first_rows), (later, second_rows)) = (self.earlier, self.later);
         let limit = AGREEMENT * self.scale.max(largest(earlier)).max(largest(later));

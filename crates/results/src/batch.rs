@@ -32,8 +32,8 @@ pub struct Batch {
     pub base: Vec<f64>,
     /// v(N), the predictions: rows × k.
     pub predictions: Vec<f64>,
-    /// φ, the attributions: rows × p × k. For interactions rows × p × p × k, for interaction indices of
-    /// coalitions rows × coalitions × k.
+    /// φ, the attributions: rows × p × k. For interactions, the shape is rows × p × p × k. For interaction
+    /// indices of coalitions, it is rows × coalitions × k.
     pub values: Vec<f64>,
     /// The players of each coalition, if there is one value per coalition instead of one per player.
     pub coalitions: Vec<Vec<usize>>,

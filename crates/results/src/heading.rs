@@ -53,7 +53,7 @@ pub enum Member {
 pub enum Form {
     /// Each pair's interaction index off the diagonal, with the players' values on the diagonal.
     Index,
-    /// Each pair's interaction index is split equally between the entries (i, j) and (j, i), and the diagonal
+    /// Each pair's interaction index is split equally between the entries (i, j) and (j, i). The diagonal
     /// contains the rest of each player's value (its main effect).
     Remainder,
 }

@@ -17,8 +17,8 @@ thread_local! {
 /// Returns whether a panic of the current thread would be converted to an error. This is the case while a
 /// decoder of Parquet or Zstandard is running, which may panic for a corrupt file.
 ///
-/// This crate sets no panic hook, so the default hook prints a line for such a panic. To suppress it, call
-/// this function in a hook:
+/// This crate does not set a panic hook, so the default hook prints a line for such a panic. To suppress it,
+/// call this function in a hook:
 ///
 /// ```
 /// let default = std::panic::take_hook();

@@ -2,9 +2,9 @@
 //!
 //! # Notation
 //!
-//! `x` is the explicand, the row to explain. At a node, `r_l` and `r_r` are the covers of its children over
-//! its own cover: the shares of the training weight that went left and right there. `E(node)` is the expected
-//! output of a tree below a node.
+//! `x` is the explicand, the row to explain. At a node, `r_l` and `r_r` are the covers of its children
+//! divided by its own cover: the shares of the training weight that go left and right. `E(node)` is the
+//! expected output of a tree below a node.
 //!
 //! # Bottom-up evaluation
 //!

@@ -19,11 +19,12 @@
 //!
 //! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see
 //! [`Ensemble::from_bytes`]. Any number of outputs, missing values, categorical splits and linear leaves are
-//! supported. The kernels do not depend on the library that a model comes from: all ensembles have the same
+//! supported. The kernels do not depend on the library from which a model comes: all ensembles have the same
 //! [internal structure](apportion_models::tree).
 //!
 //! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k
-//! outputs, predictions are rows × k and values rows × n × k; quotient values of m groups are rows × m × k.
+//! outputs, predictions are rows × k, and values are rows × n × k. Quotient values of m groups are rows × m ×
+//! k.
 //!
 //! # Example
 //!

@@ -23,10 +23,10 @@ impl Explainer<'_> {
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
-    /// thread, and 4096 rows for the tree method. This is the number of explanations in memory, and the
-    /// maximum number of rows explained unnecessarily when `receive` stops. The explanations equal those of
-    /// [`explain_rows`](Self::explain_rows) bit for bit; for the tree method, which chooses its kernel by the
-    /// number of rows, they are equal up to rounding.
+    /// thread, and 4096 rows for the tree method. The size of a block is the number of explanations in
+    /// memory. It is also the maximum number of rows that are explained unnecessarily if `receive` stops. The
+    /// explanations equal those of [`explain_rows`](Self::explain_rows) bit for bit; for the tree method,
+    /// which chooses its kernel by the number of rows, they are equal up to rounding.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -51,8 +51,8 @@ impl Explainer<'_> {
     /// # Errors
     ///
     /// The errors of [`explain`](Self::explain) for the first failing row, after the preceding rows have been
-    /// passed on. For the tree method, the error comes after the preceding blocks, and its row index counts
-    /// from the beginning of the block.
+    /// passed on. For the tree method, the preceding blocks have been passed on, and the row index in the
+    /// error counts from the beginning of the block.
     pub fn explain_each(
         &self,
         explicands: Rows<'_>,

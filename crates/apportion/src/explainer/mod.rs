@@ -24,8 +24,8 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
 
-/// The treatment of null players: features whose value in the explicand equals that in every background row,
-/// or on which no tree splits.
+/// The treatment of null players. A feature is a null player if its value in the explicand equals its value
+/// in every background row, or if no tree splits on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NullPlayers {
     /// Removes them from the game, which saves evaluations, and sets their values to 0.
@@ -54,8 +54,8 @@ pub enum NullPlayers {
 /// an exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
 /// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
-/// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation): it
-/// stops within a fraction of a second, and the explainer remains usable.
+/// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation). After a
+/// cancellation, the call stops within a fraction of a second, and the explainer remains usable.
 ///
 /// ```
 /// use apportion::{Background, Cancellation, Cancelled, Explainer, Method};
@@ -246,8 +246,8 @@ impl<'a> Explainer<'a> {
     }
 
     /// Explains all rows like [`explain_rows`](Self::explain_rows), with an observer that receives the
-    /// progress of the runs, can stop them, and restores stored results. The explanations are the same bit
-    /// for bit whether runs are observed, interrupted and resumed, or not.
+    /// progress of the runs, can stop them, and restores stored results. Observing, interrupting and resuming
+    /// runs does not change any bit of the explanations.
     ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.

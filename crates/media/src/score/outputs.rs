@@ -163,8 +163,8 @@ pub(super) fn check_class(class: usize, classes: usize) -> Result<(), MediaError
     if class < classes { Ok(()) } else { Err(MediaError::NoSuchClass { class, classes }) }
 }
 
-/// Writes the probabilities of all classes given their logits: the softmax, or those of classes 0 and 1 for a
-/// single logit.
+/// Writes the probabilities of all classes given their logits: the softmax or, for a single logit, the
+/// probabilities of classes 0 and 1.
 pub(super) fn probabilities_of_logits(logits: &[f64], out: &mut [f64]) {
     if let [z] = logits {
         out[0] = (-softplus(*z)).exp();

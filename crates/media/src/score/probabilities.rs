@@ -8,8 +8,8 @@ use super::outputs::{Outputs, probabilities_of_logits};
 ///
 /// A game averages the outputs of its model over reference rows. For the empirical average of section 2.1 of
 /// the paper, these outputs must be probabilities, because the logarithm of an average is not the average of
-/// logarithms. A model with a single logit has two probabilities, those of classes 0 and 1; a model with k
-/// logits has k.
+/// logarithms. For a model with a single logit, the outputs are the probabilities of classes 0 and 1. For a
+/// model with k logits, there are k outputs.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game};

@@ -1,7 +1,7 @@
 //! Splits texts into tokens, and looks up the ids of the tokens.
 //!
-//! A token-based model comes with a vocabulary and with a convention for splitting texts into tokens, which
-//! its file does not store. [`Splitting`] lists three such conventions. The user must know which one a model
+//! A token-based model requires a vocabulary and a convention for splitting texts into tokens. Model files do
+//! not store the convention. [`Splitting`] lists three such conventions. The user must know which one a model
 //! was trained with.
 //!
 //! # Measurements
@@ -255,8 +255,8 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the one
-    /// that starts first.
+    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the
+    /// token that starts first.
     fn largest_known(&self, piece: &Range<usize>, core: &Range<usize>) -> Option<(Range<usize>, usize)> {
         let longest = self.vocabulary.longest();
         let length = self.text[core.clone()].chars().count();

@@ -1,5 +1,5 @@
-//! Compares the tokenization of the texts in the shared data pack with the ids and tokens stored there;
-//! skipped without the pack.
+//! Compares the tokenization of texts with the ids and tokens stored in the shared data pack. The tests are
+//! skipped if the pack is missing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

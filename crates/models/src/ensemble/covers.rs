@@ -24,8 +24,8 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// The errors of [`with_covers_of`](Self::with_covers_of), and an error unless there is one weight per
-    /// row and weights are finite, non-negative and not all zero.
+    /// The errors of [`with_covers_of`](Self::with_covers_of), and an error for invalid weights. There must
+    /// be one weight per row, and weights must be finite, non-negative and not all zero.
     pub fn with_covers_of_weighted(self, rows: Rows<'_>, weights: &[f64]) -> Result<Self, ModelError> {
         self.with_covers(rows, Some(weights))
     }

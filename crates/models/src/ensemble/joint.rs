@@ -17,8 +17,8 @@ pub struct JointTrees {
 }
 
 impl JointTrees {
-    /// Creates joint trees from `ensemble`, whose trees expect extended rows of a model with `features`
-    /// features, and whose base margins are 0.
+    /// Creates joint trees from `ensemble`, whose base margins must be 0. Its trees expect extended rows of a
+    /// model with `features` features.
     pub(crate) fn new(features: usize, statistics: Vec<Statistic>, ensemble: Ensemble) -> Self {
         Self { features, statistics, ensemble }
     }

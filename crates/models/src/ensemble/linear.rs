@@ -1,4 +1,5 @@
-//! Leaves whose value is a linear model of the row, and linear models as trees with a single leaf.
+//! Leaves whose value is a linear model of the row. Linear models are represented as trees with a single
+//! leaf.
 
 use super::Ensemble;
 
@@ -26,8 +27,8 @@ impl LinearLeaf {
 }
 
 impl Ensemble {
-    /// Rejects rows in which one of the marked features is missing, because the model has no prediction for
-    /// them. `features` has one flag per feature.
+    /// Rejects rows in which one of the marked features is missing, because the model cannot predict them.
+    /// `features` has one flag per feature.
     pub(crate) fn refuse_missing(&mut self, features: Vec<bool>) {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };
     }

@@ -19,8 +19,8 @@ pub enum Link {
     Softplus,
     /// `2^(−m / c)`, the anomaly score of a mean path length m.
     HalfPower {
-        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree with
-        /// as many keys as each tree had training rows.
+        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree. The
+        /// number of keys is the number of training rows per tree.
         unit: f64,
     },
     /// 1 if m > 0, otherwise 0: the predicted class of the hinge loss.

@@ -140,8 +140,8 @@ impl Ensemble {
         of_features.filter_map(|(feature, words)| Some((feature, words.as_ref()?)))
     }
 
-    /// Returns whether rows are rejected if this feature is missing, because the model has no prediction for
-    /// them. This is the case for linear models, unless they have an imputer or come from XGBoost.
+    /// Returns whether rows are rejected if this feature is missing, because the model cannot predict them.
+    /// This is the case for linear models, unless they have an imputer or come from XGBoost.
     pub fn refuses_missing(&self, feature: usize) -> bool {
         self.wanted.get(feature).copied().unwrap_or(false)
     }

@@ -143,8 +143,8 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     }
 }
 
-/// Older releases write a single bias instead of a list, and null for an empty list. A model may have no
-/// trees or no splits.
+/// Older releases write a single bias instead of a list, and null for an empty list. A model may lack trees
+/// or splits.
 #[test]
 fn other_ways_to_write_the_same_are_read() {
     let mut document = document("catboost_missing");

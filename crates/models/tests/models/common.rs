@@ -289,7 +289,7 @@ pub fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
 }
 
 /// Returns the outputs of the model for these rows: its margins after the link function, or the margins if it
-/// has no link.
+/// does not have a link.
 pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
     let mut outputs = ensemble.margins(Rows::new(rows, ensemble.feature_count())).unwrap();
     if let Some(link) = ensemble.link() {

@@ -8,8 +8,8 @@ use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
 
 const NAN: f64 = f64::NAN;
 
-/// Returns a model with two outputs, which consists of a tree with vector leaves, a tree with all kinds of
-/// rules and a linear leaf, and a single leaf.
+/// Returns a model with two outputs. It consists of a tree with vector leaves, a tree with all kinds of rules
+/// and a linear leaf, and a tree that is a single leaf.
 fn sample() -> Value {
     json!({
         "format": "apportion-trees",

@@ -6,8 +6,8 @@
 //! block for each channel of the input. Each line of a block is multiplied by one change and added to one run
 //! of sums.
 //!
-//! With a stride of s, a cell is multiplied only by every s-th column of the kernel, starting at its column
-//! modulo s; likewise for the rows. The kernel is split into these phases.
+//! With a stride of s, a cell is multiplied only by every s-th column of the kernel, starting at the cell's
+//! column modulo s. The same holds for the rows. The kernel is split into these phases.
 
 use std::ops::Range;
 

@@ -29,8 +29,8 @@ impl Sequence {
         if self.nodes.is_empty() { "x".to_owned() } else { format!("v{}", self.nodes.len()) }
     }
 
-    /// Appends an operator whose inputs are the last value, and a tensor of random values within `bounds` for
-    /// each of these shapes. `finish` completes the node.
+    /// Appends an operator. Its inputs are the last value and, for each of these shapes, a tensor of random
+    /// values within `bounds`. `finish` completes the node.
     fn with(
         mut self,
         operator: &str,

@@ -116,8 +116,8 @@ impl Moments {
         if self.deviation == 0.0 {
             return self.mean;
         }
-        // A skewness this small moves the quantile of 1e-5 by 0.03 standard deviations, and gamma
-        // distributions with a large shape are slow to compute.
+        // Such a small skewness changes the quantile at 1e-5 by 0.03 standard deviations. Gamma distributions
+        // with a large shape parameter are slow to compute.
         if self.skewness.abs() < 0.01 {
             return self.mean + self.deviation * Normal::standard().inverse_cdf(1.0 - tail);
         }

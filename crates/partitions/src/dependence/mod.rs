@@ -25,8 +25,8 @@ pub use pairs::MIN_ROWS;
 /// A measure of the dependence of two features.
 ///
 /// All measures depend only on the ranks of the data, so increasing transformations of features do not change
-/// them. Without ties, decreasing ones do not either, except for rows at the border of a bin. A constant
-/// feature has dependence 0 with every other feature.
+/// them. Without ties, decreasing transformations do not change them either, except for rows at the border of
+/// a bin. A constant feature has dependence 0 with every other feature.
 ///
 /// The group-explainer paper uses the maximal information coefficient. Dependences computed by other tools
 /// can be passed to [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
@@ -84,8 +84,8 @@ pub enum Dependence {
     /// mutual information. Estimates below 0 are set to 0. Many neighbours separate weak dependence from
     /// independence; few neighbours resolve fine structure.
     ///
-    /// Takes O(N √(k N)) time per pair if features are independent, and less otherwise: 2 ms for 1000 rows
-    /// and 20 neighbours, on one core.
+    /// Takes O(N √(k N)) time per pair if features are independent, and less time otherwise. For 1000 rows
+    /// and 20 neighbours, a pair takes 2 ms on one core.
     NearestNeighbours {
         /// Number of neighbours k, at least 1 and less than the number of rows. The default is the smaller of
         /// 20 and N / 5.
@@ -103,7 +103,7 @@ pub enum Dependence {
     ///
     /// where I(a, b) is the mutual information of the best grid with a columns and b rows, computed by their
     /// algorithm ApproxMaxMI with c = 15. It is 1 for noiseless functions of any form. For independent
-    /// features, it is not 0, but about 0.25 with 100 rows, and 0.13 with 1000.
+    /// features, it is not 0, but about 0.25 with 100 rows, and 0.13 with 1000 rows.
     ///
     /// Takes O(N^1.8) time per pair: 15 ms for 1000 rows, on one core.
     MaximalInformation,

@@ -149,8 +149,8 @@ fn information_in_bins_is_the_sum_of_corrected_entropies_of_the_bins() {
     }
 }
 
-/// The default number of bins is the fourth root of the number of rows plus one. The default number of
-/// neighbours is a fifth of the number of rows, and at most 20.
+/// The default number of bins is the fourth root of the number of rows, rounded down, plus one. The default
+/// number of neighbours is a fifth of the number of rows, and at most 20.
 #[test]
 fn bins_and_neighbours_go_by_the_number_of_rows_unless_told_otherwise() {
     for (by_rows, told, rows) in [
@@ -258,8 +258,8 @@ fn a_feature_depends_wholly_on_itself_and_on_its_negative() {
     }
 }
 
-/// The example in the documentation of minepy 1.2, which prints 0.505716693417 (and 0.50571669341737124 in
-/// version 0.3). The noise is NumPy's `RandomState(0).uniform(-1, 1, 1000)`.
+/// Computes the example in the documentation of minepy 1.2, which prints 0.505716693417 (and
+/// 0.50571669341737124 in version 0.3). The noise is NumPy's `RandomState(0).uniform(-1, 1, 1000)`.
 #[test]
 fn the_maximal_information_coefficient_is_the_published_one() {
     let noise: Vec<f64> =

@@ -5,8 +5,8 @@ use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
 use crate::common::{FIRST, columns, options, predictions, refusal, shell, start};
 
-/// Returns the error of a server that answers two batches correctly, and runs `then` in the third one, which
-/// has three rows.
+/// Returns the error of a server that answers two batches correctly, and runs `then` in the third batch,
+/// which has three rows.
 fn third(then: &str) -> ProgramError {
     let server =
         shell(":", &format!("case $batch in 1) echo 1;; 2) echo 1; echo 1;; *) {then};; esac; echo"));
@@ -99,7 +99,7 @@ fn a_program_that_draws_or_counts_is_no_function() {
 }
 
 /// Returns a server that reads all rows of a batch, and then writes the result of `more` for each row. `more`
-/// is an expression of `x`, the sum `sum` of x over the batch, `count` and `calls`.
+/// is an expression in `x`, in `sum` (the sum of x over the batch), in `count` and in `calls`.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \
@@ -115,8 +115,8 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         Program::start(&batchwise(more), &columns(), Rows::new(rows, 2), &options())
     };
     for (more, first, second) in [
-        // Outputs that depend on the mean of the batch, the sum of the other rows, the sum, the number of
-        // rows, and the number of calls.
+        // The outputs depend on the mean of the batch, the sum over the other rows, the sum over all rows,
+        // the number of rows, and the number of calls.
         ("x * count - sum", 0.0, -9.0),
         ("sum - x", 0.0, 11.0),
         ("sum", 1.0, 12.0),

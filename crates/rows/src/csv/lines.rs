@@ -115,7 +115,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Returns the start of the text without consuming it. The byte order mark is removed, so that a quote
-    /// after it begins a field.
+    /// directly after it begins a field.
     pub(super) fn beginning(&mut self) -> Result<&[u8]> {
         if self.rest.is_empty() {
             (&mut *self.bytes).take(PIECE as u64).read_to_end(&mut self.rest)?;

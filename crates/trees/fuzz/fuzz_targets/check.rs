@@ -30,8 +30,8 @@ pub fn use_one_thread() {
     });
 }
 
-/// Checks that reading does not panic, and that a model that was read predicts and is explained without a
-/// panic.
+/// Checks that reading does not panic. If a model was read, checks that predictions and explanations do not
+/// panic either.
 pub fn check(bytes: &[u8]) {
     use_one_thread();
     let Ok(ensemble) = Ensemble::from_bytes(bytes) else { return };
@@ -95,7 +95,7 @@ impl Explained<'_> {
                 let gap = (PART * base + sum - PART * prediction).abs();
                 let is_near = |largest: f64| gap <= PART * (1e-6 * largest + 1e-8);
                 // Large leaves of several trees, or with several background rows, may cancel each other, so
-                // that the digits of small ones are lost.
+                // that the digits of small leaves are lost.
                 assert!(
                     is_near(largest)
                         || walked.is_some_and(|background| is_near(self.largest_of_a_round(background))),
@@ -106,8 +106,8 @@ impl Explained<'_> {
         }
     }
 
-    /// Returns the largest number in the results of the walk for one round of the file and one background row
-    /// at a time, because large leaves also cancel between rows.
+    /// Returns the largest number in the results of the walk. The walk uses one round of the file and one
+    /// background row at a time, because large leaves also cancel between rows.
     fn largest_of_a_round(&self, background: Rows<'_>) -> f64 {
         let mut largest: f64 = 0.0;
         for round in 0.. {

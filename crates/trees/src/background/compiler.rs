@@ -42,8 +42,8 @@ pub struct BackgroundCompiler<'a> {
 }
 
 impl<'a> BackgroundCompiler<'a> {
-    /// Creates a compiler for an ensemble without linear leaves and [joint](Ensemble::joint) trees, whose
-    /// paths have up to 64 features.
+    /// Creates a compiler for an ensemble. It must not have linear leaves or [joint](Ensemble::joint) trees,
+    /// and its paths must have at most 64 features.
     ///
     /// # Errors
     ///

@@ -40,8 +40,8 @@ const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 4 + 32 + 8 + 8;
 const CHECKSUM: usize = 32;
 
-/// The maximum relative deviation of a leaf's total weight from the overall total: the weights are summed in
-/// a different order.
+/// The maximum relative difference between a leaf's total weight and the overall total. They differ because
+/// the weights are summed in a different order.
 const TOLERANCE: f64 = 1e-9;
 
 /// The header of the [file](CompiledBackground::write) of a compiled background.
@@ -59,8 +59,8 @@ pub struct CompiledHead {
 }
 
 impl CompiledBackground {
-    /// Writes the background in its own file format, which has a version and a checksum: 2 to 4 bytes for
-    /// most patterns of rows with equal weights.
+    /// Writes the background in its own file format, which has a version and a checksum. Most patterns of
+    /// rows with equal weights take 2 to 4 bytes.
     ///
     /// # Errors
     ///

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! and P\[S\] for f ∉ S is unchanged. So one AND and one bit count per split and set are enough for both
-//! children, for 64 rows at a time, and no row is processed individually. At a leaf, the number of rows with
-//! the pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and
-//! feature. All counts are integers, so the result does not depend on the order of rows or threads.
+//! children. They process 64 rows at a time, and no row individually. At a leaf, the number of rows with the
+//! pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and feature.
+//! All counts are integers, so the result does not depend on the order of rows or threads.
 //!
 //! The sets of rows at a node are kept while the tree below it is traversed. The sets of a child are appended
 //! to them if the feature is new; if the feature is known, the child has separate sets.
@@ -21,7 +21,7 @@ use super::decisions::{Bits, Questions, WORDS};
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond either
+/// The maximum number of path features of a split, and the maximum number of counts of a tree. Beyond either
 /// limit, counting every set takes longer than processing each row.
 const MAX_FEATURES: usize = 10;
 const MAX_COUNTS: usize = 1 << 16;

@@ -162,7 +162,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
             }
             return;
         }
-        // Parallelize over sections of trees; add the partial sums in the order of the trees to keep results
+        // Parallelize over sections of trees. Add the partial sums in the order of the trees to keep results
         // deterministic.
         let of_section = |section: Range<usize>| {
             let mut sums = vec![0.0; values.len()];

@@ -112,7 +112,7 @@ struct LeafGroup {
 }
 
 /// The hierarchy restricted to the path features of a leaf: groups and features that are not on the path are
-/// removed, and so are groups with a single member. The first group is the whole set, and a group comes
+/// removed. Groups with a single member are removed, too. The first group is the whole set, and a group comes
 /// before its subgroups. A single path feature forms one group on its own.
 #[derive(Default)]
 pub(crate) struct LeafLevels {

@@ -33,8 +33,8 @@ impl Moments {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
                     // These moments are slow to compute, so only the moments for all players, `a + b = side −
-                    // 1`, are computed directly. The others follow by recursion over one more player, which
-                    // is present or absent.
+                    // 1`, are computed directly. The other moments follow by recursion over one more player,
+                    // which is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }

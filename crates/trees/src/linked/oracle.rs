@@ -28,17 +28,17 @@ const STEP: f64 = 17e-9;
 /// outputs are averaged with the weights w_b. Values, base and predictions of the [`Attributions`] are in
 /// units of the output.
 ///
-/// The game is enumerated: with m features on which x and b diverge at some split, there are 2^m mixtures of
-/// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on
-/// 20 features take a million steps. For a model of 100 trees of depth 4 on 12 features (adult census,
-/// logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example linked`. The
-/// total cost is predicted first; if it exceeds a [limit](Self::with_max_steps), the request is rejected
-/// with [`TreeError::TooManySteps`].
+/// The game is enumerated. With m features on which x and b diverge at some split, there are 2^m mixtures of
+/// the two, each of which costs one *step* for each output. Rows that diverge on 20 features take a million
+/// steps. A step takes 15 to 20 ns on one core. For a model of 100 trees of depth 4 on 12 features (adult
+/// census, logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example
+/// linked`. The total cost is predicted first; if it exceeds a [limit](Self::with_max_steps), the request is
+/// rejected with [`TreeError::TooManySteps`].
 ///
 /// For features in groups, each group requires the mixtures of its own members and the other groups as a
 /// whole, at most 2^(groups − 1 + members). Values of groups require at most 2^groups mixtures, and a
-/// two-step value requires the mixtures of each group's members and those of the groups. Outputs that are too
-/// large for `f64` are rejected with [`TreeError::OutputOverflow`].
+/// two-step value requires the mixtures of each group's members and the mixtures of the groups. Outputs that
+/// are too large for `f64` are rejected with [`TreeError::OutputOverflow`].
 ///
 /// The values are not rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` rescales: it
 /// multiplies the values of the margin with each background row by the ratio of the differences in output and
@@ -163,7 +163,7 @@ impl<'a> LinkedOracle<'a> {
     }
 }
 
-/// Returns the games that a value is computed from, and the number of values per row and output. For a
+/// Returns the games from which a value is computed, and the number of values per row and output. For a
 /// two-step value, these are the games of the members of each group alone, followed by the game of the
 /// groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {

@@ -17,8 +17,8 @@
 //!
 //! so a cube adds one number at 2^|R| positions, for any number of coalitions that reach it. One transform
 //! for all trees, `hi ← lo − hi` bit by bit, yields the table of all margins with m/2 subtractions per entry.
-//! In fixed point all this is [exact](super::fixed). Then the link and the weights are applied, and folding
-//! yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
+//! In fixed point, all these steps are [exact](super::fixed). Then the link and the weights are applied, and
+//! folding yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
 //!
 //! If the rows diverge for more players than a table has bits, the cubes are split by the highest player. The
 //! cubes whose R does not contain this player and the cubes whose E does not contain it form two games with

@@ -9,8 +9,8 @@
 //! # Signature
 //!
 //! The walk depends on b only through its decisions at the splits that it visits, in the order of the visits.
-//! As a bit string they determine the whole walk (each step follows from the bits before it), so two
-//! background rows with the same signature have the same cubes.
+//! As a bit string, these decisions determine the whole walk, because each step follows from the bits before
+//! it. So two background rows with the same signature have the same cubes.
 
 use super::fixed::FixedPointLeaves;
 use apportion_models::Ensemble;

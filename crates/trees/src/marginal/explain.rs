@@ -237,7 +237,7 @@ impl InterventionalOracle<'_> {
 }
 
 /// Creates a few representative rows: each value is a threshold of its feature, or the value of `other` if
-/// the feature has no thresholds.
+/// there are no thresholds for the feature.
 fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
     let features = ensemble.feature_count();
     let (mut met, mut last) = (vec![0; features], vec![[0.0; SAMPLE]; features]);

@@ -14,8 +14,8 @@ use apportion_models::tree::Node;
 
 use super::oracle::InterventionalOracle;
 
-/// Returns the only player that the splits and linear leaves of a tree depend on; `None` if there are
-/// several, or none.
+/// Returns the only player on which the splits and linear leaves of a tree depend. Returns `None` if there
+/// are several such players, or none.
 pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]) -> Option<u32> {
     let mut lone = None;
     for &node in nodes {

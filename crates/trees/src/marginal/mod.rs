@@ -34,8 +34,8 @@
 //! the number of background rows. [`joint`] walks trees with splits on several features at once, which are
 //! stored separately.
 //!
-//! With a single background row, no sums over patterns are needed: the game is then a path-dependent game,
-//! and [`one_baseline`] computes it by quadrature if that is faster.
+//! With a single background row, no sums over patterns are needed. The game is then a path-dependent game,
+//! and [`one_baseline`] computes its values by quadrature if that is faster.
 //!
 //! # Modules
 //!

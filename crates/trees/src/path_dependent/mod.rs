@@ -9,10 +9,10 @@
 //!
 //! # Derivation
 //!
-//! A semivalue is an average over t of the derivative of the multilinear extension: if every player is
-//! present independently with its own probability, F is the expectation of v. Then `φ_i = ∫ ∂F/∂t_i dμ(t)`,
-//! evaluated where all probabilities are t (Owen, *Multilinear extensions of games*, 1972; for semivalues
-//! Dubey, Neyman and Weber, 1981).
+//! A semivalue is an average over t of the derivative of the multilinear extension F. F is the expectation of
+//! v if every player is present independently with its own probability. Then `φ_i = ∫ ∂F/∂t_i dμ(t)`,
+//! evaluated at the point at which all probabilities are t (Owen, *Multilinear extensions of games*, 1972;
+//! for semivalues Dubey, Neyman and Weber, 1981).
 //!
 //! On a tree, F is an expectation over random walks from the root: every split draws whether its feature is
 //! present. At the first split on a feature, the feature is present with probability t. At a later split on

@@ -23,8 +23,8 @@ use crate::error::TreeError;
 /// attribution for tree ensembles*, 2018), which XGBoost calls `pred_contribs`. Here, they are computed in
 /// `f64`, with an error that does not grow with the depth of the trees.
 ///
-/// A row's values are the same to the last bit for any number of threads, any other rows, and any instruction
-/// set of the machine.
+/// A row's values are the same to the last bit for any number of threads and any instruction set, regardless
+/// of other rows.
 ///
 /// # Costs
 ///

@@ -19,8 +19,8 @@
 //!
 //! # Cost
 //!
-//! On a leaf with d path features, the groups with several members have at most 2d − 2 members in total, and
-//! a group of m members takes O(m²): O(d²) for each leaf and row.
+//! On a leaf with d path features, the groups with several members have at most 2d − 2 members in total. A
+//! group of m members takes O(m²) time, so each leaf and row takes O(d²) time.
 
 use apportion_values::CoalitionalValue;
 

@@ -16,7 +16,7 @@ const FEATURES: usize = 250;
 fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| level * 7 % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
-    // The leaves next to the chain have odd indices, from the top down; the end of the chain has the last
+    // The leaves next to the chain have odd indices, from the top down. The end of the chain has the last
     // index.
     let end = tree.left.len() - 1;
     let mut below = 1.0;
@@ -260,8 +260,7 @@ fn trees_that_give_nothing_and_trees_without_splits_have_values_too() {
     }
 }
 
-/// Below an empty node the cover halves until it underflows; then the path-dependent game is rejected, and
-/// nothing else.
+/// Below an empty node, the cover halves until it underflows. Then only the path-dependent game is rejected.
 #[test]
 fn empty_nodes_on_very_long_paths_are_refused_and_not_divided_by_zero() {
     let random = &mut Random(82);

@@ -1,5 +1,5 @@
-//! Checks that every oracle, with every kernel, returns the values and interactions of the definitions; if
-//! those take too long, that the kernels agree.
+//! Checks that every oracle, with every kernel, returns the values and interactions of the definitions. If
+//! the definitions take too long, checks that the kernels agree.
 
 use apportion_games::{Background, Partition};
 use apportion_models::Link;
@@ -288,7 +288,8 @@ fn empty_some(tree: &mut TreeSpec, random: &mut Random) {
     }
 }
 
-/// Leaves whose models use features on their path and off it, and rows with missing values on either side.
+/// The models of leaves use features on their path and other features. Explicands and background rows have
+/// missing values.
 #[test]
 fn linear_leaves_have_the_values_of_the_definitions() {
     let random = &mut Random(10);

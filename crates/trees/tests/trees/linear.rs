@@ -12,7 +12,7 @@ fn read(trees: &[Node], features: usize) -> Ensemble {
     Ensemble::from_bytes(text(trees, features).as_bytes()).unwrap()
 }
 
-/// Returns trees whose leaves' models use features on their path and off it.
+/// Returns trees. The linear models of their leaves use features on the path and other features.
 fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     let all: Vec<usize> = (0..features).collect();
     let trees: Vec<Node> = (0..3).map(|depth| Node::random(random, &all, 2 * depth, 25, 75)).collect();
@@ -78,7 +78,8 @@ fn one_hot(node: &Node, categories: usize) -> Node {
     })
 }
 
-/// Tests every kernel, and those chosen for one row and for many, with one background row and many.
+/// Tests every kernel, and the kernels chosen for one row and for many rows, with one background row and with
+/// many.
 #[test]
 fn a_categorical_model_equals_its_one_hot_twin() {
     const CATEGORIES: usize = 5;

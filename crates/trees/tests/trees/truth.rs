@@ -326,7 +326,7 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
 }
 
 /// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own
-/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which has no covers.
+/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which does not store cover.
 #[test]
 fn models_of_other_libraries_agree_with_their_ground_truth() {
     for (name, tolerance, least, has_covers) in [

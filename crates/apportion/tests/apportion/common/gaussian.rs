@@ -73,8 +73,8 @@ impl Setting {
         explainer.budget(asked.budget).seed(seed).explain(explicand).ok()
     }
 
-    /// Returns the expected prediction for features with mean `m` and covariance `c`; `None` is a covariance
-    /// of zero.
+    /// Returns the expected prediction for features with mean `m` and covariance `c`; `None` means a
+    /// covariance of zero.
     fn expected(&self, m: &[f64], c: Option<&[f64]>) -> f64 {
         let n = self.features;
         let linear: f64 = self.coefficients.iter().zip(m).map(|(c, m)| c * m).sum();

@@ -333,8 +333,8 @@ impl<'a> Field<'a> {
         Ok((hashes, numbers))
     }
 
-    /// Returns numbers that are written as a single number, a list, or as text of either: `5E-1`,
-    /// `[0E0,1E0]`.
+    /// Returns numbers that are written as a single number, as a list, or as a string that contains either:
+    /// `5E-1`, `[0E0,1E0]`.
     pub(crate) fn loose_numbers(&self) -> Result<Vec<f64>, ModelError> {
         match self.value {
             Value::Number(number) => Ok(vec![*number]),

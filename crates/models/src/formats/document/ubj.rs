@@ -1,7 +1,7 @@
 //! Universal Binary JSON (UBJSON, draft 12), as written by XGBoost.
 //!
 //! A value is a one-letter marker and its payload; numbers are big-endian. Containers may specify the number
-//! of their elements (`#`) and their common type (`$`). All markers of the draft are supported, and the
+//! of their elements (`#`) and their common type (`$`). All markers of the draft are supported, and also the
 //! unsigned integers of its successor BJData:
 //!
 //! | marker | value | marker | value |

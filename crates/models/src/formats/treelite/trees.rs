@@ -11,8 +11,8 @@
 //! | `>=` | right | left | x̂ < t |
 //! | `==` | left | right | x̂ equals t |
 //!
-//! A categorical split sends members of its list right if `category_list_right_child` is set, otherwise left,
-//! and all other values to the other side. Missing values follow `default_left` in each case.
+//! A categorical split sends members of its list right if `category_list_right_child` is set, and left
+//! otherwise. All other values go to the other side. Missing values follow `default_left` in each case.
 
 use std::collections::HashMap;
 

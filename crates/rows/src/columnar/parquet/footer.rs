@@ -51,7 +51,7 @@ fn field(path: &[i16]) -> Option<Kind> {
         // A row group: columns, bytes, rows.
         [4, 1] => Kind::Structures,
         [4, 2 | 3] => Kind::Integer,
-        // A column chunk: file path and offset, and in its metadata type, encodings, codec, values, sizes and
+        // A column chunk: file path and offset. Its metadata: type, encodings, codec, values, sizes and
         // offsets.
         [4, 1, 1] => Kind::Text,
         [4, 1, 2] => Kind::Integer,

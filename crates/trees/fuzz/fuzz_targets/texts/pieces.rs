@@ -56,7 +56,7 @@ fn words(text: &[u8]) -> Vec<Range<usize>> {
 /// members.
 fn elements(text: &[u8]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    // The starts of the elements that have not ended yet, and of their values; the innermost is the last.
+    // The starts of all open elements, and of their values. The innermost element is the last.
     let mut open = vec![(0, None)];
     let mut in_string = false;
     for (at, byte) in text.iter().enumerate() {

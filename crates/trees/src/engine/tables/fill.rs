@@ -171,8 +171,8 @@ impl Fill {
             return;
         }
         let channels = moments.channels(features);
-        // Compare the costs of both methods. The unit is one subset for the direct method, and one vector
-        // addition for the other.
+        // Compare the costs of both methods. The unit of cost is one subset for the direct method, and one
+        // vector addition for the other method.
         if 4 * steps_directly(distribution) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
             self.directly(side, (value, distribution), features, moments);
         } else {
@@ -466,7 +466,7 @@ mod tests {
         for value in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.2).unwrap()] {
             for features in 1..=6_usize {
                 let moments = Moments::new(value.clone(), 6);
-                // The last bit is tried as a new feature, and each bit as a feature that occurs above.
+                // Test the last bit as a new feature, and each bit as a feature that also occurs above.
                 let splits = (0..features).map(|bit| (features, bit)).chain([(features - 1, features - 1)]);
                 for (above, bit) in splits {
                     let all = (1_u64 << features) - 1;

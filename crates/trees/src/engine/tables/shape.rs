@@ -1,10 +1,11 @@
 //! The division of a tree into tables, and their layout.
 //!
-//! A *region* is a split and a part of the tree below it whose leaves share one table: either the split with
-//! its leaf children, or its whole subtree. Its table is indexed by the pattern at the split and one bit for
-//! the decision of each split of the region, in depth-first order with left before right. The index
-//! determines the pattern at every leaf of the region, so one lookup covers them all. A wider region has more
-//! entries and fewer lookups: which is faster depends on the number of rows.
+//! A *region* consists of a split and a part of the tree below it. Its leaves share one table. It is either
+//! the split with its leaf children, or the whole subtree of the split. Its table is indexed by the pattern
+//! at the split and one bit for the decision of each split of the region, in depth-first order with left
+//! before right. The index determines the pattern at every leaf of the region, so one lookup covers them all.
+//! A wider region has more entries, but requires fewer lookups. The number of rows determines which is
+//! faster.
 
 use crate::engine::bits::MAX_BITS;
 use crate::engine::pairs::{PairWeights, places};
@@ -217,7 +218,7 @@ impl Shape {
     }
 }
 
-/// Calls `each` for every target that a leaf with these path features contributes to: its players, or pairs
+/// Calls `each` for every target to which a leaf with these path features contributes: its players, or pairs
 /// of players.
 pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: impl FnMut(u32)) {
     match weights.pairs() {
@@ -232,8 +233,8 @@ pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: imp
 
 /// Returns the maximum number of index bits for which regions are merged, for this number of rows.
 pub(crate) fn merged_bits(rows: usize) -> usize {
-    // Computing an entry takes as long as several lookups, and tables beyond 2^8 entries no longer fit into
-    // the nearest cache.
+    // Computing an entry takes as long as several lookups. Tables with more than 2^8 entries do not fit in
+    // the first-level cache.
     (rows / 8 + 1).ilog2().min(8) as usize
 }
 

@@ -64,7 +64,8 @@ const BACKGROUND: usize = 1;
 struct Counts {
     /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,
-    /// The number of groups all of whose features are taken from the explicand, and from the background row.
+    /// The number of groups all of whose features are taken from the explicand, and the number of groups all
+    /// of whose features are taken from the background row.
     whole: [usize; 2],
     /// The last group with features from both rows, and the number of such groups.
     mixed: (usize, usize),
@@ -211,8 +212,8 @@ struct CohortMemory {
     /// For each group, the rows that fail a test of one of its players.
     touched: Vec<u64>,
     by_groups: Vec<u64>,
-    /// For one group: the sets G_i of its players, the rows by number of failed players, and the rows by
-    /// number of failed players and of groups.
+    /// For one group: the sets G_i of its players, the rows sorted by the number of failed players, and the
+    /// rows sorted by the numbers of failed players and of groups.
     members: Vec<u64>,
     by_members: Vec<u64>,
     cells: Vec<u64>,

@@ -1,8 +1,8 @@
 //! The contributions of a leaf: to players, players in groups or in a hierarchy of groups, or pairs.
 //!
-//! Kernels determine how leaves are reached, and which row each player is taken from; a [`LeafKernel`]
-//! computes the resulting contributions. With E the players that are taken from the explicand, R those from
-//! the background row and v the leaf's value times the weight of the row,
+//! Kernels determine how leaves are reached, and from which row each player is taken. A [`LeafKernel`]
+//! computes the resulting contributions. In the table, E are the players that are taken from the explicand, R
+//! the players from the background row, and v the leaf's value times the weight of the row:
 //!
 //! | | | |
 //! |---|---|---|

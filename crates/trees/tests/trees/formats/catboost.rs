@@ -68,8 +68,8 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
     assert!(compared >= 58, "{compared} rows of four models at least");
 }
 
-/// Compares all values of the path-dependent and the marginal game with the enumeration of all coalitions;
-/// many leaves are empty.
+/// Compares all values of the path-dependent and the marginal game with the enumeration of all coalitions.
+/// Many leaves of the models are empty.
 #[test]
 fn values_are_those_of_enumerating_the_games() {
     let truth: Value =

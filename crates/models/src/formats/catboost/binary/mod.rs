@@ -1,9 +1,9 @@
 //! CatBoost models in the binary format (cbm).
 //!
 //! A file consists of `CBM1`, the length of the core, and the core: a [FlatBuffer](flat) with features, trees
-//! and information about the training as strings. If the model has statistics of categories, their number
-//! follows, and for each table its length and a FlatBuffer. Each length has 32 bits. If all of these bits are
-//! set, a length of 64 bits follows.
+//! and information about the training as strings. If the model has statistics of categories, the number of
+//! their tables follows, and then the length and the FlatBuffer of each table. Each length has 32 bits. If
+//! all of these bits are set, a length of 64 bits follows.
 //!
 //! Fields of a table are identified by their index:
 //!

@@ -302,7 +302,7 @@ pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop
     places.iter().map(place).collect()
 }
 
-/// Returns the numbers of a tensor that is the same for all rows: one number, or one number for each of
+/// Returns the numbers of a tensor that does not depend on the row: one number, or one number for each of
 /// `count` columns.
 pub(super) fn row_of(tensor: &Tensor, count: usize) -> Result<Vec<f64>, Stop> {
     let is_row = match tensor.dims[..] {
