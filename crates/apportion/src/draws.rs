@@ -63,10 +63,10 @@
 //!
 //! Methods that draw scenarios use one of the M draws of a coalition at a time. Given the M draws of every
 //! coalition, their V̂ is the variance around the exact values φ_i of v. It lacks the variance of these exact
-//! values around those of μ, `E φ_i(ζ)²`. The empty coalition and the single players contribute most to that,
-//! because they are few and evaluated often, no matter how many coalitions there are. Any other unbiased
-//! method can estimate it, as the part D − C that is missing from its own errors: because `E_ω Q_i(ζ) = Var_ω
-//! φ̃_i(ζ)`,
+//! values around the exact values of μ, `E φ_i(ζ)²`. The empty coalition and the single players contribute
+//! most to this variance, because they are few and evaluated often, no matter how many coalitions there are.
+//! Any other unbiased method can estimate it, as the part D − C that is missing from its own errors: because
+//! `E_ω Q_i(ζ) = Var_ω φ̃_i(ζ)`,
 //!
 //! ```text
 //! E_ω [D_i − C_i] = E φ̃_i(ζ)² − Var_ω φ̃_i(ζ) = E φ_i(ζ)².
@@ -100,7 +100,7 @@ pub(crate) enum ErrorSource {
     OtherMethod,
 }
 
-/// The parts of an explanation's standard errors, including those due to the draws of a conditional game.
+/// The parts of an explanation's standard errors, including the parts due to the draws of a conditional game.
 pub(crate) struct ErrorOfDraws {
     /// The parts of the squared standard error of each value.
     parts: Vec<Parts>,

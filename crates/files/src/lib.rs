@@ -17,7 +17,7 @@
 //! |---|---|
 //! | [`Destination`], [`Sink`] | a file that is written atomically, standard output, or a device |
 //! | [`CheckpointFile`] | a file with the finished rows of a run, and the state of its unfinished rows |
-//! | [`Key`] | everything that a run depends on: a checkpoint resumes only with the same key |
+//! | [`Key`] | everything on which a run depends: a checkpoint can only be resumed with the same key |
 //! | [`digest`] | SHA-256 of files, numbers and strings, for keys |
 //! | [`FileError`] | errors of writing, reading and resuming, with advice on what to do |
 

@@ -313,9 +313,9 @@ pub enum MediaError {
         "invalid pixel range from {low} to {high}; expected two different finite numbers, e.g. 0 and 255"
     )]
     Scale {
-        /// The value that pixel 0 would map to.
+        /// The value to which pixel 0 would be mapped.
         low: f64,
-        /// The value that pixel 1 would map to.
+        /// The value to which pixel 1 would be mapped.
         high: f64,
     },
     /// The reference value for absent pixels is not between 0 and 1.

@@ -12,7 +12,7 @@
 //! | [`Vocabulary`], [`Tokenizer`], [`Token`] | the tokens of a model, and their positions in a text: [`Splitting`], [`Case`] |
 //! | [`Text`] | a text whose tokens, words or groups of tokens are players; coloured by their scores |
 //! | [`Image`], [`Layout`], [`PixelScale`] | images read from and written to PNG files, and the positions of their pixels in a model's rows |
-//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players, with the graph of their borders; the values of absent ones |
+//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players, with the graph of their borders; the values of absent players |
 //! | [`overlay`], [`masked_picture`] | pictures of the players' attributions |
 //! | [`Saliency`] | derivatives with respect to the features of each player, by finite differences |
 //! | [`Score`], [`ScoredGame`], [`Outputs`] | coalition values computed from the outputs of a classifier: log-probabilities, log-odds |

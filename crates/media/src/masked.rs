@@ -72,8 +72,8 @@ impl Masked {
         &self.players
     }
 
-    /// Returns the explicand, in which the features of absent players are replaced with those of the first
-    /// reference row. Player i is present if `present[i]` is `true`.
+    /// Returns the explicand, in which the features of absent players are replaced with the features of the
+    /// first reference row. Player i is present if `present[i]` is `true`.
     ///
     /// # Panics
     ///
@@ -88,7 +88,7 @@ impl Masked {
     }
 
     /// Returns the game of the players: the prediction of `model` for the explicand with the features of
-    /// absent players replaced with those of a reference row, averaged over the reference rows.
+    /// absent players replaced with the features of a reference row, averaged over the reference rows.
     ///
     /// Evaluating a coalition takes one prediction per reference row.
     ///

@@ -36,7 +36,7 @@ pub enum OnnxError {
         /// The operator, prefixed with its domain unless that is the standard one: `Gemm`,
         /// `ai.onnx.ml/TreeEnsembleRegressor`.
         operator: String,
-        /// The node's name, or its number and first output if it has no name.
+        /// The node's name, or its number and first output if it does not have a name.
         node: String,
         /// The error of the runtime.
         problem: String,

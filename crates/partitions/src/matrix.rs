@@ -27,7 +27,7 @@ impl DependenceMatrix {
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Pairs`] if there is no feature, or the number of values is not n(n − 1)/2;
+    /// [`PartitionsError::Pairs`] if there are no features, or the number of values is not n(n − 1)/2;
     /// [`Dependence`](PartitionsError::Dependence) for a value outside [0, 1].
     pub fn from_values(features: usize, values: Vec<f64>) -> Result<Self, PartitionsError> {
         let wanted = features.checked_sub(1).and_then(|others| others.checked_mul(features));

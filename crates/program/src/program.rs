@@ -335,7 +335,7 @@ fn check_finite(answer: &Answer, outputs: usize, first: usize) -> Result<(), Pro
     }
 }
 
-/// The rows that a program is tested on.
+/// The rows on which a program is tested.
 struct Trial {
     values: Vec<f64>,
     columns: usize,

@@ -57,7 +57,7 @@ pub struct Feature<'a> {
     decimal_comma: bool,
     /// The store for strings that are not numbers, and the index of this feature in the store.
     texts: Option<(&'a Texts, usize)>,
-    /// The name of the column in the file, or its index if columns have no names.
+    /// The name of the column in the file, or its index if columns do not have names.
     name: String,
     /// Whether this is a feature of a model.
     is_of_a_model: bool,

@@ -70,12 +70,12 @@ pub enum ChoiceError {
         expected: usize,
         /// The number of columns that can be features.
         found: usize,
-        /// The names of these columns; empty if columns have no names.
+        /// The names of these columns; empty if columns do not have names.
         names: Vec<String>,
         /// The target that was excluded, with its name if columns have names.
         target: Option<Option<String>>,
     },
-    /// Some features have no column of the same name.
+    /// Some features do not have a column of the same name.
     MissingFeatures {
         /// The number of features.
         expected: usize,

@@ -122,7 +122,7 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Adds a cell that is not missing: its text, and its number, if it is one.
+    /// Adds a cell that is not missing, with its string and, if it is a number, its number.
     pub(crate) fn add(&mut self, text: &str, number: Option<f64>) {
         let Some(number) = number else {
             self.is_text = true;

@@ -36,7 +36,7 @@ pub enum TreeError {
          is {model}…; compile it again for this model"
     )]
     OtherModel {
-        /// The first digits of the fingerprint of the model that the background was compiled for.
+        /// The first digits of the fingerprint of the model for which the background was compiled.
         background: String,
         /// The first digits of the fingerprint of this model.
         model: String,

@@ -108,7 +108,7 @@ impl<'a> PathDependentGame<'a> {
         &self.explicand
     }
 
-    /// Returns the null players: the features that no tree splits on.
+    /// Returns the null players: the features on which no tree splits.
     pub fn null_players(&self) -> Coalition {
         let mut null = Coalition::full(self.explicand.len());
         for node in self.ensemble.nodes().iter().filter(|node| !node.is_leaf()) {
@@ -119,8 +119,8 @@ impl<'a> PathDependentGame<'a> {
 
     /// Returns the game without its [null players](Self::null_players).
     ///
-    /// [`SubGame::expand`] adds them back with value zero. If all players are null players, the game has no
-    /// players.
+    /// [`SubGame::expand`] adds them back with value zero. If all players are null players, the game does not
+    /// have players.
     pub fn without_null_players(&self) -> SubGame<&Self> {
         SubGame::without(self, self.null_players().view())
     }

@@ -10,7 +10,7 @@ use crate::error::ExplainError;
 use crate::observer::CountRows;
 
 /// Rows per thread in a block. At the end of a block, a thread idles for a fraction of a row's time until the
-/// others have finished, unless it can help them.
+/// other threads have finished, unless it can help them.
 const ROWS_PER_THREAD: usize = 16;
 /// Rows in a block of the tree method, which has a fixed cost per call.
 const ROWS_OF_ORACLE: usize = 1 << 12;
@@ -25,8 +25,8 @@ impl Explainer<'_> {
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
     /// thread, and 4096 rows for the tree method. The size of a block is the number of explanations in
     /// memory. It is also the maximum number of rows that are explained unnecessarily if `receive` stops. The
-    /// explanations equal those of [`explain_rows`](Self::explain_rows) bit for bit; for the tree method,
-    /// which chooses its kernel by the number of rows, they are equal up to rounding.
+    /// explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
+    /// method, which chooses its kernel by the number of rows, they are equal up to rounding.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -38,7 +38,7 @@ pub enum NullPlayers {
 /// An explainer for the predictions of one model in one game.
 ///
 /// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction
-/// over the background rows, with the features in S replaced with those of the explicand. In the
+/// over the background rows, with the features in S replaced with the features of the explicand. In the
 /// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
 /// expects, by its training cover, if only the features in S are known. In a conditional game
 /// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not

@@ -134,7 +134,7 @@ impl Groups {
         Structure::new(names.len(), members).map(Some).map_err(invalid)
     }
 
-    /// Returns the groups that a value is defined for; `None` for values without groups.
+    /// Returns the groups for which a value is defined; `None` for values without groups.
     pub fn from_value(value: &Value) -> Option<Self> {
         let groups = value.groups().map(|partition| Structure::Groups(partition.clone()));
         let levels = || value.hierarchy().map(|hierarchy| Structure::Levels(hierarchy.clone()));
@@ -198,7 +198,7 @@ fn by_index(member: &Member<String>, names: &[String]) -> Result<Member, OptionE
     })
 }
 
-/// Returns the index of the feature that `option` refers to, by name or otherwise by index.
+/// Returns the index of the feature to which `option` refers, by name or otherwise by index.
 pub(super) fn feature(option: &'static str, name: &str, names: &[String]) -> Result<usize, OptionError> {
     let by_name = names.iter().position(|known| known == name);
     let by_index = || name.parse::<usize>().ok().filter(|&index| index < names.len());

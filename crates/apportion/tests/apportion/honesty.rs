@@ -12,7 +12,7 @@ use rand::RngExt;
 
 use crate::common::hard_games::{SolvedGame, hard_games, smooth_games};
 
-/// Returns all estimators except the one that requires several scenarios.
+/// Returns all estimators except the estimator that requires several scenarios.
 fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
     Method::all()
         .filter(|&method| method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL))

@@ -87,7 +87,7 @@ impl Segmentation {
 
     /// Creates players from the regions of a picture: pixels of exactly the same colour belong to the same
     /// player. Players are numbered as in [`from_labels`](Self::from_labels). Any segmentation tool can
-    /// produce such a picture, with one colour per superpixel; it must not anti-alias borders.
+    /// produce such a picture, with one colour per superpixel. Borders must not be anti-aliased.
     pub fn from_label_image(image: &Image) -> Self {
         // Adding 0 maps −0 to 0, so that both are black.
         let colour = |pixel: &[f64]| pixel.iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>();

@@ -1,8 +1,8 @@
 //! Splits texts into tokens, and looks up the ids of the tokens.
 //!
 //! A token-based model requires a vocabulary and a convention for splitting texts into tokens. Model files do
-//! not store the convention. [`Splitting`] lists three such conventions. The user must know which one a model
-//! was trained with.
+//! not store the convention. [`Splitting`] lists three such conventions. The user must know the convention
+//! with which a model was trained.
 //!
 //! # Measurements
 //!
@@ -114,7 +114,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`MediaError::UnknownWord`] for a word that is not in the vocabulary, if there is no token for unknown
-    /// words; [`MediaError::NoTokens`] if the text contains no token.
+    /// words; [`MediaError::NoTokens`] if the text does not contain tokens.
     pub fn tokens(&self, text: &str, vocabulary: &Vocabulary) -> Result<Vec<Token>, MediaError> {
         let mut cut = TokenSplitter { text, vocabulary, case: self.case, tokens: Vec::new() };
         match self.splitting {

@@ -10,7 +10,8 @@
 //! | NaN, a missing value | the string `nan`, which pandas writes for a missing value |
 //! | any other number | no category seen in training |
 //!
-//! So columns of integers need no encoding, and codes of strings need no list of categories.
+//! So columns of integers do not need to be encoded, and codes of strings do not require a list of
+//! categories.
 
 mod city;
 

@@ -73,7 +73,7 @@ impl Ensemble {
     }
 
     /// Returns the categorical features: features whose values some split looks up in a set, and features
-    /// that have [categories](Self::categories). Numbers between two codes of such a feature have no meaning.
+    /// that have [categories](Self::categories). Numbers between two codes of such a feature are meaningless.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];
         for (feature, _) in self.features_with_categories() {

@@ -14,7 +14,7 @@ use super::category::hash_of_code;
 #[derive(Debug, Clone)]
 pub struct Statistic {
     parts: Box<[Part]>,
-    /// The features that the statistic depends on, without duplicates.
+    /// The features on which the statistic depends, without duplicates.
     features: Box<[u32]>,
     counts: Arc<Counts>,
     rate: Rate,
@@ -226,7 +226,7 @@ impl Statistic {
         })
     }
 
-    /// Returns the features that the statistic depends on, in ascending order.
+    /// Returns the features on which the statistic depends, in ascending order.
     pub fn features(&self) -> &[u32] {
         &self.features
     }
@@ -245,7 +245,7 @@ impl Statistic {
         self.value(cell) > border
     }
 
-    /// Returns the SHA-256 of everything that the values of the statistic depend on.
+    /// Returns the SHA-256 of everything on which the values of the statistic depend.
     pub(super) fn digest(&self) -> [u8; 32] {
         self.digest
     }
@@ -317,8 +317,8 @@ mod tests {
     #[test]
     fn rates_are_those_of_their_kind() {
         let hash = joined(0, signed(category_hash("a")));
-        // The ratios are (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and
-        // those for unknown categories.
+        // The ratios are (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and the
+        // ratios for unknown categories.
         for (kind, rates) in [
             (RateKind::After(0), [0.4, 1.0]),
             (RateKind::Of(0), [0.8, 1.0]),

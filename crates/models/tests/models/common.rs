@@ -341,7 +341,7 @@ pub fn ubj(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// Returns the bytes of a number, which has 32 bits in both cases.
+/// Returns the bytes of a number, which has 32 bits for both types.
 fn ubj_number(value: &Value, integer: bool) -> [u8; 4] {
     match value.as_i64() {
         Some(number) if integer => (number as i32).to_be_bytes(),

@@ -1,4 +1,4 @@
-//! LightGBM models: predictions equal to those of the library, and errors.
+//! LightGBM models: comparison with the predictions of the library, and errors.
 //!
 //! `fixtures/make_lightgbm.py` creates the models. It also computes LightGBM's margins, outputs and
 //! path-dependent SHAP values for rows with all kinds of values. (The tests of `apportion-trees` compare the

@@ -8,8 +8,8 @@
 //!
 //! Alternatives were tested. For binned mutual information, textbooks recommend a χ² distribution. It is
 //! equally accurate if cells contain ten rows or more. But with two rows per cell, its quantile is exceeded
-//! 2.5 times too often, and with one row per cell, 60 times too often. A normal distribution for the
-//! nearest-neighbour estimates has a quantile that is a tenth to a quarter too low at level 1/300.
+//! 2.5 times too often, and with one row per cell, 60 times too often. For nearest-neighbour estimates, the
+//! quantile of a normal distribution at level 1/300 is 10 to 25% too low.
 
 use apportion_games::parallel;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};

@@ -86,8 +86,8 @@ fn min_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let complete = |first: usize, second: usize| {
         if missing[first] || missing[second] { both(&columns[first], &columns[second]).count() } else { rows }
     };
-    // The smallest number of rows over the pairs of a feature with those after it, or an error if a pair has
-    // too few.
+    // The smallest number of rows over the pairs of a feature with all later features, or an error if a pair
+    // has too few rows.
     let fewest = |first: usize| {
         let mut fewest = rows;
         for second in first + 1..columns.len() {

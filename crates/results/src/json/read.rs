@@ -258,7 +258,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         match input {
             Input::Missing => f64::NAN,
             Input::Word(word) => *words.entry(word).or_insert(next) as f64,
-            // If the input of a categorical feature is a number, the model stores no name for its category.
+            // If the input of a categorical feature is a number, the model does not store a name for its
+            // category.
             Input::Number(number) if !words.is_empty() => {
                 *words.entry(number.to_string()).or_insert(next) as f64
             }

@@ -104,7 +104,7 @@ fn several(outputs: usize) -> impl Iterator<Item = usize> {
     (outputs > 1).then_some(outputs).into_iter()
 }
 
-/// Returns the names of the outputs if there are several, or their indices if they have no names.
+/// Returns the names of the outputs if there are several, or their indices if they do not have names.
 pub(crate) fn names_of_outputs(outputs: &[String]) -> Option<Vec<String>> {
     let numbered = || (0..outputs.len()).map(|output| output.to_string()).collect();
     let are_named = outputs.iter().any(|name| !name.is_empty());

@@ -150,7 +150,7 @@ impl Explained<'_> {
                         let walked = (kernel == Some(Kernel::Walk)).then_some(background);
                         self.adds_up(&explained, walked, &what);
                     }
-                    // Predictions that are not finite are rejected, including those for a coalition.
+                    // Predictions that are not finite are rejected, including predictions for a coalition.
                     Err(TreeError::Overflow { .. }) if !finite(margins) || self.has_linear_leaves() => return,
                     // Not every kernel supports every tree.
                     Err(error) => assert!(kernel.is_some(), "{error}"),

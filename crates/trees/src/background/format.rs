@@ -54,7 +54,7 @@ pub struct CompiledHead {
     pub total_weight: f64,
     /// Whether all weights are row counts.
     pub are_counts: bool,
-    /// SHA-256 of the model that the background was compiled for: see [`Ensemble::fingerprint`].
+    /// SHA-256 of the model for which the background was compiled: see [`Ensemble::fingerprint`].
     pub fingerprint: [u8; 32],
 }
 
@@ -101,7 +101,7 @@ impl CompiledBackground {
         bytes.starts_with(MAGIC)
     }
 
-    /// Reads the header of a file, without the model that it was compiled for.
+    /// Reads the header of a file, without the model for which it was compiled.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl CompiledBackground {
     ///
     /// [`TreeError::CompiledBackground`] for bytes that are not such a file, are truncated or corrupt, or
     /// have another version; [`TreeError::OtherModel`] if it was compiled for another model;
-    /// [`TreeError::Unsupported`] for a model that backgrounds cannot be
-    /// [compiled](super::BackgroundCompiler::new) for.
+    /// [`TreeError::Unsupported`] for a model for which backgrounds cannot be
+    /// [compiled](super::BackgroundCompiler::new).
     pub fn read(bytes: &[u8], ensemble: &Ensemble) -> Result<Self, TreeError> {
         let (head, mut reader) = head_and_rest(bytes)?;
         let CompiledHead { rows, total_weight: total, are_counts: counted, fingerprint } = head;

@@ -110,7 +110,7 @@ impl CompiledBackground {
         self.trees.iter().map(Histograms::len).sum()
     }
 
-    /// Returns an error for an ensemble that the background was not compiled for.
+    /// Returns an error for an ensemble for which the background was not compiled.
     fn check(&self, ensemble: &Ensemble) -> Result<(), TreeError> {
         let own = ensemble.fingerprint();
         if own == self.fingerprint {

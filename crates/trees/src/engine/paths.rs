@@ -1,4 +1,4 @@
-//! The features that a leaf depends on, and the tests on its path that a row passes.
+//! The features on which a leaf depends, and the tests on its path that a row passes.
 //!
 //! The *path features* of a node are the distinct features split on above it, in the order of their first
 //! split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node on
@@ -120,7 +120,7 @@ pub(crate) struct Columns {
     rows: usize,
 }
 
-/// The values in the precision that the ensemble compares in.
+/// The values in the precision in which the ensemble compares.
 enum Values {
     Single(Vec<[f32; BLOCK]>),
     Double(Vec<[f64; BLOCK]>),
@@ -266,7 +266,7 @@ impl<W: Word> Patterns<W> {
         &self.words[node]
     }
 
-    /// Computes the patterns at both children of a split from those at the split.
+    /// Computes the patterns at both children of a split from the patterns at the split.
     pub(crate) fn descend(
         &mut self,
         paths: &Paths,

@@ -9,7 +9,7 @@ pub enum Kernel {
     /// Gauss quadrature of the multilinear extension, vectorized over rows. Suited to the path-dependent game
     /// at any depth, and to the marginal game with a single background row.
     Quadrature,
-    /// A traversal of the leaves; in the marginal game, only of those that mixtures of an explicand and a
+    /// A traversal of the leaves; in the marginal game, only of leaves that mixtures of an explicand and a
     /// background row reach. Suited to few rows.
     Walk,
     /// A traversal with one explicand and all background rows at once, which are stored as bit sets. Suited
@@ -49,8 +49,8 @@ pub struct Settings {
     pub precision: Precision,
     /// Whether tables are kept for the next call with the same value, instead of being freed tree by tree.
     pub keep_tables: bool,
-    /// The number of rows that the kernels are chosen for; `None` for the actual number. With a fixed number,
-    /// the choice does not depend on the rows. The values of a row are then the same to the last bit,
+    /// The number of rows for which the kernels are chosen; `None` for the actual number. With a fixed
+    /// number, the choice does not depend on the rows. The values of a row are then the same to the last bit,
     /// regardless of the other rows in a call.
     pub rows: Option<usize>,
 }
@@ -68,7 +68,7 @@ impl Settings {
         Self { precision, ..self }
     }
 
-    /// Sets the number of rows that the kernels are chosen for, or `None` for the actual number.
+    /// Sets the number of rows for which the kernels are chosen, or `None` for the actual number.
     #[must_use]
     pub fn with_rows(self, rows: impl Into<Option<usize>>) -> Self {
         Self { rows: rows.into(), ..self }

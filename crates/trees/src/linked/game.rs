@@ -1,4 +1,4 @@
-//! The games that a requested value is computed from.
+//! The games from which a requested value is computed.
 
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue};

@@ -49,7 +49,7 @@ pub(super) struct PairGame<'a> {
     pub(super) base: &'a [f64],
     /// The leaf value that the integer 1 in a cube represents.
     pub(super) unit: f64,
-    /// The index of the output that each tree contributes to.
+    /// The index of the output to which each tree contributes.
     pub(super) output_of: &'a [usize],
     pub(super) weights: &'a ByClass,
     /// The increment that each player adds to a coalition's class.

@@ -2,8 +2,8 @@
 //!
 //! On a leaf, let P be the pattern of the explicand and M a background pattern. If the two patterns together
 //! satisfy all path players, the game is `[E, R]` with E = ¬M and R = ¬P. Otherwise, it is zero. Trees with
-//! linear leaves, and trees that split on several features at once, are walked for each background row: they
-//! are sums of such products.
+//! linear leaves, and trees that split on several features at once, are walked for each background row. Their
+//! games are sums of such products.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;

@@ -110,7 +110,7 @@ impl<F: FnMut(&mut Products, f64)> WalkVisitor for Walking<'_, F> {
 
 impl Gathering {
     /// Calls `share` with each of the games that sum to the game on a leaf. The value of the leaf is `plain`
-    /// if it has no linear model or the model does not apply.
+    /// if it does not have a linear model, or if the model does not apply.
     fn gather(
         &mut self,
         model: Option<&LinearLeaf>,

@@ -102,7 +102,7 @@ impl<'a> InterventionalOracle<'a> {
     /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
     /// [`GameError::Width`](apportion_games::GameError::Width),
     /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row with an
-    /// infinite value that a linear model has to compute with,
+    /// infinite value with which a linear model has to compute,
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are
     /// not one per row, finite, nonnegative and not all zero.
     pub fn new(

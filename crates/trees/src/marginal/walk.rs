@@ -34,7 +34,7 @@ pub(crate) enum FeatureSource {
 /// A split at which explicand and background row diverge.
 pub(crate) struct Parting<S> {
     pub(crate) player: u32,
-    /// The child that the background row goes to; visited after the explicand's child.
+    /// The child to which the background row goes; visited after the explicand's child.
     background_child: usize,
     /// The sums of the explicand's side, once it is finished.
     explicand_sums: Option<S>,

@@ -44,7 +44,7 @@ pub(super) trait Recursion: Sync {
     }
 
     /// Returns, for each computed number, its index in the result of a row. If the numbers are values, these
-    /// are the indices of all players that any tree depends on.
+    /// are the indices of all players on which any tree depends.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
@@ -160,7 +160,7 @@ pub(super) fn explain<K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: Ro
 pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let rest = match rows % WIDE {
         _ if levels > DEEP => rows,
-        // A wide block costs about as much as three narrow ones.
+        // A wide block costs about as much as three narrow blocks.
         rest if rest > 3 * NARROW => 0,
         rest => rest,
     };
@@ -168,7 +168,7 @@ pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3
     [rows - rest, rest - single, single]
 }
 
-/// Returns the number of wide blocks, narrow blocks and single rows that the rows are divided into.
+/// Returns the number of wide blocks, narrow blocks and single rows into which the rows are divided.
 pub(super) fn block_counts(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let [wide, narrow, single] = rows_by_width(rows, levels, few);
     [wide.div_ceil(WIDE), narrow.div_ceil(NARROW), single]

@@ -16,7 +16,7 @@ const NONE: usize = usize::MAX;
 /// The paths from the root of one tree to its leaves, with the tests that one row passes or fails.
 #[derive(Default)]
 pub(super) struct Paths {
-    /// For each node, its parent, and whether it is the child that the row goes to.
+    /// For each node, its parent, and whether the node is the child to which the row goes.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
     /// For each player, its index in `path`; `NONE` if it is not in the path.
@@ -57,7 +57,7 @@ impl Paths {
         }
     }
 
-    /// Combines a test on `player` with the earlier ones on the path.
+    /// Combines a test on `player` with the earlier tests on the path.
     fn take(&mut self, player: usize, test: Factor) {
         if self.place.len() <= player {
             self.place.resize(player + 1, NONE);

@@ -23,7 +23,7 @@ pub(super) fn is_decided(split: Node) -> bool {
 #[derive(Debug)]
 pub(super) struct Inputs {
     pub(super) columns: Vec<Column>,
-    /// The players that any tree depends on.
+    /// The players on which any tree depends.
     pub(super) players: Vec<usize>,
     /// The player and columns of each feature.
     known: Vec<FeatureColumns>,

@@ -111,8 +111,8 @@ fn walk<const L: usize>(
     let Stack { present, absent, slots, visits } = stack;
     let (present, absent): ([f64; L], [f64; L]) = (lanes(present), lanes(absent));
     let visits = &mut visits[..splits.len()];
-    // Down: a split comes after the one above it, and everything below a right child comes after everything
-    // below the left one.
+    // On the way down, a split comes after the split above it, and everything below a right child comes after
+    // everything below the left child.
     for (split, visit) in splits.iter().zip(&mut *visits) {
         let &Split { threshold, shares: [share_left, share_right], passed, .. } = split;
         let goes_left = columns[split.column as usize] < threshold;

@@ -159,8 +159,8 @@ impl BySize<'_> {
         let mut kept = 1.0;
         if cold > 0 {
             let lost = dot(self.distributions.get(hot, cold - 1), &self.means[start(hot)..]);
-            // Multiply by the shares of the cold players before each player, then by the shares of those
-            // after it.
+            // Multiply by the shares of the cold players before each player, then by the shares of the cold
+            // players after it.
             for (others, one) in others.iter_mut().zip(path).filter(|(_, one)| !one.hot) {
                 *others = lost * kept;
                 kept *= one.share;
@@ -194,8 +194,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Appends the means over `before` players and one more with share `c`, which is among the k of `before + 1`
-/// absent players with probability k / (before + 1).
+/// Appends the means over `before` players and one more player with share `c`. This player is one of the k
+/// absent players among `before + 1` with probability k / (before + 1).
 fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     let old = start(before);
     let count = (before + 1) as f64;

@@ -47,7 +47,7 @@ pub(super) struct OverHierarchy<'a> {
 
 impl<'a> OverHierarchy<'a> {
     /// Creates the working memory. `value` must be [defined](CoalitionalValue::check_over) for the hierarchy
-    /// that `tree` was created from; each feature is its own player.
+    /// from which `tree` was created; each feature is its own player.
     pub(super) fn new(value: &'a CoalitionalValue, tree: &'a GroupTree, features: &'a [u32]) -> Self {
         Self {
             tree,

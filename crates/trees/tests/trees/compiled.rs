@@ -1,4 +1,4 @@
-//! Compares compiled backgrounds with the rows that they were compiled from.
+//! Compares compiled backgrounds with the rows from which they were compiled.
 
 use apportion_games::{GameError, Rows};
 use apportion_trees::{

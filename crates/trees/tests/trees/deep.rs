@@ -96,7 +96,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
         // Use fractions for which the covers can be represented in 32 bits.
         let fractions = if depth == 92 { [0.9, 0.5, 0.4] } else { [0.9, 0.7, 0.66] };
         trees.extend(fractions.map(|fraction| chain(random, depth, fraction)));
-        // Rows that fail no test of the chain, few tests, most tests, and random rows.
+        // Rows that pass all tests of the chain, rows that fail few tests, rows that fail most tests, and
+        // random rows.
         let mut rows = vec![1.0; FEATURES];
         for percent in [2, 10, 60] {
             rows.extend((0..FEATURES).map(|_| if random.chance(percent) { -1.0 } else { 1.0 }));

@@ -108,7 +108,8 @@ fn values_have_no_scale() {
 
 #[test]
 fn values_that_are_no_numbers_are_refused_by_every_kernel() {
-    // The reader rejects leaves that may sum to more than 1e300, but linear ones grow with the row.
+    // The reader rejects leaves that may sum to more than 1e300, but linear leaves grow with the values of
+    // the row.
     let document = |coefficient: f64| {
         json!({
             "format": "apportion-trees", "version": 1, "width": "double", "features": FEATURES,

@@ -10,7 +10,8 @@ const MAX_COLUMNS: usize = 1 << 20;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) column: usize,
-    /// Whether a missing value is above every border; otherwise it is above no border.
+    /// Whether a missing value counts as above every border. Otherwise, it does not count as above any
+    /// border.
     pub(super) missing_is_above: bool,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Feature<'a> {
     pub(super) index: usize,
     /// Index among all columns.
     pub(super) column: usize,
-    /// The name; empty if the feature has no name.
+    /// The name; empty if the feature does not have a name.
     pub(super) name: &'a str,
 }
 

@@ -69,7 +69,7 @@ enum StatisticSource {
     Column(usize),
 }
 
-/// The splits of a file, and the data that they refer to.
+/// The splits of a file, and the data to which they refer.
 pub(super) struct Splits {
     features: Features,
     /// Whether rows are compared in 64 bits, which the codes of categories require.

@@ -21,8 +21,8 @@ pub(super) enum Column {
     Unused,
 }
 
-/// Returns the categories of each feature whose list can be determined with certainty. Empty if the file has
-/// no lists.
+/// Returns the categories of each feature whose list can be determined with certainty. Empty if the file does
+/// not contain lists.
 pub(super) fn read(
     lists: &Value<'_>,
     feature_infos: Option<&str>,

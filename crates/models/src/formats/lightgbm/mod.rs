@@ -32,8 +32,8 @@
 //!   if one of these is missing.
 //! - With `average_output` (random forests), the sum over the iterations is divided by their number.
 //!
-//! The margin has no other terms: the mean from which boosting starts is included in the leaves of the first
-//! tree.
+//! The margin does not have other terms: the mean from which boosting starts is included in the leaves of the
+//! first tree.
 
 mod categories;
 mod dump;

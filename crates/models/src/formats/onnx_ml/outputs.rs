@@ -16,7 +16,7 @@ pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -
     }
 }
 
-/// Returns one base value for each output, which are 0 if the file has no base values.
+/// Returns one base value for each output. All are 0 if the file does not contain base values.
 pub(super) fn base_margins(
     attributes: Attributes<'_>,
     base: Vec<f64>,

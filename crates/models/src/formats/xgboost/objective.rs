@@ -56,8 +56,8 @@ impl Link {
         match self {
             Self::Identity => base_score,
             Self::Logit => {
-                // Since 3.1, training data may have a single class, so the probability is clipped to stay
-                // this far from 0 and 1.
+                // Since version 3.1, training data may consist of a single class, so the probability is
+                // clipped to stay this far from 0 and 1.
                 const MIN_PROBABILITY: f32 = 1e-6;
                 let probability = if version >= Version([3, 1, 0]) && (0.0..=1.0).contains(&base_score) {
                     base_score.clamp(f64::from(MIN_PROBABILITY), f64::from(1.0 - MIN_PROBABILITY))

@@ -31,7 +31,7 @@ pub(super) fn message(root: &Fields) -> Vec<u8> {
     message
 }
 
-/// Appends a table and everything that it refers to. Returns its position.
+/// Appends a table and everything to which it refers. Returns its position.
 fn table(message: &mut Vec<u8>, fields: &Fields) -> usize {
     align(message);
     // The vtable precedes the table. It contains the offsets of the fields in the table.

@@ -25,9 +25,9 @@ pub(crate) enum Layout {
     /// Entries with the values of all players, padded to this number of values: one load and one addition per
     /// lookup.
     Lanes(usize),
-    /// One column for each player that the region's leaves depend on.
+    /// One column for each player on which the region's leaves depend.
     Columns,
-    /// One column for each pair of players that the region's leaves depend on.
+    /// One column for each pair of players on which the region's leaves depend.
     Pairs,
 }
 
@@ -207,7 +207,7 @@ impl Shape {
         &self.splits[region.splits.0 as usize..region.splits.1 as usize]
     }
 
-    /// Returns the players, or pairs of players, that the leaves of a region contribute to.
+    /// Returns the players, or pairs of players, to which the leaves of a region contribute.
     pub(crate) fn players(&self, region: &Region) -> &[u32] {
         &self.players[region.players.0 as usize..region.players.1 as usize]
     }

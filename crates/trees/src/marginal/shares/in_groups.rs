@@ -6,9 +6,9 @@
 //! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j.
 //! Every other group is present or absent as a whole, so if one of them is *mixed*, with features in both E
 //! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a be the number of other
-//! groups with features in E, and b the number of those with features in R. Group j itself has e features in
-//! E, and r in R. With M1 the moments of the semivalue between the groups, and M2 the moments of the
-//! semivalue within them,
+//! groups with features in E, and b the number of other groups with features in R. Group j itself has e
+//! features in E, and r in R. With M1 the moments of the semivalue between the groups, and M2 the moments of
+//! the semivalue within them,
 //!
 //! ```text
 //! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,
@@ -56,7 +56,7 @@ pub(crate) struct InGroups {
     cohort: CohortMemory,
 }
 
-/// The two rows that a feature may be taken from, as indices of a pair.
+/// The two rows from which a feature may be taken, as indices of a pair.
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
@@ -114,7 +114,7 @@ impl Counts {
 /// The feature of a parting on the path.
 struct OpenParting {
     group: usize,
-    /// The row that the feature is taken from.
+    /// The row from which the feature is taken.
     side: usize,
     /// The sum of the feature's contributions from the leaves on this side.
     sum: f64,

@@ -7,8 +7,8 @@
 //! and G a group that contains it. Each other member of G, which does not contain i, is present or absent as
 //! a whole. If one of them is *mixed*, with players in both E and R, no coalition reaches the leaf. If there
 //! is no such member in any of these groups, let a be the number of other members of G with players in E, and
-//! b the number of those with players in R. With the moments M of the level of G, the value is a product over
-//! the levels,
+//! b the number of other members with players in R. With the moments M of the level of G, the value is a
+//! product over the levels,
 //!
 //! ```text
 //! φ_i = ± v Π_G M(a_G, b_G)     + for i ∈ E, − for i ∈ R.
@@ -22,7 +22,7 @@
 //!
 //! # Algorithms
 //!
-//! The walk counts, for every group, the members on either side and the mixed ones. It skips a branch that
+//! The walk counts, for every group, the members on either side and the mixed members. It skips a branch that
 //! would mix a second member of a group. For patterns, the members in E and the members in R are represented
 //! as bit masks.
 //!
@@ -51,7 +51,7 @@ pub(crate) struct OverHierarchy {
     cohort: CohortMemory,
 }
 
-/// The two rows that a feature may be taken from, as indices of counts.
+/// The two rows from which a feature may be taken, as indices of counts.
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 /// Marks a group whose features are taken from both rows.
@@ -135,7 +135,7 @@ impl Counts {
 
 /// The feature of a parting on the path.
 struct OpenParting {
-    /// The row that the feature is taken from.
+    /// The row from which the feature is taken.
     side: usize,
     feature: usize,
     /// The sum of the feature's contributions from the leaves on this side.

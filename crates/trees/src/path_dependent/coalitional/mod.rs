@@ -13,9 +13,9 @@
 //! V_i = mean over r of Π_{j ∈ g, j ≠ i} (r h_j + (1 − r) c_j):
 //! ```
 //!
-//! the double integral is a product of two single ones. On a leaf, the number of factors of W_g is the number
-//! of groups on the path minus one, and the number of factors of V_i is the number of members of g on the
-//! path minus one. So Gauss rules with half as many nodes are exact.
+//! the double integral is a product of two single integrals. On a leaf, the number of factors of W_g is the
+//! number of groups on the path minus one, and the number of factors of V_i is the number of members of g on
+//! the path minus one. So Gauss rules with half as many nodes are exact.
 //!
 //! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is the
 //! same as in [the quotient game](super), whose players are the groups. At a split on group g, it goes to a

@@ -162,7 +162,7 @@ impl Case {
         margins
     }
 
-    /// Returns the players: all features, or only those that any tree uses.
+    /// Returns the players: all features, or only the features that any tree uses.
     fn players(&self) -> Vec<usize> {
         let mut players: Vec<usize> = (0..self.features).collect();
         if self.features > 9 {
@@ -398,7 +398,8 @@ fn base_scores(trees: &[TreeSpec]) -> Vec<f32> {
     (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect()
 }
 
-/// Returns the interaction matrix of `count` players for a game in which only those in `players` take part.
+/// Returns the interaction matrix of `count` players for a game in which only the players in `players` take
+/// part.
 pub fn matrix(
     value: &Semivalue,
     diagonal: Diagonal,

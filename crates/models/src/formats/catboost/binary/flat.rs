@@ -119,7 +119,7 @@ impl<'a> Table<'a> {
         Ok(self.bytes(field)?.map_or(default, f64::from_le_bytes))
     }
 
-    /// Returns the offset that a field points to.
+    /// Returns the offset to which a field points.
     fn target(&self, field: usize) -> Result<Option<usize>, ModelError> {
         self.place(field).map(|at| self.buffer.target(at)).transpose()
     }
@@ -165,7 +165,7 @@ impl<'a> Table<'a> {
         self.each(field, |at| self.text_at(at))
     }
 
-    /// Reads the items that the elements of a list of offsets point to.
+    /// Reads the items to which the elements of a list of offsets point.
     fn each<T>(
         &self,
         field: usize,

@@ -153,8 +153,8 @@ impl Chain {
         (lowest == highest).then_some(lowest)
     }
 
-    /// Returns a function of this column with a separate value for each of some numbers, one value for all
-    /// other numbers, and one for NaN.
+    /// Returns a function of this column with a separate value for each of the given numbers, one value for
+    /// all other numbers, and one value for NaN.
     pub(in super::super) fn encoded(
         &self,
         values: &[(f64, f64)],

@@ -8,7 +8,7 @@ use crate::ensemble::Width;
 pub(in super::super::super) struct Grid(pub(in super::super) Width);
 
 impl Grid {
-    /// Returns the position of a number that this width can represent. NaN has no position.
+    /// Returns the position of a number that this width can represent. NaN does not have a position.
     pub(super) fn place(self, number: f64) -> i64 {
         match self.0 {
             Width::Single => {
