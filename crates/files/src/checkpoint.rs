@@ -78,7 +78,7 @@ struct PendingContents {
 impl CheckpointFile {
     /// Opens the checkpoint of the run with this key. It starts with the rows of the checkpoint `resume`, if
     /// any, and is written to `destination`. The file is written once immediately, so that an invalid path is
-    /// reported before any work, and then at most once per `every`.
+    /// reported before any computation, and then at most once per `every`.
     ///
     /// Error messages use `what` as the name of the file `resume`.
     ///
@@ -125,8 +125,8 @@ impl CheckpointFile {
         Ok(Self { destination: destination.cloned(), every, before, now: Mutex::new(now) })
     }
 
-    /// Checks before any work whether a checkpoint can be written to a destination. Returns the locked file
-    /// if it exists.
+    /// Checks before any computation whether a checkpoint can be written to a destination. Returns the locked
+    /// file if it exists.
     ///
     /// # Errors
     ///

@@ -562,7 +562,8 @@ fn is_standard_output(_: &Path) -> bool {
     false
 }
 
-/// Returns the descriptor of this process that `path` names, which is written to instead of replaced.
+/// Returns the descriptor of this process that `path` names. A descriptor is written to directly, not
+/// replaced.
 fn descriptor(path: &Path) -> Option<u32> {
     let standard = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
     if let Some((_, number)) = standard.into_iter().find(|(name, _)| path == Path::new(name)) {

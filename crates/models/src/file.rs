@@ -48,8 +48,8 @@ impl Ensemble {
     ///   `Imputer`, arithmetic with constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`, `LabelEncoder`,
     ///   column selection. Each split is translated to a split on a column of the table, whose threshold is
     ///   found by bisection in the runtime's arithmetic. Text categories are
-    ///   [`Categories`](crate::Categories). Thresholds are those in the file: if a converter rounded them to
-    ///   `f32`, the file contains a different model than the trained one.
+    ///   [`Categories`](crate::Categories). Thresholds are used as stored in the file. If a converter rounded
+    ///   them to `f32`, the file contains a different model than the trained one.
     /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor`
     ///   with a linear kernel, or `MatMul`, `Gemm` and arithmetic with constants, with or without a link.
     ///   Preprocessing (`Scaler`, `Imputer`, encoders, column selection) is folded into the coefficients. The

@@ -47,7 +47,7 @@ impl ReducedProblem {
         }
     }
 
-    /// Returns the values of all `results` players or groups, with zero for each that was removed.
+    /// Returns the values of all `results` players or groups, with zero for those that were removed.
     pub(super) fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
         let mut all = vec![0.0; results * outputs];
         for (row, &place) in values.chunks_exact(outputs).zip(&self.player_indices) {

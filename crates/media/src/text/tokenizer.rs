@@ -16,8 +16,9 @@
 //!
 //! In the first data set, 12.9% of the texts contain a compound that is not in the vocabulary although its
 //! parts are, and 6.0% contain an unknown word with punctuation at its ends. The data set treats each of
-//! these as one unknown word. Three texts contain a capital É, which its authors did not lower-case. For
-//! texts that come with their ids, use [`Text::from_tokens`](super::Text::from_tokens).
+//! these as one unknown word. Three texts contain a capital É, which the authors of the data set did not
+//! convert to lower case. For texts that come with their ids, use
+//! [`Text::from_tokens`](super::Text::from_tokens).
 
 use std::ops::Range;
 

@@ -1,9 +1,10 @@
 //! The features on which a leaf depends, and the tests on its path that a row passes.
 //!
-//! The *path features* of a node are the distinct features split on above it, in the order of their first
-//! split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node on
-//! the j-th path feature. The patterns of two rows at a leaf determine whether a mixture of the rows reaches
-//! it. It does iff every path feature's bit is set in the pattern of the row from which the feature is taken.
+//! The *path features* of a node are the distinct features of the splits above it, in the order of their
+//! first split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node
+//! on the j-th path feature. The patterns of two rows at a leaf determine whether a mixture of the rows
+//! reaches it. It does iff every path feature's bit is set in the pattern of the row from which the feature
+//! is taken.
 //!
 //! If whole groups of features are the players, "feature" means a group here, whose tests are the tests of
 //! all its features.

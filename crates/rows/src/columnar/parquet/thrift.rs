@@ -204,7 +204,7 @@ impl Walk<'_> {
 
     fn elements(&mut self, length: u64, kind: u8) -> Option<()> {
         for _ in 0..length {
-            // Nested lists increase the depth, which the path limits.
+            // Nested lists increase the depth, which the length of the path limits.
             self.path.push(0);
             let path = self.path.len();
             if kind == 12 {

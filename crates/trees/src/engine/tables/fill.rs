@@ -106,8 +106,8 @@ impl Fill {
         }
     }
 
-    /// Processes a child of a split, given by its value and background: the right one (`side` 0) or the left
-    /// one (1). The value is 0 for a child that is not a leaf.
+    /// Processes a child of a split, given by its value and background: the right child (`side` 0) or the
+    /// left child (1). The value is 0 for a child that is not a leaf.
     pub(crate) fn take_child(
         &mut self,
         split: &Split<'_>,
