@@ -188,7 +188,7 @@ pub enum MediaError {
          logarithm; convert the logits of the model to probabilities first"
     )]
     AveragedLogits {
-        /// Number of rows, or draws, that the game averages over.
+        /// Number of rows, or draws, over which the game averages.
         scenarios: usize,
     },
     /// The file cannot be read.

@@ -286,7 +286,7 @@ impl Network {
         }
     }
 
-    /// Returns a runtime thread for one caller: an idle one, or a new one.
+    /// Returns a runtime thread for one caller: an idle thread, or a new one.
     fn worker(&self) -> Result<Worker, OnnxError> {
         let idle = self.idle().pop();
         idle.map_or_else(|| Worker::start(Arc::clone(&self.runtime)).map_err(OnnxError::Thread), Ok)

@@ -203,8 +203,8 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Appends the tokens of this punctuation, the longest known one at a time; characters at which no token
-    /// starts are skipped.
+    /// Appends the tokens of this punctuation, the longest known token at a time; characters at which no
+    /// token starts are skipped.
     fn punctuation(&mut self, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {

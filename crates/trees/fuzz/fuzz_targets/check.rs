@@ -70,7 +70,7 @@ struct Explained<'a> {
     ensemble: &'a Ensemble,
     rows: Rows<'a>,
     margins: &'a [f64],
-    /// Whether leaves are known to be small, so that no leaf hides the digits of others.
+    /// Whether leaves are known to be small, so that no large leaf causes a loss of digits of others.
     tame: bool,
 }
 

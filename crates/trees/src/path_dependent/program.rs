@@ -34,7 +34,7 @@ impl Split {
         (self.slot as usize).div_ceil(2)
     }
 
-    /// Returns the slot of the left child; the right child has the next one.
+    /// Returns the slot of the left child; the right child has the next slot.
     pub(super) fn children(&self) -> usize {
         (self.slot as usize + 1) | 1
     }

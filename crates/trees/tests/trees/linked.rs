@@ -205,7 +205,7 @@ fn tables_are_cut_where_many_players_part() {
 
 #[test]
 fn a_full_tree_is_written_down_in_a_table_of_its_own() {
-    // 2^8 leaves, one feature for each level: 3^8 terms, compared with 12 · 2^8.
+    // The tree has 2^8 leaves and one feature for each level. Its 3^8 terms are compared with 12 · 2^8.
     let mut tree = TreeSpec::leaf(0.0);
     let mut level = vec![0];
     for feature in 0..8 {
