@@ -3,11 +3,11 @@
 use apportion_estimators::{Certificate, Explanation};
 use apportion_results::{Batch, Certified, InterimCheck};
 
-/// Returns explanations as a batch of results. Rows are numbered from 0; the caller adds IDs and inputs.
+/// Converts explanations to a batch of results. Rows are numbered from 0; the caller adds IDs and inputs.
 ///
-/// A value without a standard error gets zero if it is exact, and NaN if its error is unknown, for example an
-/// exact value of a game that was itself sampled. [`Batch::has_errors`] returns whether any value is an
-/// estimate.
+/// For a value without a standard error, the batch contains zero if the value is exact, and NaN if its error
+/// is unknown. An example of the latter is an exact value of a game that was itself sampled.
+/// [`Batch::has_errors`] returns whether any value is an estimate.
 ///
 /// ```
 /// use apportion::{Background, Explainer, Rows, batch};
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns an explanation with two values of one output, which have these errors.
+    /// Returns an explanation of one output with two values, which have the given standard errors.
     fn explanation(std_errors: Option<[f64; 2]>, is_exact: bool, draws: Option<usize>) -> Explanation {
         let value = SolutionConcept::Semivalue(Semivalue::Shapley);
         let mut explanation =

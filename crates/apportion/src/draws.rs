@@ -2,12 +2,12 @@
 //!
 //! # Notation
 //!
-//! μ(S) is the exact value of a coalition, and `v(S) = μ(S) + ζ(S)` its estimate from the draws, with
-//! `E ζ(S) = 0` and variance σ(S)², which is estimated from the draws
-//! ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). Distributions that draw use a
-//! separate stream for each coalition: ζ(S) and ζ(T) are independent, and a coalition that is evaluated twice
-//! has the same ζ(S) both times. ω is the randomness of the method, that is, which coalitions it evaluates.
-//! Given ω,
+//! μ(S) is the exact value of a coalition, and `v(S) = μ(S) + ζ(S)` its estimate from the draws, with `E ζ(S)
+//! = 0` and variance σ(S)², which is estimated from the draws
+//! ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). A distribution that draws rows
+//! uses a separate random stream for each coalition: ζ(S) and ζ(T) are independent. If a coalition is
+//! evaluated twice, ζ(S) is the same both times. ω is the randomness of the method, that is, which coalitions
+//! it evaluates. Given ω,
 //!
 //! ```text
 //! φ̃_i = Σ_S a_S v(S) = φ_i(v)         linear in the values,
@@ -24,14 +24,15 @@
 //!         = method's part +  draws' part D_i,          D_i = E φ_i(ζ)² given ω.
 //! ```
 //!
-//! The method estimates the first part, and would do so without bias from μ: `E_ω Q_i(μ) = Var_ω φ_i(μ)`. But
-//! it evaluates v, and cannot distinguish the noise of a coalition from other differences between coalitions:
+//! The method estimates the first part. From μ, its estimate would be unbiased: `E_ω Q_i(μ) = Var_ω φ_i(μ)`.
+//! But it evaluates v, and cannot distinguish the noise of a coalition from other differences between
+//! coalitions:
 //!
 //! ```text
 //! E [V̂_i | ω] = Q_i(μ) + C_i,        C_i = E Q_i(ζ) given ω,
 //! ```
 //!
-//! so its estimate already contains C_i of the draws' part. The variance to report is
+//! so its estimate already contains the amount C_i of the draws' part. The variance to report is
 //!
 //! ```text
 //! V_i = V̂_i − C_i + D_i,        and at least D_i, because Q_i(μ) ≥ 0.
@@ -44,27 +45,28 @@
 //! C_i depends on the method. For exact values, V̂ = C = 0, and all of D is added. For means over independent
 //! draws of coalitions that rarely repeat, C = D, and nothing is added. Without replacement, V̂ has a factor
 //! 1 − π for coalitions with inclusion probability π, which does not apply to the noise: C ≈ (1 − π) D. v(∅),
-//! which every method evaluates once, contributes to D only. If noise is shared by pairs of coalitions, by
-//! strata or by repeated coalitions, a and Q account for it.
+//! which every method evaluates once, contributes to D only. If pairs of coalitions, strata or repeated
+//! coalitions share noise, the coefficients a and the form Q account for it.
 //!
-//! None of this has to be derived for a method, because it can be measured: the same method with the same
-//! seed, run on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), gives
+//! C and D need not be derived for each method, because they can be measured. If the same method is run with
+//! the same seed on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), then
 //!
 //! ```text
 //! D_i ≈ mean_r [(φ_i(v + ζ_r) − φ_i(v − ζ_r)) / 2]²,
 //! C_i ≈ mean_r [(Q_i(v + ζ_r) + Q_i(v − ζ_r)) / 2 − Q_i(v)],
 //! ```
 //!
-//! without bias. For C, this only requires that Q is quadratic between the copies, which holds for every
-//! method, apart from how it allocates a budget to strata and what it adds for unseen events.
+//! without bias. For C, this only requires that Q is quadratic between the copies. That holds for every
+//! method, except for the allocation of a budget to strata and for terms that are added for unseen events.
 //!
 //! # Scenarios
 //!
 //! Methods that draw scenarios use one of the M draws of a coalition at a time. Given the M draws of every
 //! coalition, their V̂ is the variance around the exact values φ_i of v. It lacks the variance of these exact
-//! values around those of μ, `E φ_i(ζ)²`. The empty coalition and the single players contribute most to that,
-//! because they are few and evaluated often, no matter how many coalitions there are. Any other unbiased
-//! method can estimate it, as the part that its own errors lack: because `E_ω Q_i(ζ) = Var_ω φ̃_i(ζ)`,
+//! values around the exact values of μ, `E φ_i(ζ)²`. The empty coalition and the single players contribute
+//! most to this variance, because they are few and evaluated often, no matter how many coalitions there are.
+//! Any other unbiased method can estimate it, as the part D − C that is missing from its own errors: because
+//! `E_ω Q_i(ζ) = Var_ω φ̃_i(ζ)`,
 //!
 //! ```text
 //! E_ω [D_i − C_i] = E φ̃_i(ζ)² − Var_ω φ̃_i(ζ) = E φ_i(ζ)².
@@ -76,7 +78,8 @@ use apportion_games::{ErrorsOfDraws, Game, Sampling};
 use crate::error::ExplainError;
 use crate::source::Conditional;
 
-/// The number of pairs of copies of the game; 64 pairs estimate a variance within 18%.
+/// The number of pairs of copies of the game. With 64 pairs, the relative standard error of a variance is
+/// 18%.
 const PAIRS: usize = 64;
 
 /// Returns the number of independent draws per coalition, or `None` if no coalition value depends on draws.
@@ -97,7 +100,7 @@ pub(crate) enum ErrorSource {
     OtherMethod,
 }
 
-/// The parts of an explanation's standard errors, including those due to the draws of a conditional game.
+/// The parts of an explanation's standard errors, including the parts due to the draws of a conditional game.
 pub(crate) struct ErrorOfDraws {
     /// The parts of the squared standard error of each value.
     parts: Vec<Parts>,
@@ -111,8 +114,8 @@ pub(crate) struct ErrorOfDraws {
 
 impl ErrorOfDraws {
     /// Estimates the errors of the draws for `explanation`, which `explain` computed for `game`, with
-    /// `independent` independent draws per coalition. Returns `None` if the explanation has no standard
-    /// errors.
+    /// `independent` independent draws per coalition. Returns `None` if the explanation does not have
+    /// standard errors.
     ///
     /// Calls `explain` for the copies of the game, which doubles the number of predictions.
     pub(crate) fn estimate(
@@ -235,8 +238,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns the parts for a value with the standard error `error`. The copies of the game give it the
-    /// estimates `values` and the standard errors `errors`.
+    /// Returns the parts for a value with the standard error `error`. `values` and `errors` are the estimates
+    /// and the standard errors of this value in the copies of the game.
     fn new(error: f64, values: &[f64], errors: &[f64]) -> Self {
         let off = |pair: &[f64]| pair[0] / 2.0 - pair[1] / 2.0;
         let pairs = || values[1..].chunks_exact(2).zip(errors[1..].chunks_exact(2));
@@ -298,8 +301,8 @@ fn share_what_is_left(parts: &mut [Parts], output: usize, outputs: usize) {
     }
 }
 
-/// Returns `(tr Σ)² / tr Σ²` for one output, from the copies of each value, where Σ is the covariance matrix
-/// of the errors of the draws.
+/// Returns `(tr Σ)² / tr Σ²` for one output, from the copies of each value. Σ is the covariance matrix of the
+/// errors of the draws.
 ///
 /// Both traces are estimated without bias: `tr Σ²` is the mean of `(e_r · e_s)²` over errors r ≠ s.
 fn directions<'c>(copies: impl Iterator<Item = &'c [f64]>) -> f64 {

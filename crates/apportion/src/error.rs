@@ -81,8 +81,8 @@ pub enum ExplainError {
         /// The requested order.
         order: usize,
     },
-    /// The method evaluates the game, which requires the rows of the background, but a compiled background
-    /// contains no rows.
+    /// The method evaluates the game, which requires background rows, but a compiled background does not
+    /// contain rows.
     #[error(
         "a compiled background contains no rows to evaluate the game with; use method auto or tree, or pass \
          the rows of the background"

@@ -16,7 +16,7 @@ use crate::plan::Plan;
 /// An explainer for games: computes attributions for the players, with a given value, method and budget.
 ///
 /// Use it for games whose players are not the features of a row but, for example, words, pixels or training
-/// rows, and for anything else that implements [`Game`]. [`Explainer`](crate::Explainer) creates the game of
+/// rows. It supports any type that implements [`Game`]. [`Explainer`](crate::Explainer) creates the game of
 /// each row and explains it in the same way.
 ///
 /// ```
@@ -66,7 +66,7 @@ pub(crate) struct ObservedRun<'f> {
     pub(crate) draws: Option<usize>,
 }
 
-/// The extent of a run: how many evaluations it makes.
+/// The extent of a run, which determines its number of evaluations.
 #[derive(Clone, Copy)]
 pub(crate) enum Extent {
     /// A sample of a fixed number of evaluations.
@@ -96,9 +96,9 @@ impl GameExplainer {
         self
     }
 
-    /// Sets the maximum number of evaluations of a sampling method; [`Budget::Auto`] by default. L-Shapley,
-    /// C-Shapley and Myerson values require the number of evaluations in their definitions; for them, a given
-    /// budget is an upper limit.
+    /// Sets the maximum number of evaluations of a sampling method; [`Budget::Auto`] by default. The number
+    /// of evaluations for L-Shapley, C-Shapley and Myerson values follows from their definitions; for them, a
+    /// given budget is an upper limit.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
@@ -218,7 +218,7 @@ impl GameExplainer {
             (None, Value::OnGraph(..)) => (None, given),
             (None, value) => {
                 let all = value.coalitions(players);
-                // A budget below all coalitions is rejected when the values are computed.
+                // A budget smaller than the number of coalitions is rejected when the values are computed.
                 (all, all.map(|all| given.map_or(all, |given| all.min(given))))
             }
         };
@@ -251,7 +251,7 @@ impl GameExplainer {
     pub(crate) fn results(&self, players: usize) -> Result<usize, ExplainError> {
         let results = self.value.check(players)?;
         match &self.value {
-            // Values on a graph require fewer coalitions, and check the budget themselves.
+            // Values on a graph require fewer coalitions. Their computation checks the budget.
             Value::OnGraph(..) => {}
             value => self.check_exact_budget(players, value.coalitions(players))?,
         }

@@ -1,9 +1,9 @@
 //! Apportion: feature attributions for any model, by Shapley values and related solution concepts.
 //!
-//! Shapley, Banzhaf and all other semivalues; Owen, Banzhaf-Owen, two-step and quotient values for groups of
-//! features; L-Shapley, C-Shapley and Myerson values for words, pixels and other players on a graph. They are
-//! estimated from few predictions of any model, with standard errors, or exact, without sampling, for tree
-//! ensembles read from their model files.
+//! The crate computes Shapley, Banzhaf and all other semivalues. It also computes Owen, Banzhaf-Owen,
+//! two-step and quotient values for groups of features, and L-Shapley, C-Shapley and Myerson values for
+//! words, pixels and other players on a graph. For any model, values are estimated from few predictions, with
+//! standard errors. For tree ensembles read from their model files, values are exact, without sampling.
 //!
 //! # From a model to an explanation
 //!
@@ -32,7 +32,7 @@
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations with known sampling probabilities |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
-//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; for groups regressions, Monte Carlo on the product space, nested permutations; runs with a tolerance |
+//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; for groups: regressions, Monte Carlo on the product space, nested permutations; runs with a tolerance |
 //! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, link functions |
 //! | [`trees`] | `apportion-trees` | exact values of tree ensembles in the marginal and the path-dependent game |
 //!

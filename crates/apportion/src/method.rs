@@ -34,12 +34,12 @@ pub enum Method {
 
 impl Method {
     /// Maximum number of players for which [`sampled`](Self::sampled) chooses the learned spectrum. In
-    /// addition to the evaluations, this method takes about 0.35 ms per evaluation of a game with 1000
-    /// players, which is little compared with most models, but grows with the number of players.
+    /// addition to the evaluations themselves, this method takes about 0.35 ms per evaluation of a game with
+    /// 1000 players. This is little compared with most models, but grows with the number of players.
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
-    /// Returns the methods in the order in which they are shown to users, without the
-    /// [variants](MethodSpec::is_variant) of other methods, which have names, too.
+    /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
+    /// of other methods are left out, although they also have names.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::named().filter(|method| !matches!(method, Self::By(spec) if spec.is_variant()))
     }
@@ -71,8 +71,8 @@ impl Method {
         }
     }
 
-    /// Returns the estimator for `value`; `None` for [`Auto`](Self::Auto) and the exact methods, and if the
-    /// method does not support the value.
+    /// Returns the estimator for `value`. Returns `None` for [`Auto`](Self::Auto) and the exact methods, and
+    /// if the method does not support the value.
     pub fn estimator(self, value: &Value) -> Option<Box<dyn Estimator>> {
         match self {
             Self::By(method) => method.build(value),
@@ -127,19 +127,20 @@ impl Method {
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
     /// - Shapley and Banzhaf values for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or
-    ///   groups acting as players: the learned spectrum. For Shapley values from 2n to 2.5n evaluations,
-    ///   where a regression has about as many pairs as unknowns: a permutation and its reverse.
+    ///   groups acting as players: the learned spectrum. For Shapley values with 2n to 2.5n evaluations, for
+    ///   which a regression has about as many pairs as unknowns: a permutation and its reverse.
     /// - Shapley values for more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf
     ///   without replacement. All other semivalues: regression-adjusted maximum sample reuse.
-    /// - Values for groups: the regressions by leverage scores if they support the value, nested permutations
-    ///   for Owen values over hierarchies, and Monte Carlo on the product space for all others.
+    /// - Values for groups: the regressions with leverage score sampling if they support the value, nested
+    ///   permutations for Owen values over hierarchies, and Monte Carlo on the product space for all other
+    ///   values.
     /// - Values on graphs, whose definitions contain few coalitions: [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
         let players = match value {
             Value::Quotient(_, groups) => groups.len(),
             _ => players,
         };
-        // Fewer evaluations than players are too few to learn from; another method requires fewer.
+        // With fewer evaluations than players, the spectrum cannot be learned, and another method is used.
         let learns = (players..).contains(&budget)
             && players <= Self::MAX_LEARNED_PLAYERS
             && methods::LEARNED_SPECTRUM.computes(value);

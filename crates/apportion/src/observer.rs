@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use apportion_estimators::{Checkpoint, Explanation, Progress};
 
-/// An observer of the explanation of many rows: reports progress, stops the run, stores checkpoints and
-/// restores them.
+/// An observer of the explanation of many rows. It receives the progress, can stop the run, and stores and
+/// restores checkpoints.
 ///
 /// The methods are called from the threads that explain the rows. Rows are numbered from 0 in the given
 /// order.

@@ -63,8 +63,8 @@ impl Source<'_> {
             Self::Model(model, background) => marginal(&**model, explicand, background),
             #[cfg(feature = "trees")]
             Self::Trees(trees) => trees.game(explicand),
-            // A feature on which no prediction depends is not a null player: its value is informative about
-            // the other features.
+            // In a conditional game, even a feature on which no prediction depends is not a null player,
+            // because its value is informative about the other features.
             #[cfg(feature = "conditional")]
             Self::Conditional(model, distribution) => {
                 let game = ConditionalGame::new(&**model, explicand, &**distribution)?;

@@ -78,15 +78,15 @@ struct PendingContents {
 impl CheckpointFile {
     /// Opens the checkpoint of the run with this key. It starts with the rows of the checkpoint `resume`, if
     /// any, and is written to `destination`. The file is written once immediately, so that an invalid path is
-    /// reported before any work, and then at most once per `every`.
+    /// reported before any computation, and then at most once per `every`.
     ///
     /// Error messages use `what` as the name of the file `resume`.
     ///
     /// # Errors
     ///
     /// [`FileError`] if `resume` cannot be read, is corrupt, has a different version or belongs to a
-    /// different run; if the file to write is in use by another run, contains an earlier run that is not
-    /// resumed, or is not a checkpoint; or if it cannot be written.
+    /// different run. The same error is returned if the file to write is in use by another run, contains an
+    /// earlier run that is not resumed, is not a checkpoint, or cannot be written.
     pub fn open(
         key: &Key,
         resume: Option<(&str, &Path)>,
@@ -105,8 +105,8 @@ impl CheckpointFile {
         let mut stored = Stored::new(&request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        // Decided before the file is written: a file that appears later belongs to another run. Without
-        // locks no file is held, so only its existence can be tested.
+        // Test this before the file is written, because a file that appears later belongs to another run.
+        // Without locks, only the existence of the file can be tested.
         let is_new = match cfg!(unix) {
             true => held.is_none(),
             false => destination.is_some_and(|destination| destination.replaces().is_none()),
@@ -125,8 +125,8 @@ impl CheckpointFile {
         Ok(Self { destination: destination.cloned(), every, before, now: Mutex::new(now) })
     }
 
-    /// Checks before any work whether a checkpoint can be written to a destination. Returns the locked file
-    /// if it exists.
+    /// Checks before any computation whether a checkpoint can be written to a destination. Returns the locked
+    /// file if it exists.
     ///
     /// # Errors
     ///
@@ -158,8 +158,8 @@ impl CheckpointFile {
         self.before.begun.get(&row).cloned()
     }
 
-    /// Stores the state of a row and writes the file, if the file is due to be written or `is_last` is set.
-    /// Returns `Break` if the file cannot be written.
+    /// Stores the state of a row. Writes the file if it is due to be written, or if `is_last` is set. Returns
+    /// `Break` if the file cannot be written.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
         let mut now = self.now();
@@ -215,8 +215,8 @@ impl CheckpointFile {
 }
 
 impl PendingContents {
-    /// Returns whether the file is due to be written: so rarely that writing takes at most a twentieth of the
-    /// run time.
+    /// Returns whether the file is due to be written. The interval is long enough that writing takes at most
+    /// 5% of the run time.
     fn is_due(&self, every: Duration) -> bool {
         self.written.elapsed() >= every.max(20 * self.took)
     }

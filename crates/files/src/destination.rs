@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 100;
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// A destination of results. It is created before the work starts, so that an invalid path is reported
+/// A destination of results. It is created before any computation, so that an invalid path is reported
 /// immediately.
 #[derive(Debug, Clone)]
 pub enum Destination {
@@ -40,7 +40,7 @@ pub enum Destination {
         /// The path as given.
         given: PathBuf,
     },
-    /// A descriptor, a pipe or a device, which is written to instead of replaced.
+    /// A descriptor, a pipe or a device. It is written to directly, not replaced.
     Special(PathBuf),
 }
 
@@ -139,8 +139,8 @@ impl Destination {
         Ok(Self::Standard)
     }
 
-    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that other
-    /// processes may write to as well.
+    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`. Other processes may
+    /// write to the same file.
     pub fn is_descriptor(path: &Path) -> bool {
         descriptor(path).is_some()
     }
@@ -461,7 +461,8 @@ fn take_left_overs_away(directory: &Path) {
         }
         let path = entry.path();
         let Ok(file) = File::options().write(true).open(&path) else { continue };
-        // Keep the lock until the file is deleted, so that a run that has just created it notices.
+        // Keep the lock until the file is deleted, so that a run that has just created the file notices the
+        // deletion.
         if file.try_lock().is_ok() && is_still(&path, &file) {
             let _ = fs::remove_file(&path);
         }
@@ -533,8 +534,7 @@ fn metadata_of_input(input: &Path) -> io::Result<Metadata> {
     fs::metadata(input)
 }
 
-/// Returns whether both metadata belong to the same file; `None` if the system does not provide this
-/// information.
+/// Returns whether both files are the same. Returns `None` if the system does not provide this information.
 #[cfg(unix)]
 fn are_one(metadata: &Metadata, other: &Metadata) -> Option<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -562,7 +562,8 @@ fn is_standard_output(_: &Path) -> bool {
     false
 }
 
-/// Returns the descriptor of this process that `path` names, which is written to instead of replaced.
+/// Returns the descriptor of this process that `path` names. A descriptor is written to directly, not
+/// replaced.
 fn descriptor(path: &Path) -> Option<u32> {
     let standard = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
     if let Some((_, number)) = standard.into_iter().find(|(name, _)| path == Path::new(name)) {

@@ -1,9 +1,9 @@
-//! The key of a run: everything that its results depend on.
+//! The key of a run: everything on which its results depend.
 
 use std::collections::BTreeMap;
 
-/// Everything that the results of a run depend on. A checkpoint resumes only with the same key, whichever
-/// program wrote it.
+/// Everything on which the results of a run depend. A checkpoint can only be resumed with the same key,
+/// regardless of the program that wrote it.
 ///
 /// Files, models and tables are represented by their [digests](crate::digest), and options by text.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,11 +32,11 @@ pub struct Key {
     pub method: String,
     /// The number of evaluations per row.
     pub budget: String,
-    /// The accuracy at which a run stops.
+    /// The tolerance of the run and its settings.
     pub accuracy: String,
     /// The seed of all draws.
     pub seed: String,
-    /// Other parts that the results depend on, with their names.
+    /// Other parts on which the results depend, with their names.
     pub more: Vec<(String, String)>,
 }
 

@@ -16,10 +16,10 @@
 //! | item | description |
 //! |---|---|
 //! | [`Destination`], [`Sink`] | a file that is written atomically, standard output, or a device |
-//! | [`CheckpointFile`] | a file with the finished rows of a run and its state in the others |
-//! | [`Key`] | everything that a run depends on: a checkpoint resumes only with the same key |
+//! | [`CheckpointFile`] | a file with the finished rows of a run, and the state of its unfinished rows |
+//! | [`Key`] | everything on which a run depends: a checkpoint can only be resumed with the same key |
 //! | [`digest`] | SHA-256 of files, numbers and strings, for keys |
-//! | [`FileError`] | errors of writing, reading and resuming, and what to do |
+//! | [`FileError`] | errors of writing, reading and resuming, with advice on what to do |
 
 mod checkpoint;
 mod destination;
@@ -32,7 +32,7 @@ pub use destination::{Destination, Sink, is_closed_pipe};
 pub use error::FileError;
 pub use key::Key;
 
-/// The README, whose examples run as doctests.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -29,7 +29,7 @@ pub enum MediaError {
         /// Index of the second player that has the feature.
         second: usize,
     },
-    /// A player has no features.
+    /// A player does not have any features.
     #[error("player {player} has no features; remove it")]
     NoFeatures {
         /// Index of the player.
@@ -80,7 +80,7 @@ pub enum MediaError {
         /// Number of rows in the embedding.
         rows: usize,
     },
-    /// A word is not in the vocabulary, and the vocabulary has no token for unknown words.
+    /// A word is not in the vocabulary, and the vocabulary does not have a token for unknown words.
     #[error(
         "{word:?} (at byte {at}) is not in the vocabulary, and no token for unknown words is set; set such a \
          token, or remove the word"
@@ -91,10 +91,10 @@ pub enum MediaError {
         /// The start of the word in the text, in bytes.
         at: usize,
     },
-    /// The text contains no token.
+    /// The text does not contain any tokens.
     #[error("the text {text:?} contains no tokens; pass at least one word")]
     NoTokens {
-        /// The text that contains no token.
+        /// The text without tokens.
         text: String,
     },
     /// The numbers of tokens and of ids differ.
@@ -182,13 +182,13 @@ pub enum MediaError {
         /// The sum of the probabilities.
         sum: f64,
     },
-    /// The game averages logits over several rows, where the score requires averaged probabilities.
+    /// The game averages logits over several rows, but the score requires averaged probabilities.
     #[error(
         "the game averages logits over {scenarios} rows, but probabilities must be averaged before the \
          logarithm; convert the logits of the model to probabilities first"
     )]
     AveragedLogits {
-        /// Number of rows, or draws, that the game averages over.
+        /// Number of rows, or draws, over which the game averages.
         scenarios: usize,
     },
     /// The file cannot be read.
@@ -222,7 +222,7 @@ pub enum MediaError {
         /// The column of the pixel, counted from 0.
         column: usize,
     },
-    /// The image has no pixels.
+    /// The image does not have any pixels.
     #[error("invalid image size of {height} × {width} pixels; both sides must be at least 1")]
     EmptyImage {
         /// Number of rows of pixels.
@@ -275,7 +275,7 @@ pub enum MediaError {
         /// The pixel value.
         value: f64,
     },
-    /// The shape of a row is not the shape of an image, or is ambiguous.
+    /// The shape of a row is not an image shape, or is ambiguous.
     #[error("cannot infer the image layout from rows of shape {shape:?}: {problem}")]
     Shape {
         /// The shape of a row, without the batch dimension.
@@ -297,7 +297,7 @@ pub enum MediaError {
         /// The expected height, width and channels.
         expected: (usize, usize, usize),
     },
-    /// The pixel scale is for a different number of channels.
+    /// The number of channels of the pixel scale differs from that of the model.
     #[error(
         "the pixel scale has {actual} channels, expected {expected}; pass one range for all channels, or \
          one for each"
@@ -313,9 +313,9 @@ pub enum MediaError {
         "invalid pixel range from {low} to {high}; expected two different finite numbers, e.g. 0 and 255"
     )]
     Scale {
-        /// The value that pixel 0 would map to.
+        /// The value to which pixel 0 would be mapped.
         low: f64,
-        /// The value that pixel 1 would map to.
+        /// The value to which pixel 1 would be mapped.
         high: f64,
     },
     /// The reference value for absent pixels is not between 0 and 1.

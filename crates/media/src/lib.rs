@@ -1,8 +1,8 @@
 //! Texts and images as cooperative games: tokens, pixels, patches and superpixels as players.
 //!
-//! A model takes rows of numbers, such as token ids or pixels. This crate converts texts and images to such
-//! rows, assigns the numbers of a row to players, chooses the values of absent players, and displays the
-//! attributions of the players.
+//! The input of a model consists of rows of numbers, such as token ids or pixels. This crate converts texts
+//! and images to such rows, assigns the numbers of a row to players, chooses the values of absent players,
+//! and displays the attributions of the players.
 //!
 //! # Overview
 //!
@@ -12,7 +12,7 @@
 //! | [`Vocabulary`], [`Tokenizer`], [`Token`] | the tokens of a model, and their positions in a text: [`Splitting`], [`Case`] |
 //! | [`Text`] | a text whose tokens, words or groups of tokens are players; coloured by their scores |
 //! | [`Image`], [`Layout`], [`PixelScale`] | images read from and written to PNG files, and the positions of their pixels in a model's rows |
-//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players, with the graph of their borders; the values of absent ones |
+//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players, with the graph of their borders; the values of absent players |
 //! | [`overlay`], [`masked_picture`] | pictures of the players' attributions |
 //! | [`Saliency`] | derivatives with respect to the features of each player, by finite differences |
 //! | [`Score`], [`ScoredGame`], [`Outputs`] | coalition values computed from the outputs of a classifier: log-probabilities, log-odds |
@@ -56,7 +56,7 @@ pub use saliency::Saliency;
 pub use score::{Outputs, Probabilities, Score, ScoredGame};
 pub use text::{Case, Splitting, Text, Token, Tokenizer, Vocabulary};
 
-/// The example of the README, compiled and run as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

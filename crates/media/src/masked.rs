@@ -7,12 +7,12 @@ use crate::error::MediaError;
 /// An explicand whose features are assigned to players, with reference values for absent players.
 ///
 /// A pixel of a colour image is one player with three features, and a word of two tokens is one player with
-/// two. The padding at the end of a text belongs to no player. Features without a player always keep the
-/// value of the explicand.
+/// two. The padding at the end of a text does not belong to a player. Features without a player always keep
+/// the value of the explicand.
 ///
-/// With one reference row, the game is the plug-in estimate of section 2.1 of Chen, Song, Wainwright and
-/// Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019. With several
-/// rows, it is the empirical average defined there.
+/// With one reference row, the game is the plug-in estimate defined in section 2.1 of Chen, Song, Wainwright
+/// and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019. With
+/// several rows, it is the empirical average defined in the same section.
 #[derive(Debug, Clone)]
 pub struct Masked {
     explicand: Vec<f64>,
@@ -72,8 +72,8 @@ impl Masked {
         &self.players
     }
 
-    /// Returns the explicand with the features of absent players replaced by the first reference row. Player
-    /// i is present if `present[i]` is `true`.
+    /// Returns the explicand, in which the features of absent players are replaced with the features of the
+    /// first reference row. Player i is present if `present[i]` is `true`.
     ///
     /// # Panics
     ///
@@ -88,7 +88,7 @@ impl Masked {
     }
 
     /// Returns the game of the players: the prediction of `model` for the explicand with the features of
-    /// absent players replaced by the reference, averaged over the reference rows.
+    /// absent players replaced with the features of a reference row, averaged over the reference rows.
     ///
     /// Evaluating a coalition takes one prediction per reference row.
     ///
@@ -117,7 +117,7 @@ pub struct MaskedGame<'a, M: ?Sized> {
     game: MarginalGame<'a, M>,
     /// The features of each player; `None` if player i has exactly feature i.
     bits: Option<Coalitions>,
-    /// The features that belong to no player, as a batch of a single coalition.
+    /// The features that do not belong to a player, as a batch of a single coalition.
     fixed: Coalitions,
     players: usize,
 }

@@ -12,8 +12,8 @@
 //!
 //! The published method computes exact gradients by backpropagation through the network. Here the model is a
 //! black box, and the gradient is *numerical*: central differences, with two predictions per feature. They
-//! require a smooth model that returns sufficiently precise values. For a forest or any other step function
-//! the differences are zero, or a jump divided by 2h.
+//! require a smooth model that returns sufficiently precise values. For a forest or any other step function,
+//! each difference is either zero or a jump divided by 2h.
 //!
 //! # Source
 //!
@@ -57,11 +57,11 @@ impl Saliency {
     /// 1: 0.001.
     ///
     /// An error of ε in the score causes an error of ε / h in the derivative. For a smooth score, the
-    /// truncation error is h² f‴ / 6. The two alone would suggest h = (3ε)^⅓, about 0.01. But networks of
-    /// rectifiers and maxima have kinks, and each kink within a step causes an error of order h, which
-    /// suggests h = √ε. This was measured on five images and two such networks (8 and 16, 16 and 32
-    /// channels), against differences with the same weights in 64 bits: the relative Euclidean error of the
-    /// map is 0.3 to 3% with this step, 3 to 9% with 0.01, and 2 to 3% with 0.0001.
+    /// truncation error is h² f‴ / 6. These two errors alone would suggest h = (3ε)^⅓, about 0.01. But
+    /// networks of rectifiers and maxima have kinks, and each kink within a step causes an error of order h,
+    /// which suggests h = √ε. The error was measured on five images and two such networks (8 and 16 channels,
+    /// and 16 and 32 channels), by comparison with differences for the same weights in 64 bits. The relative
+    /// Euclidean error of the map is 0.3 to 3% with this step, 3 to 9% with 0.01, and 2 to 3% with 0.0001.
     ///
     /// For features up to 255, use 255 times this step. For a smooth model in 64 bits, 1e-5 works.
     pub const STEP: f64 = 1e-3;
@@ -74,8 +74,8 @@ impl Saliency {
     /// ```
     ///
     /// `score` maps all outputs of one row to a number, such as one of the outputs, a log-odds or a
-    /// log-probability. The reference of `masked` is not used. For black and white pixels, one of the two
-    /// steps leaves the range of the data.
+    /// log-probability. The reference of `masked` is not used. For a black or white pixel, one of the two
+    /// steps leaves the range of pixel values.
     ///
     /// This takes two predictions per feature, in batches of bounded size on all threads. A model that
     /// [supports rows near the explicand](Model::near) predicts these, since each row differs from the
@@ -85,8 +85,8 @@ impl Saliency {
     ///
     /// [`MediaError::Step`] unless `step` is positive and finite, [`MediaError::StepLost`] if a feature is so
     /// large that the step does not change it, [`MediaError::NoDerivative`] for a missing value,
-    /// [`GameError::NotFinite`] for a score that is not finite (its coalition is the feature), and the errors
-    /// of the model.
+    /// [`GameError::NotFinite`] for a score that is not finite (the error contains the feature as the
+    /// coalition), and the errors of the model.
     pub fn numerical<M: Model + ?Sized>(
         model: &M,
         masked: &Masked,
@@ -133,14 +133,15 @@ impl Saliency {
     }
 
     /// Returns, for each player, the derivative with the largest absolute value, with its sign: positive if
-    /// the score rises with the feature. The first one is returned for ties.
+    /// the score rises with the feature. For ties, the first such derivative is returned.
     pub fn signed(&self) -> Vec<f64> {
         let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
         self.derivatives.iter().map(|mine| mine.iter().copied().fold(0.0, larger)).collect()
     }
 }
 
-/// Returns the scores of `row` with one feature replaced by its value in `moved`, for each of `features`.
+/// Returns one score for each of `features`: the score of `row` with this feature replaced with its value in
+/// `moved`.
 fn scores<M: Model + ?Sized>(
     model: &M,
     row: &[f64],

@@ -2,11 +2,11 @@
 
 use apportion_games::GameError;
 
-/// The supported formats, as listed at the end of messages about unrecognized files.
+/// The supported formats, for messages about unrecognized files.
 const KNOWN: &str = "an XGBoost (JSON or UBJ), LightGBM (text), CatBoost (cbm or JSON), treelite (JSON) or \
                      ONNX (trees) model, or the JSON of docs/tree-json.md";
 
-/// Why a model file could not be read, or why a model does not support a request.
+/// The error if a model file cannot be read, or a model does not support a request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -21,13 +21,13 @@ pub enum ModelError {
     /// The file is empty.
     #[error("the model file is empty; expected {KNOWN}, gzipped or not")]
     Empty,
-    /// The content is not a model of a supported format.
+    /// The file is not a model in a supported format.
     #[error("unrecognized model format (starts with {start:?}); expected {KNOWN}, gzipped or not")]
     UnknownFormat {
         /// The first bytes, as text.
         start: String,
     },
-    /// The model has no loss for this target.
+    /// The loss is not defined for this target of the model.
     #[error(
         "the loss is not defined for target {target} of a model with the {link} link; expected {expected}"
     )]
@@ -39,7 +39,7 @@ pub enum ModelError {
         /// The expected targets or models.
         expected: &'static str,
     },
-    /// The JSON document is not a model of a supported format.
+    /// The JSON document is not a model in a supported format.
     #[error("unrecognized JSON model (it has {members}); expected {KNOWN}, gzipped or not")]
     UnknownDocument {
         /// The names of the first members of the document.
@@ -73,8 +73,8 @@ pub enum ModelError {
         /// A description of the unsupported or invalid content.
         problem: String,
     },
-    /// The file is a valid ONNX file of another kind of model, for example a neural network. A runtime may
-    /// support its operators.
+    /// The file is a valid ONNX file, but contains another kind of model, such as a neural network. A runtime
+    /// may support its operators.
     #[error(
         "this ONNX file contains neither a tree ensemble nor a linear model; its operators are {operators}"
     )]
@@ -190,7 +190,7 @@ pub enum ModelError {
         /// The problem with the cover of this node.
         problem: String,
     },
-    /// Leaves are linear models. For these, cover alone does not define the path-dependent game.
+    /// Leaves are linear models, for which cover alone does not define the path-dependent game.
     #[error(
         "the path-dependent game is not supported for linear leaves: tree {tree}, node {node}: the file \
          does not store the expectation over absent features; use a background"
@@ -201,7 +201,7 @@ pub enum ModelError {
         /// The node, as numbered in the file.
         node: usize,
     },
-    /// Splits depend on several features at once. For these, cover alone does not define the path-dependent
+    /// Splits depend on several features at once, for which cover alone does not define the path-dependent
     /// game.
     #[error(
         "the path-dependent game is not supported for splits on several features at once, such as \

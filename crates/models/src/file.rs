@@ -15,8 +15,8 @@ use crate::options::ReadOptions;
 const MAX_OUTPUTS: usize = 1 << 16;
 
 impl Ensemble {
-    /// Reads a model file in any format that [`from_bytes`](Self::from_bytes) supports. The file name does
-    /// not matter.
+    /// Reads a model file in any format that [`from_bytes`](Self::from_bytes) supports. The file name can be
+    /// arbitrary.
     ///
     /// # Errors
     ///
@@ -43,13 +43,13 @@ impl Ensemble {
     /// - treelite 4.x as JSON (`dump_as_json()`): every model that treelite can represent.
     /// - ONNX with the operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the
     ///   domain `ai.onnx.ml`: one ensemble, or several whose scores are weighted, added, averaged or
-    ///   concatenated, as in files of voting, bagging, one-vs-rest, multi-target, AdaBoost and isolation
-    ///   forest models. Preprocessing is supported if each step computes one column from one column:
-    ///   `Scaler`, `Imputer`, arithmetic with constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`,
-    ///   `LabelEncoder`, column selection. Each split is translated to a split on a column of the table,
-    ///   whose threshold is found by bisection in the runtime's arithmetic. Text categories are
-    ///   [`Categories`](crate::Categories). Thresholds are those in the file: if a converter rounded them to
-    ///   `f32`, the file contains a different model than the trained one.
+    ///   concatenated. Examples are voting, bagging, one-vs-rest, multi-target, AdaBoost and isolation forest
+    ///   models. Preprocessing is supported if each step computes one column from one column: `Scaler`,
+    ///   `Imputer`, arithmetic with constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`, `LabelEncoder`,
+    ///   column selection. Each split is translated to a split on a column of the table, whose threshold is
+    ///   found by bisection in the runtime's arithmetic. Text categories are
+    ///   [`Categories`](crate::Categories). Thresholds are used as stored in the file. If a converter rounded
+    ///   them to `f32`, the file contains a different model than the trained one.
     /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor`
     ///   with a linear kernel, or `MatMul`, `Gemm` and arithmetic with constants, with or without a link.
     ///   Preprocessing (`Scaler`, `Imputer`, encoders, column selection) is folded into the coefficients. The
@@ -58,12 +58,12 @@ impl Ensemble {
     /// - The JSON format of `docs/tree-json.md`, which `scikit_learn_to_json` of the Python package writes
     ///   for scikit-learn models.
     ///
-    /// A corrupt file is always an error, and is never read partially: truncated files, wrong lengths, lists
-    /// of different lengths, invalid trees (with a cycle, a child out of range, or no leaf), invalid numbers,
-    /// leaves that could add up to more than 1e300, and gzip streams that expand to more than 100 times their
-    /// size (and 256 MiB). An ONNX file of another kind of model, such as a neural network, is a
-    /// [`ModelError::OtherOnnx`]. An ONNX file with trees whose scores are not a sum of trees is a
-    /// [`ModelError::Unsupported`], which names the operator.
+    /// A corrupt file is always an error, and is never read partially. Files are rejected if they are
+    /// truncated, or if they contain wrong lengths, lists of different lengths, invalid trees (with a cycle,
+    /// a child out of range, or no leaf), invalid numbers, or leaves that could add up to more than 1e300. A
+    /// gzip stream must not expand to more than 100 times its size (and 256 MiB). An ONNX file of another
+    /// kind of model, such as a neural network, is a [`ModelError::OtherOnnx`]. An ONNX file with trees whose
+    /// scores are not a sum of trees is a [`ModelError::Unsupported`], which names the operator.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Ensemble {
         if onnx_ml::begins_like_onnx(bytes) {
             return onnx_ml::read(bytes);
         }
-        // Pickles of protocol 2 or later, including those of joblib.
+        // Pickle files with protocol 2 or later, including files of joblib.
         if let [0x80, 2..=5, ..] = bytes {
             return Err(ModelError::Unsupported {
                 what: "a pickle (which can run arbitrary code)".to_owned(),
@@ -123,7 +123,7 @@ impl Ensemble {
         }
         let start = bytes.trim_ascii_start();
         // Both JSON and UBJ models are objects and start with `{`. In JSON, a quoted name follows; in UBJ,
-        // the type marker of a length.
+        // the type marker of a length follows.
         match (start.first(), start.get(1)) {
             (None, _) => Err(ModelError::Empty),
             (Some(b'{'), None | Some(b'"' | b'}' | b' ' | b'\t' | b'\n' | b'\r')) => {
@@ -143,8 +143,8 @@ impl Ensemble {
     }
 }
 
-/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold,
-/// whereas a model does not.
+/// Decompresses a gzip stream. Limits the compression ratio, because a stream of zeros expands a
+/// thousandfold, but a model does not.
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     const MIN_LIMIT: usize = 1 << 28;
     const MAX_RATIO: usize = 100;

@@ -1,5 +1,5 @@
-//! Tree ensembles: exact reading of model files, and prediction. A linear model is also an ensemble, whose
-//! trees have a single, linear leaf.
+//! Tree ensembles: exact reading of model files, and prediction. A linear model is represented as an ensemble
+//! of trees with a single, linear leaf.
 //!
 //! # Overview
 //!
@@ -69,7 +69,7 @@ pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 pub use options::ReadOptions;
 
-/// The README, whose example runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

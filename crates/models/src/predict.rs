@@ -10,14 +10,14 @@ use crate::error::ModelError;
 const LANES: usize = 8;
 /// Number of rows that pass through all trees together, so that their rounded values stay in cache.
 const BLOCK: usize = 64;
-/// Trees deeper than this are traversed row by row, because the lengths of the paths differ too much between
-/// lanes.
+/// Maximum depth of trees for which rows are traversed in lanes. Deeper trees are traversed row by row,
+/// because the lengths of the paths differ too much between lanes.
 const LANE_DEPTH: usize = 16;
 
 impl Ensemble {
-    /// Checks that rows fit the model: each row has one value per feature, no value is missing that the model
-    /// [does not accept as missing](Self::refuses_missing), and no value that is multiplied by a coefficient
-    /// of a linear model or leaf is infinite after rounding to the [width](Self::width) of the ensemble.
+    /// Checks that rows fit the model. Each row must have one value per feature. Features that the model
+    /// [requires](Self::refuses_missing) must not be missing. A value that is multiplied by a coefficient of
+    /// a linear model or leaf must be finite after rounding to the [width](Self::width) of the ensemble.
     /// Splits accept infinite values, since they only compare. `what` is the word for a row in error
     /// messages.
     ///
@@ -86,7 +86,7 @@ impl Ensemble {
     /// Returns the margins of rows: rows × outputs, row-major. Each is `base_k + Σ leaves`, added in `f64` in
     /// the order of the trees.
     ///
-    /// A missing value is NaN. Takes O(trees × depth) per row. Blocks of rows run in parallel and do not
+    /// A missing value is NaN. Takes O(trees × depth) time per row. Blocks of rows run in parallel and do not
     /// share sums, so the result does not depend on the number of threads.
     ///
     /// # Errors
@@ -152,9 +152,9 @@ impl Ensemble {
     }
 }
 
-/// Returns the leaves that [`LANES`] rounded rows reach in a tree of numeric splits. Every lane takes as many
-/// steps as the tree is deep; a lane that has reached its leaf stays there. `MISSING` is whether values may
-/// be NaN.
+/// Returns the leaves that [`LANES`] rounded rows reach in a tree of numeric splits. The number of steps of
+/// every lane equals the depth of the tree; a lane that has reached its leaf stays there. `MISSING` states
+/// whether values may be NaN.
 fn lane_leaves<const MISSING: bool>(
     nodes: &[Node],
     tree: &Tree,

@@ -1,11 +1,11 @@
 //! Measures the time per row near a reference:
 //! `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
 //!
-//! Each row differs from a reference of random noise in all channels of some pixels of a 5 × 5 window, which
-//! is at a random position. In the last column of the output, the pixels are from the whole image. Uses one
-//! thread, with 256 rows per call as in a game. Prints the minimum of 30 repetitions in microseconds per row,
-//! the time of the runtime on whole rows, and the largest difference between the two relative to the largest
-//! output.
+//! The reference is random noise. Each row differs from it in all channels of some pixels of a 5 × 5 window
+//! at a random position. In the last column of the output, the pixels are from the whole image. Uses one
+//! thread, with 256 rows per call, as in a game. Prints the minimum of 30 repetitions in microseconds per
+//! row, the time that the runtime takes for whole rows, and the largest difference between both predictions,
+//! relative to the largest output.
 
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Measures the time per row: `cargo run --release -p apportion-onnx --example timing -- NETWORK.onnx …`
 //!
 //! A single caller uses one thread of the runtime. Rows are predicted one by one, 64 at a time, and in calls
-//! as large as those of a game. Prints the minimum of 30 repetitions in microseconds per row. Rows are zeros,
-//! which does not affect the time of a dense network.
+//! as large as the calls of a game. Prints the minimum of 30 repetitions in microseconds per row. All inputs
+//! are zero, which does not affect the time of a dense network.
 
 use std::time::Instant;
 

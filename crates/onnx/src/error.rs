@@ -18,13 +18,13 @@ pub enum OnnxError {
         /// The I/O error.
         source: std::io::Error,
     },
-    /// The content is not an ONNX file, or is truncated.
+    /// The bytes are not an ONNX file, or are truncated.
     #[error("invalid ONNX file: {problem}; expected a network saved as ONNX")]
     NotOnnx {
-        /// What is wrong with the content.
+        /// What is wrong with the bytes.
         problem: String,
     },
-    /// The gzip stream is corrupt, truncated, or expands to far more than a network of its size can.
+    /// The gzip stream is corrupt or truncated, or its decompressed size is implausible for a network.
     #[error("cannot decompress the network: {source}; expected a valid gzip file or an uncompressed network")]
     Gzip {
         /// The error of the decompression.
@@ -36,7 +36,7 @@ pub enum OnnxError {
         /// The operator, prefixed with its domain unless that is the standard one: `Gemm`,
         /// `ai.onnx.ml/TreeEnsembleRegressor`.
         operator: String,
-        /// The node's name, or its number and first output if it has no name.
+        /// The node's name, or its number and first output if it does not have a name.
         node: String,
         /// The error of the runtime.
         problem: String,
@@ -47,7 +47,7 @@ pub enum OnnxError {
         /// The error of the runtime.
         problem: String,
     },
-    /// The network has no input, or several.
+    /// The network does not have an input, or has several.
     #[error(
         "expected a network with a single input, got {} ({}); save it with a single input",
         names.len(), names.join(", ")
@@ -56,7 +56,7 @@ pub enum OnnxError {
         /// The names of the inputs.
         names: Vec<String>,
     },
-    /// The network has no output, or it has several and the options do not choose one.
+    /// The network does not have an output, or has several, of which the options do not choose one.
     #[error(
         "expected a network with a single output, got {} ({}); choose one with NetworkOptions::output \
          (--model-output NAME)",
@@ -84,7 +84,7 @@ pub enum OnnxError {
         /// The supported element types.
         expected: &'static str,
     },
-    /// The input has no shape, or has no dimensions after the batch.
+    /// The input does not have a shape, or does not have dimensions after the batch.
     #[error(
         "input {input} has {actual}, expected [batch, features] or [batch, ...] with fixed sizes; save the \
          network with one of these shapes"
@@ -140,7 +140,7 @@ pub enum OnnxError {
         /// The name of the output.
         output: String,
     },
-    /// The trial run on zeros, when the network was loaded, failed.
+    /// The trial run on zeros after loading the network failed.
     #[error("the network was loaded, but fails on a batch of zeros: {problem}")]
     Trial {
         /// The error of the runtime.
@@ -157,7 +157,7 @@ pub enum OnnxError {
         /// Index of the value's column.
         column: usize,
     },
-    /// A value is not a 32-bit integer, although the input takes integers such as token ids.
+    /// A value is not a 32-bit integer, although the input expects integers such as token ids.
     #[error("row {row} has the value {value} in column {column}, but the input expects 32-bit integers")]
     NotWhole {
         /// Index of the row among the rows passed to the network.

@@ -8,8 +8,8 @@ use flate2::read::MultiGzDecoder;
 use crate::OnnxError;
 
 const MAGIC: &[u8] = &[0x1f, 0x8b];
-/// Maximum ratio of decompressed to compressed size. Weights never compress to a hundredth of their size, but
-/// files of small networks may, so at least [`MIN_LIMIT`] bytes are allowed.
+/// Maximum ratio of decompressed to compressed size. Weights never compress to a hundredth of their size.
+/// Files of small networks may, so at least [`MIN_LIMIT`] bytes are allowed.
 const MAX_RATIO: usize = 100;
 const MIN_LIMIT: usize = 1 << 28;
 
@@ -17,8 +17,8 @@ const MIN_LIMIT: usize = 1 << 28;
 ///
 /// # Errors
 ///
-/// [`OnnxError::Gzip`] if the stream is corrupt, or expands to more than a network of its compressed size
-/// can.
+/// [`OnnxError::Gzip`] if the stream is corrupt, or its decompressed size exceeds the limit for its
+/// compressed size.
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Cow::Borrowed(bytes));

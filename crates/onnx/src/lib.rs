@@ -8,17 +8,17 @@
 //! | [`NetworkOptions`] | selects one of several outputs, and sets the shape of a row if the file does not fix it |
 //! | [`OnnxError`] | errors of files and rows |
 //!
-//! The file must have one input, of floating-point numbers or integers. Its first dimension is the batch (of
-//! variable or fixed size), and its other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`,
-//! token ids `[N, 48]`. Weights must be stored inside the file. The operators of the pure-Rust runtime [rten]
-//! are supported. If the chosen output needs any other operator, such as tree ensembles (`ai.onnx.ml`),
-//! reading the file fails with an error that names it.
+//! The file must have one input, of floating-point numbers or integers. The first dimension of the input is
+//! the batch (of variable or fixed size), and its other dimensions are fixed. Examples are tables `[N, 12]`,
+//! images `[N, 1, 28, 28]`, and token ids `[N, 48]`. Weights must be stored inside the file. The operators of
+//! the pure-Rust runtime [rten] are supported. If the chosen output needs any other operator, such as tree
+//! ensembles (`ai.onnx.ml`), reading the file fails with an error that names it.
 //!
-//! Rows are row-major `f64` with one column per element of a row of the input; predictions are rows ×
-//! outputs. Missing values are not supported.
+//! Rows are row-major `f64` with one column for each element of an input row. Predictions are rows × outputs.
+//! Missing values are not supported.
 //!
-//! Corrupt files are rejected. But a network is a program: its operators determine how much time and memory
-//! it takes, in part already when it is read, and the process aborts if memory runs out. Run untrusted
+//! Corrupt files are rejected. But a network is a program: its operators determine the time and memory of
+//! predictions and, in part, of reading the file. The process aborts if memory runs out. Run untrusted
 //! networks in a process with resource limits.
 //!
 //! # Example
@@ -39,23 +39,25 @@
 //!
 //! # Accuracy and speed
 //!
-//! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the predictions with
-//! the same weights in `f64`, relative to the largest prediction. Shapley and Banzhaf values by enumeration
-//! are within 2e-7, relative to the largest value. `tests/onnx/truth.rs` contains the bounds, and prints
-//! these numbers when run as `cargo test -p apportion-onnx -- --nocapture`.
+//! Predictions differ from predictions with the same weights in `f64` by at most 2e-7 (a perceptron of
+//! 12-32-16-1) to 4e-7 (convolutions), relative to the largest prediction. Shapley and Banzhaf values by
+//! enumeration differ by at most 2e-7, relative to the largest value. `tests/onnx/truth.rs` contains the
+//! bounds, and prints these numbers when run as `cargo test -p apportion-onnx -- --nocapture`.
 //!
-//! On one core of an AMD EPYC, this perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a
-//! single row, which costs a whole batch: `cargo run --release -p apportion-onnx --example timing -- FILE`.
+//! On one core of an AMD EPYC, this perceptron takes 0.14 µs per row in the calls of a game. A single row
+//! takes 30 µs, because it costs as much as a whole batch. To measure:
+//! `cargo run --release -p apportion-onnx --example timing -- FILE`.
 //!
 //! Sequential convolutional networks are cheaper near a reference row, for example in games with a single
 //! baseline: only the cells affected by changed pixels are computed. With 13 changed pixels in a window of 5
-//! × 5, a row of the 28 × 28 digits of the data pack (two convolutions with 8 and 16 channels) takes 3 µs
-//! instead of 33 µs, and one of its 32 × 32 colour images (16 and 32 channels) takes 6 µs instead of 120 µs.
-//! With one changed pixel, they take 1 and 2 µs. These predictions are within 1e-6 of those for whole rows,
-//! relative to the largest prediction (`tests/onnx/near.rs`). Rows with too many changes to save time are
-//! predicted as a whole. To measure: `cargo run --release -p apportion-onnx --example near -- FILE`.
+//! × 5, a digit of 28 × 28 pixels from the data pack (two convolutions with 8 and 16 channels) takes 3 µs
+//! instead of 33 µs. A colour image of 32 × 32 pixels (16 and 32 channels) takes 6 µs instead of 120 µs. With
+//! one changed pixel, they take 1 and 2 µs. These predictions differ from predictions of whole rows by at
+//! most 1e-6, relative to the largest prediction (`tests/onnx/near.rs`). Rows with many changes, for which
+//! this would not save time, are predicted as a whole. To measure:
+//! `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!
-//! This crate does not train networks and contains no estimators.
+//! This crate does not train networks, and does not contain estimators.
 
 mod error;
 mod file;

@@ -43,10 +43,10 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
     })
 }
 
-/// Finds the node whose operator the runtime does not support. If the node has no name, returns it with its
-/// number and first output as the name.
+/// Finds the node whose operator the runtime does not support. If the node does not have a name, returns it
+/// with its number and first output as the name.
 ///
-/// The runtime reports only the name of the node, and in many files nodes have no names. So the file is
+/// The runtime only reports the name of the node, but in many files, nodes do not have names. So the file is
 /// loaded again, with each node named by its number.
 fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     if !refusal.of_operator {

@@ -1,9 +1,9 @@
 //! Reduction of a graph to the part that the chosen output needs, in operators that the runtime supports.
 //!
-//! Converters of scikit-learn models output the label of a classifier in addition to its probabilities, with
-//! operators that the runtime lacks and that models do not need. They also write standardization as a single
-//! operator, `Scaler` of the domain `ai.onnx.ml`, which is a subtraction and a multiplication: Y = (X −
-//! offset) · scale. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
+//! Converters of scikit-learn models output the label of a classifier in addition to its probabilities. The
+//! label requires operators that the runtime does not support. Converters also write standardization as a
+//! single operator, `Scaler` of the domain `ai.onnx.ml`. It consists of a subtraction and a multiplication: Y
+//! = (X − offset) · scale. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
 
 use std::collections::HashSet;
 
@@ -21,8 +21,8 @@ pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     has_others || has_scalers
 }
 
-/// Removes all outputs except `output`, and the nodes that only these outputs need. A file with a single
-/// output is not changed.
+/// Removes all outputs except `output`, and the nodes that only the removed outputs need. A file with a
+/// single output is not changed.
 fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     let holds_graphs = |node: &NodeProto| node.attribute.iter().any(|attribute| attribute.g.is_some());
     // A graph inside a node may refer to any value of this graph by name.
@@ -31,7 +31,7 @@ fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     }
     let mut needed: HashSet<&str> = HashSet::from([output]);
     let mut kept = vec![false; graph.node.len()];
-    // Nodes come after the nodes that they depend on.
+    // Nodes come after the nodes on which they depend.
     for (node, kept) in graph.node.iter().zip(&mut kept).rev() {
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
             *kept = true;
@@ -72,7 +72,7 @@ fn write_scalers(graph: &mut GraphProto) {
     }
 }
 
-/// Returns the numbers of an attribute, one for each feature or one for all.
+/// Returns the numbers of an attribute: one for each feature, or one for all features.
 fn floats(node: &NodeProto, name: &str, otherwise: f32) -> Vec<f32> {
     let named = |attribute: &&AttributeProto| attribute.name.as_deref() == Some(name);
     let floats = node.attribute.iter().find(named).map(|attribute| attribute.floats.clone());

@@ -10,13 +10,13 @@ use crate::near::{Chain, NearRow};
 use crate::runtime::{Failure, Refusal, Runtime, Worker};
 use crate::signature::{Element, Signature};
 
-/// Number of cells in a batch if the file does not fix the number of rows. Larger batches make predicting a
-/// single row more expensive, since it costs as much as a whole batch.
+/// Number of cells in a batch if the file does not fix the number of rows. Larger batches make the prediction
+/// of a single row more expensive, since it takes as long as a whole batch.
 const BATCH_CELLS: usize = 1 << 12;
 /// Maximum number of rows of a batch: larger batches hardly reduce the time per row.
 const BATCH_ROWS: usize = 256;
-/// Minimum duration of a call that is worth waking two threads for, which takes about 50 µs if cores are
-/// asleep.
+/// Minimum duration of a call for which waking two threads pays off. Waking them takes about 50 µs if cores
+/// are asleep.
 const CALL: Duration = Duration::from_micros(500);
 /// Number of cells that are sent to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
@@ -29,11 +29,11 @@ const AGREEMENT: f64 = 1e-3;
 
 /// A neural network read from an ONNX file, as a [`Model`].
 ///
-/// The features are the elements of one row of the input, row-major: the 12 columns of an input `[N, 12]`,
-/// the 784 pixels of images `[N, 1, 28, 28]`, the 48 token ids of texts `[N, 48]` of integers. The outputs
-/// are the elements of one row of the output, without applying a link function.
+/// The features are the elements of one row of the input, row-major. Examples are the 12 columns of an input
+/// `[N, 12]`, the 784 pixels of images `[N, 1, 28, 28]`, and the 48 token ids of texts `[N, 48]` of integers.
+/// The outputs are the elements of one row of the output, without applying a link function.
 ///
-/// Values are rounded to `f32`, the network computes in `f32`, and outputs are widened to `f64`. The
+/// Values are rounded to `f32`, the network computes in `f32`, and outputs are converted to `f64`. The
 /// prediction of a row is bitwise identical for any number of threads, regardless of the other rows in the
 /// same call. Its last bits may differ between processors whose instructions round differently.
 ///
@@ -47,7 +47,7 @@ pub struct Network {
     features: usize,
     rows_per_call: usize,
     vocabulary_size: Option<usize>,
-    /// The layers, if the network is a sequence of them.
+    /// The layers, if the network is sequential.
     chain: Option<Arc<Chain>>,
     /// Runtime threads that are currently not in use.
     idle: Mutex<Vec<Worker>>,
@@ -87,7 +87,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Runs a batch of zeros, and one with a different last row, which must not change the outputs of the
+    /// Runs a batch of zeros, and a batch with a different last row, which must not change the outputs of the
     /// first row. Returns the number of outputs.
     fn trial(&self) -> Result<usize, OnnxError> {
         let batch = self.runtime.batch();
@@ -120,8 +120,8 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Returns how many rows the network predicts in [`CALL`] or slightly longer, so that the cost of sending
-    /// them to a runtime thread and back is small in comparison.
+    /// Returns the number of rows that the network predicts in [`CALL`] or slightly longer. For this number,
+    /// the cost of sending rows to a runtime thread and back is small in comparison.
     ///
     /// Times calls with increasingly many batches, because a single small batch takes less time than the
     /// communication.
@@ -146,8 +146,8 @@ impl Network {
         Ok(rows)
     }
 
-    /// Returns the number of rows that are sent to a thread at once. These are whole batches, so that only
-    /// the very last batch is padded.
+    /// Returns the number of rows that are sent to a thread at once. This is a number of whole batches, so
+    /// that only the very last batch is padded.
     fn request_rows(&self) -> usize {
         let batch = self.runtime.batch();
         (REQUEST_CELLS / self.features / batch).max(1) * batch
@@ -183,8 +183,8 @@ impl Network {
         self.runtime.element == Element::Whole
     }
 
-    /// Returns the number of token ids that the input takes, counted from 0: the number of rows of the
-    /// embedding in which its integers are looked up. Returns `None` if the network does not look up its
+    /// Returns the number of valid token ids, which are counted from 0: the number of rows of the embedding
+    /// in which the integers of the input are looked up. Returns `None` if the network does not look up its
     /// input directly in an embedding.
     pub fn vocabulary_size(&self) -> Option<usize> {
         self.vocabulary_size
@@ -193,7 +193,7 @@ impl Network {
     /// Predicts rows; the result is rows × outputs, row-major.
     ///
     /// Rows run in batches of one size: the size in the file if it is fixed, otherwise 256 rows or 4096
-    /// cells, whichever is less. The last batch is padded, so a single row costs as much as a batch.
+    /// cells, whichever is less. The last batch is padded, so a single row takes as long as a batch.
     ///
     /// # Errors
     ///
@@ -286,7 +286,7 @@ impl Network {
         }
     }
 
-    /// Returns a runtime thread for one caller: an idle one, or a new one.
+    /// Returns a runtime thread for one caller: an idle thread, or a new one.
     fn worker(&self) -> Result<Worker, OnnxError> {
         let idle = self.idle().pop();
         idle.map_or_else(|| Worker::start(Arc::clone(&self.runtime)).map_err(OnnxError::Thread), Ok)

@@ -87,7 +87,7 @@ impl NetworkOptions {
 }
 
 impl Network {
-    /// Reads an ONNX file with one input and one output. For others, see [`NetworkOptions`].
+    /// Reads an ONNX file with one input and one output. For other networks, see [`NetworkOptions`].
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Network {
     }
 
     /// Reads the content of an ONNX file with one input and one output, optionally compressed with gzip, and
-    /// runs it once on zeros. For others, see [`NetworkOptions`].
+    /// runs it once on zeros. For other networks, see [`NetworkOptions`].
     ///
     /// # Errors
     ///

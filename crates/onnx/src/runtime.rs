@@ -2,13 +2,13 @@
 //!
 //! The runtime computes in a thread pool, and may split sums differently depending on the number of threads.
 //! Each [`Worker`] is a pool with exactly one thread, so that results do not depend on the number of threads.
-//! Callers of [`Worker::ask`] sleep until the result arrives, so that `t` callers keep `t` cores busy. (With
-//! a call into another rayon pool, a waiting rayon thread would steal other work, and one caller would soon
-//! keep many cores busy.)
+//! Callers of [`Worker::ask`] sleep until the result arrives, so that `t` callers keep `t` cores busy. If
+//! they called another rayon pool directly, a waiting rayon thread would steal other work, and one caller
+//! would soon keep many cores busy.
 //!
-//! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for one row
-//! differ from the kernels for many rows, and round differently. With a fixed size, the prediction of a row
-//! is bitwise identical regardless of the other rows of its batch.
+//! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for a single row
+//! round differently from the kernels for many rows. With a fixed size, the prediction of a row is bitwise
+//! identical regardless of the other rows of its batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -63,7 +63,8 @@ fn names<'a>(values: impl IntoIterator<Item = &'a ValueInfoProto>) -> Vec<String
     values.into_iter().map(name).collect()
 }
 
-/// Returns the only input. Files of old versions also list the weights as inputs; these are skipped.
+/// Returns the only input. Files in old versions of the format also list the weights as inputs; these are
+/// skipped.
 fn only_input(graph: &GraphProto) -> Result<&ValueInfoProto, OnnxError> {
     let is_weight = |value: &ValueInfoProto| graph.initializer.iter().any(|weight| weight.name == value.name);
     let inputs: Vec<_> = graph.input.iter().filter(|value| !is_weight(value)).collect();

@@ -10,9 +10,9 @@ use crate::matrix::DependenceMatrix;
 
 /// Hierarchical clustering of features by their dependence, cut into groups.
 ///
-/// Without a cut, groups are merged as long as their dependence (by the linkage) exceeds both
-/// `min_dependence` and the value that at least one of equally many independent pairs would exceed with
-/// probability `level`: [`DependenceMatrix::critical_value`].
+/// If no cut is set, groups are merged as long as their dependence (by the linkage) exceeds two thresholds.
+/// The first is `min_dependence`. The second is the [critical value](DependenceMatrix::critical_value): if
+/// all of these features were independent, the probability that any pair exceeds it would be at most `level`.
 ///
 /// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are
 /// {1,2}, {3}, {4,5,6}. The table lists the share of 200 data sets in which these groups are found with
@@ -27,9 +27,9 @@ use crate::matrix::DependenceMatrix;
 /// | 5000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |
 ///
 /// With single linkage, the shares are lower, by at most 0.05 (by significance) and 0.1 (three groups). With
-/// complete linkage, they are the same up to 0.005, except for three groups from 100 rows by mutual
-/// information, where they are up to 0.07 higher. Complete linkage splits a large group if two of its
-/// features depend only weakly on each other.
+/// complete linkage, they differ by at most 0.005, with one exception: for three groups, 100 rows and mutual
+/// information, they are up to 0.07 higher. Complete linkage splits a large group if two of its features
+/// depend only weakly on each other.
 ///
 /// Spearman's correlation does not detect dependence that is not monotone. Mutual information does, but
 /// requires more rows.
@@ -37,14 +37,15 @@ use crate::matrix::DependenceMatrix;
 pub struct FeatureClustering {
     /// The measure of dependence. The default is |ρ|, Spearman's correlation.
     pub dependence: Dependence,
-    /// How the dependence of groups is computed from the dependence of features. The default is the average.
+    /// The linkage, which defines the dependence of two groups by the dependence of their features. The
+    /// default is the average.
     pub linkage: Linkage,
-    /// Where the dendrogram is cut. The default is a cut by significance.
+    /// The cut of the dendrogram. The default is a cut by significance.
     pub cut: Option<Cut>,
     /// The significance level if no cut is set. The default is 0.05.
     pub level: f64,
     /// The minimum dependence within a group if no cut is set. The default is 0.1: a weaker dependence does
-    /// not justify a group, however significant it is.
+    /// not justify a group, even if it is significant.
     pub min_dependence: f64,
 }
 
@@ -60,14 +61,14 @@ impl Default for FeatureClustering {
     }
 }
 
-/// Groups of features, with the clustering that led to them.
+/// Groups of features, with the clustering from which they were derived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusteredFeatures {
     /// The dependence of all pairs of features.
     pub dependence: DependenceMatrix,
     /// The hierarchy of the features.
     pub dendrogram: Dendrogram,
-    /// Where the hierarchy was cut.
+    /// The cut of the hierarchy.
     pub cut: Cut,
     /// The groups, in the order of their first features.
     pub partition: Partition,

@@ -1,6 +1,6 @@
 //! Errors that occur when clustering features.
 
-/// Why a dependence, dendrogram or partition cannot be computed.
+/// An error in the computation of dependences, dendrograms or partitions.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionsError {
@@ -60,7 +60,7 @@ pub enum PartitionsError {
         /// missing.
         rows: usize,
     },
-    /// The matrix has no features, or its upper triangle has the wrong size.
+    /// The matrix does not have features, or its upper triangle has the wrong size.
     #[error(
         "got {actual} dependences for {features} features; expected at least one feature, and one dependence \
          per pair (row by row above the diagonal)"
@@ -81,7 +81,7 @@ pub enum PartitionsError {
         /// The given dependence.
         value: f64,
     },
-    /// The dependences were computed elsewhere, so their distribution under independence is not known.
+    /// The dependences were computed elsewhere, so their distribution under independence is unknown.
     #[error(
         "a cut by significance requires dependences measured by this library, whose distribution under \
          independence is known; cut at a height or into a number of groups"

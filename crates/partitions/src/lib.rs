@@ -23,8 +23,8 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, cut at a height, into a number of groups, or by significance |
-//! | [`Dependence`], [`MIN_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours, the maximal information coefficient |
+//! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, with a cut at a height, into a number of groups, or by significance |
+//! | [`Dependence`], [`MIN_ROWS`] | measures: Spearman's correlation, mutual information (binned, nearest neighbours), the maximal information coefficient |
 //! | [`DependenceMatrix`] | the dependence of all pairs, and its critical value under independence |
 //! | [`Linkage`] | the distance of groups: average, single, complete |
 //! | [`Dendrogram`], [`Merge`], [`Cut`] | the hierarchy as data, as groups and as a figure |
@@ -53,7 +53,7 @@ pub use error::PartitionsError;
 pub use linkage::Linkage;
 pub use matrix::DependenceMatrix;
 
-/// The example of the README, compiled and run as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -15,7 +15,7 @@ pub enum Linkage {
     /// The mean over all pairs of features from both groups.
     #[default]
     Average,
-    /// The minimum: groups are merged by the distance of their two most dependent features, and may become
+    /// The minimum: groups are merged by the distance of their two most dependent features. They may become
     /// long chains.
     Single,
     /// The maximum: groups are merged by the distance of their two least dependent features, so all features

@@ -12,7 +12,7 @@ pub struct DependenceMatrix {
     origin: Option<Origin>,
 }
 
-/// How a matrix was measured.
+/// The measure with which a matrix was computed, and its smallest number of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     dependence: Dependence,
@@ -27,7 +27,7 @@ impl DependenceMatrix {
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Pairs`] if there is no feature, or the number of values is not n(n − 1)/2;
+    /// [`PartitionsError::Pairs`] if there are no features, or the number of values is not n(n − 1)/2;
     /// [`Dependence`](PartitionsError::Dependence) for a value outside [0, 1].
     pub fn from_values(features: usize, values: Vec<f64>) -> Result<Self, PartitionsError> {
         let wanted = features.checked_sub(1).and_then(|others| others.checked_mul(features));
@@ -41,8 +41,8 @@ impl DependenceMatrix {
         Ok(Self { features, values, origin: None })
     }
 
-    /// Creates a matrix of values measured by `dependence`, where `min_rows` is the smallest number of
-    /// complete rows of any pair.
+    /// Creates a matrix of values measured by `dependence`. `min_rows` is the smallest number of complete
+    /// rows of any pair.
     pub(crate) fn measured(
         features: usize,
         values: Vec<f64>,
@@ -62,7 +62,7 @@ impl DependenceMatrix {
         &self.values
     }
 
-    /// Returns the dependence of two features, which is 1 for a feature with itself.
+    /// Returns the dependence of two features. The dependence of a feature on itself is 1.
     ///
     /// # Panics
     ///
@@ -79,11 +79,11 @@ impl DependenceMatrix {
     /// rows of any pair. It is 0 if there are no pairs.
     ///
     /// For Spearman's ρ, it is computed from Student's t distribution. For the other measures, it is
-    /// estimated from draws, each of which takes as much time as a pair: 4000 draws for bins, and 1000 to
-    /// 20,000 for nearest neighbours (more for fewer rows), with at most 2500 rows each. It is the quantile
-    /// of the draws if at least 20 exceed it, otherwise the quantile of a Pearson type III distribution with
-    /// the moments of the draws. These distributions assume that there are no ties. Discrete features in bins
-    /// have smaller dependences under independence.
+    /// estimated from draws, each of which takes as much time as a pair of features. There are 4000 draws for
+    /// bins, and 1000 to 20,000 for nearest neighbours (more for fewer rows), with at most 2500 rows each. If
+    /// at least 20 draws exceed the critical value, it is the quantile of the draws. Otherwise, it is the
+    /// quantile of a Pearson type III distribution with the moments of the draws. These distributions assume
+    /// that there are no ties. Discrete features in bins have smaller dependences under independence.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) decimal_comma: Option<String>,
 }
 
-/// The reason why no more answers arrive.
+/// The reason why there are no more answers.
 #[derive(Debug)]
 pub(crate) enum End {
     /// The output has ended.
@@ -36,7 +36,7 @@ pub(crate) enum End {
 }
 
 /// Reads answers of at most `most` rows each and passes them to `receive` until it returns `false`. `came`
-/// counts the rows read so far of the current answer.
+/// counts the rows of the current answer that have been read so far.
 pub(crate) fn read(
     format: Format,
     output: ChildStdout,
@@ -198,7 +198,7 @@ mod arrow {
         let ended = Rc::new(Cell::new(false));
         let output = EndRecorder { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
         // All columns are outputs, including one with the default name of the target. The decompressed size
-        // is not limited, because answers are not stored.
+        // is not limited, because answers are processed one by one.
         let wanted = RowOptions { target: Some(""), unpacked_limit: Some(u64::MAX), ..RowOptions::default() };
         let source = Source::stream("the answers", output);
         let read = source.each_block(&wanted, |block| {
@@ -212,7 +212,7 @@ mod arrow {
         });
         match read {
             Err(StopReason::Unreadable(error)) if !ended.get() => {
-                // Use the inner error: the outer one adds the name of the source, which the message already
+                // Use the inner error: the outer error adds the name of the source, which the message already
                 // contains.
                 let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 Err(End::Fault(ProgramError::NotArrow { problem: shown(&problem) }))

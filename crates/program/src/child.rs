@@ -17,16 +17,17 @@ use crate::options::ProgramOptions;
 use crate::process::{GRACE, Pipes, Process};
 use crate::requests::Requests;
 
-/// Maximum number of batches sent to a process and not yet answered: the current one and the next one.
+/// Maximum number of batches that were sent to a process and not yet answered: the current batch and the next
+/// one.
 const AHEAD: usize = 2;
 /// Maximum number of queued events.
 const WAITING: usize = 8;
 
-/// A running process, with one thread that writes to it and one that reads from it, so that neither side
-/// blocks the other.
+/// A running process, with one thread that writes to it and another thread that reads from it. So neither
+/// side blocks the other.
 pub(crate) struct Child {
-    /// The batches to write. Dropping this sender closes the standard input of the process. This must happen
-    /// before `process` is dropped, which waits for the process to end; so this field is declared first.
+    /// The batches to write. Dropping this sender closes the standard input of the process. Dropping
+    /// `process` waits for the process to end, so this field must be dropped before it and is declared first.
     batches: Sender<Vec<u8>>,
     events: Receiver<Event>,
     process: Process,
@@ -34,10 +35,10 @@ pub(crate) struct Child {
     /// The reason why the output ended, until it is reported. Answers received before the end are returned
     /// first.
     end: Option<End>,
-    /// Number of rows received so far of the current answer.
+    /// Number of rows of the current answer received so far.
     came: Arc<AtomicUsize>,
-    /// Numbers of batches that were sent to the writer thread, that were written to the pipe (from which the
-    /// process may have read them), and that were answered.
+    /// Three counts of batches: batches sent to the writer thread, batches written to the pipe (from which
+    /// the process may have read them), and answered batches.
     sent: usize,
     written: usize,
     answered: usize,

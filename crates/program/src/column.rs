@@ -3,13 +3,13 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A mapping from the numbers of a column to strings that becomes known only while rows are read.
+/// A mapping from the numbers of a column to strings. It is complete only after all rows are read.
 pub trait Texts: Debug + Send + Sync {
     /// Returns whether all numbers of the column are codes for strings.
     fn is_text(&self) -> bool;
 
-    /// Calls `with` with the string for a number. Returns `false` if the number has no string, so that it is
-    /// written as a number.
+    /// Calls `with` with the string for a number. Returns `false` if there is no string for the number, so
+    /// that it is written as a number.
     fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool;
 }
 
@@ -49,7 +49,7 @@ impl Column {
         self.is_text
     }
 
-    /// Calls `with` with the string for a number. Returns `false` if the number has no string.
+    /// Calls `with` with the string for a number. Returns `false` if there is no string for the number.
     pub(crate) fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool {
         match &self.texts {
             Some(texts) => texts.with_text(number, with),

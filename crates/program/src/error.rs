@@ -11,7 +11,7 @@ pub enum ProgramError {
     /// The columns or options are invalid.
     #[error("{problem}")]
     Options {
-        /// The actual and the expected value.
+        /// The problem, with the actual and the expected value.
         problem: String,
     },
     /// The shell could not be started.
@@ -45,7 +45,7 @@ pub enum ProgramError {
         batch: Batch,
         /// The time-out for a batch.
         limit: Duration,
-        /// Number of rows received of the answer.
+        /// Number of rows of the answer that were received.
         rows: usize,
         /// Number of rows of the batch.
         expected: usize,
@@ -72,7 +72,7 @@ pub enum ProgramError {
         /// The error of the last restarted process.
         last: Box<ProgramError>,
     },
-    /// All programs were ended ([`end_all`](crate::end_all)).
+    /// All programs were stopped ([`end_all`](crate::end_all)).
     #[error("the run was interrupted, and the program was stopped")]
     Stopped,
     /// An answer has too few or too many rows.

@@ -18,7 +18,7 @@
 //! | [`Program`] | a shell command that is started once and answers batch after batch; a [`Model`] |
 //! | [`Column`], [`Texts`] | the name of a feature, and its categories if it has any |
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
-//! | [`ProgramError`], [`Batch`] | what the program did, what was expected, and what to do |
+//! | [`ProgramError`], [`Batch`] | errors: what the program did, what was expected, and how to fix it |
 //!
 //! [`Format`] describes the input and output of a program, with a ten-line server. The feature `arrow`
 //! enables [`Format::Arrow`].
@@ -44,7 +44,7 @@ pub use options::{Format, ProgramOptions};
 pub use process::end_all;
 pub use program::Program;
 
-/// The README, whose example runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(all(doctest, unix))]
 #[doc = include_str!("../README.md")]
 struct Readme;

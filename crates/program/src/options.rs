@@ -4,17 +4,17 @@ use std::time::Duration;
 
 /// The format of a program's input and output.
 ///
-/// Input and output are UTF-8 text or Arrow, and stay open between batches. The program must answer every
+/// Input and output are UTF-8 text or Arrow. They stay open between batches. The program must answer every
 /// batch, and must exit at the end of its standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
     /// Lines of text, as input and as output.
     ///
-    /// The program first reads one line with the names of the columns, separated by commas. (As in any CSV,
-    /// names and categories that contain commas or quotes are quoted.) For every batch, it then reads a line
-    /// with the number of rows, and one line per row. Numbers have the fewest digits that read back to the
-    /// same bits, categories are written as text, and missing values are empty cells.
+    /// The program first reads one line with the names of the columns, separated by commas. As in any CSV,
+    /// names and categories that contain commas or quotes are quoted. For every batch, the program then reads
+    /// a line with the number of rows, and one line per row. Numbers have the fewest digits that read back to
+    /// the same bits, categories are written as text, and missing values are empty cells.
     ///
     /// It answers each batch with one line per row, in order: the outputs, separated by commas or spaces. An
     /// empty line ends the answer; then the output must be flushed. Before its first answer, it may write one
@@ -35,9 +35,9 @@ pub enum Format {
     /// ```
     #[default]
     Csv,
-    /// An Arrow IPC stream as input, and one as output. The program answers each record batch of rows with
-    /// one record batch with the same number of rows, whose columns are the outputs. The names of the columns
-    /// are the names of the outputs. Numbers are 64-bit, categories are strings, missing values are null.
+    /// Arrow IPC streams, as input and as output. The program answers each record batch of rows with one
+    /// record batch with the same number of rows, whose columns are the outputs. The names of the columns are
+    /// the names of the outputs. Numbers are 64-bit, categories are strings, missing values are null.
     #[cfg(feature = "arrow")]
     Arrow,
 }
@@ -93,7 +93,8 @@ impl ProgramOptions {
         self
     }
 
-    /// Sets how many times a batch is sent again to a new process after a process died or took too long.
+    /// Sets the maximum number of times that a batch is sent again to a new process after a process died or
+    /// took too long.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self

@@ -1,4 +1,4 @@
-//! The processes of a program, each lent to one thread at a time.
+//! The processes of a program. Each process is used by one thread at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

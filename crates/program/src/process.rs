@@ -21,9 +21,10 @@ static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// Whether [`end_all`] was called.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Kills all programs that this process runs, with all processes that they started, and prevents new ones. It
-/// is meant for interrupt handlers, since interrupts do not reach the programs themselves. Callers that wait
-/// for an answer receive [`ProgramError::Stopped`](crate::ProgramError::Stopped).
+/// Kills all programs that this process runs, with all processes that they started. No new programs can be
+/// started afterwards. It is meant for interrupt handlers, since interrupts do not reach the programs
+/// themselves. Callers that wait for an answer receive
+/// [`ProgramError::Stopped`](crate::ProgramError::Stopped).
 pub fn end_all() {
     // Set the flag first: otherwise a process started concurrently would not be killed.
     ENDED.store(true, Ordering::SeqCst);

@@ -24,8 +24,8 @@ const TRIAL_ROWS: usize = 8;
 ///
 /// The shell (`sh -c`; on Windows `cmd /C`) runs it once, and again if it dies or takes too long
 /// ([`ProgramOptions::restarts`]). The program's standard error is forwarded to the standard error of this
-/// process. When this value is dropped, the standard input of the program ends. If it has not ended two
-/// seconds later, it is killed with all processes that it started.
+/// process. When this value is dropped, the standard input of the program is closed. If the program has not
+/// exited two seconds later, it is killed with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
 /// of processes, or on restarts. Attributions are bitwise identical if the program returns bitwise identical
@@ -40,7 +40,7 @@ pub struct Program {
     names: Option<Vec<String>>,
     /// The value that [`decimal_comma`](Self::decimal_comma) returns.
     decimal_comma: Option<String>,
-    /// Rows that are predicted again at the end of a run to compare the outputs.
+    /// Rows that are predicted again at the end of a run, to compare the outputs.
     witnesses: Mutex<Vec<Witness>>,
     /// Whether a row of the run has been predicted both alone and in its batch.
     is_compared: AtomicBool,
@@ -60,13 +60,13 @@ struct Witness {
 }
 
 impl Program {
-    /// Starts a command that reads rows of these `columns`, and tests it on the first of `rows`: alone, in
-    /// one batch with up to seven different rows (or with a copy of itself, if there is no different row),
-    /// and the last row of that batch alone. The outputs of a row must be the same in all batches. The first
-    /// answer determines the number of outputs.
+    /// Starts a command that reads rows of these `columns`, and tests it. The first of `rows` is predicted
+    /// alone, and then in a batch with up to seven different rows (or with a copy of itself, if no row is
+    /// different). The last row of that batch is then predicted alone. The outputs of a row must be the same
+    /// in all batches. The first answer determines the number of outputs.
     ///
-    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these
-    /// rows at the end of a run.
+    /// Later, one row of the first batch is predicted again alone. At the end of a run,
+    /// [`finish`](Self::finish) predicts these rows again.
     ///
     /// # Errors
     ///
@@ -163,8 +163,8 @@ impl Program {
     }
 
     /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
-    /// in `5,25`: the line has several outputs separated by commas, some of them without a decimal point, and
-    /// the program did not name its outputs.
+    /// in `5,25`. In such a line, several outputs are separated by commas, and some of them lack a decimal
+    /// point. If the program names its outputs, this method returns `None`.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }
@@ -192,9 +192,9 @@ impl Program {
     /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoCategory`] for invalid
     /// rows. If a process dies ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes
     /// its streams ([`ProgramError::Closed`]), the error of the last restart, in [`ProgramError::Again`].
-    /// Invalid answers are returned at once: [`ProgramError::RowCount`], [`ProgramError::Unasked`],
-    /// [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
-    /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
+    /// Errors for invalid answers are returned immediately: [`ProgramError::RowCount`],
+    /// [`ProgramError::Unasked`], [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`],
+    /// [`ProgramError::Outputs`], [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, ProgramError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.predict_into(rows, &mut out)?;
@@ -335,7 +335,7 @@ fn check_finite(answer: &Answer, outputs: usize, first: usize) -> Result<(), Pro
     }
 }
 
-/// The rows that a program is tested on.
+/// The rows on which a program is tested.
 struct Trial {
     values: Vec<f64>,
     columns: usize,
@@ -381,8 +381,7 @@ struct OutputDifference<'a> {
 }
 
 impl OutputDifference<'_> {
-    /// Returns an error for the first output that differs; `cells` returns the text of the row for the
-    /// message.
+    /// Returns an error for the first output that differs; `cells` returns the row as text for the message.
     fn check(&self, cells: impl Fn() -> Result<String, ProgramError>) -> Result<(), ProgramError> {
         let ((earlier, first_rows), (later, second_rows)) = (self.earlier, self.later);
         let limit = AGREEMENT * self.scale.max(largest(earlier)).max(largest(later));

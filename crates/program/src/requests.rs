@@ -141,8 +141,8 @@ fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
 /// Writes a number with the fewest digits that read back to the same bits.
 fn number(line: &mut Vec<u8>, value: f64) {
     let whole = value as i64;
-    // Below 2^53, the shortest form of an integer has all its digits. Zero is handled separately, because it
-    // may be negative.
+    // Below 2^53, the shortest form of an integer consists of all its digits. Zero is handled separately,
+    // because it may be negative.
     let written = if whole as f64 == value && whole.unsigned_abs() < 1 << 53 && whole != 0 {
         write!(line, "{whole}")
     } else if value == 0.0 {

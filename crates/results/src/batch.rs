@@ -32,8 +32,8 @@ pub struct Batch {
     pub base: Vec<f64>,
     /// v(N), the predictions: rows × k.
     pub predictions: Vec<f64>,
-    /// φ, the attributions: rows × p × k. For interactions rows × p × p × k, for interaction indices of
-    /// coalitions rows × coalitions × k.
+    /// φ, the attributions: rows × p × k. For interactions, the shape is rows × p × p × k. For interaction
+    /// indices of coalitions, it is rows × coalitions × k.
     pub values: Vec<f64>,
     /// The players of each coalition, if there is one value per coalition instead of one per player.
     pub coalitions: Vec<Vec<usize>>,
@@ -83,7 +83,7 @@ pub struct InterimCheck {
     /// Number of evaluations so far.
     #[serde(rename = "budget")]
     pub evaluations: u64,
-    /// The error probability used up by this check, a part of the total error probability; NaN if not known.
+    /// The part of the total error probability that this check used up; NaN if not known.
     pub spent: f64,
     /// The error bound divided by the tolerance, if there is a bound.
     pub error: Option<f64>,
@@ -105,7 +105,7 @@ impl Batch {
         self.std_errors.iter().any(|&error| error != 0.0)
     }
 
-    /// Returns the part of `numbers` that belongs to a row. Every row has equally many numbers.
+    /// Returns the part of `numbers` that belongs to a row. Every row has the same number of entries.
     pub fn of_row<'n>(&self, numbers: &'n [f64], row: usize) -> &'n [f64] {
         let width = numbers.len() / self.rows.len().max(1);
         &numbers[row * width..(row + 1) * width]
@@ -197,7 +197,8 @@ impl Batch {
     }
 
     /// Appends rows with the same heading. If only some rows have standard errors, inputs, degrees of freedom
-    /// or certificates, the other rows get zeros, missing values, infinity and no certificate, respectively.
+    /// or certificates, these are filled in for the other rows: zero errors, missing inputs, infinite degrees
+    /// of freedom, and `None`.
     pub fn append(&mut self, other: Self) {
         let rows = self.rows.len();
         let fill = |own: &mut Vec<f64>, given: Vec<f64>, (width, nothing): (usize, f64), added: usize| {
@@ -240,8 +241,8 @@ impl Batch {
     }
 }
 
-/// Appends the entries for `added` rows to the entries for `rows` rows. An empty list stands for `None` in
-/// every row.
+/// Appends the entries for `added` rows to the entries for `rows` rows. An empty list means `None` in every
+/// row.
 fn fill_with_none<T: Clone>(own: &mut Vec<Option<T>>, given: Vec<Option<T>>, rows: usize, added: usize) {
     if own.is_empty() && given.is_empty() {
         return;

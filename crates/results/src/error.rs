@@ -26,7 +26,7 @@ pub enum ResultsError {
     /// The number of names differs from the number of players, features or outputs.
     #[error("expected {count} names for {what}, got {names}")]
     Names {
-        /// What the names are for: players, features or outputs.
+        /// The kind of items that are named: players, features or outputs.
         what: &'static str,
         /// The number of players, features or outputs.
         count: usize,
@@ -43,7 +43,7 @@ pub enum ResultsError {
     },
 }
 
-/// The reason why results cannot be read.
+/// The error if results cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

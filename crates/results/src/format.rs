@@ -85,8 +85,8 @@ impl fmt::Display for Format {
 ///
 /// # Errors
 ///
-/// The errors of `out`, and of the directory for temporary files: NumPy arrays are buffered there until the
-/// number of rows is known.
+/// The errors of `out`, and of the directory for temporary files, in which NumPy arrays are buffered until
+/// the number of rows is known.
 pub fn writer<'a, W: Write + Send + 'a>(
     format: Format,
     results: &'a dyn Results,

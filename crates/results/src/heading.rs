@@ -28,13 +28,13 @@ pub struct Heading {
     pub members: Vec<Vec<usize>>,
     /// The categories of each feature, in the order of their codes; empty for numeric features.
     pub categories: Vec<Vec<String>>,
-    /// The names of the outputs: at least one, which is empty if the only output has no name.
+    /// The names of the outputs. There is at least one; if the only output does not have a name, it is empty.
     pub outputs: Vec<String>,
     /// The groups of players, if any.
     pub groups: Vec<Member>,
     /// The form of the interaction matrices, if the results are interactions.
     pub interactions: Option<Form>,
-    /// The text or the image whose parts are the players, if any.
+    /// The text or image whose parts are the players, if any.
     pub medium: Option<Medium>,
 }
 
@@ -53,7 +53,7 @@ pub enum Member {
 pub enum Form {
     /// Each pair's interaction index off the diagonal, with the players' values on the diagonal.
     Index,
-    /// Each pair's interaction index is split equally between the entries (i, j) and (j, i), and the diagonal
+    /// Each pair's interaction index is split equally between the entries (i, j) and (j, i). The diagonal
     /// contains the rest of each player's value (its main effect).
     Remainder,
 }

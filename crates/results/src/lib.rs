@@ -1,5 +1,5 @@
-//! Attributions for rows, in memory and as files, independent of how they were computed and how they are
-//! displayed. The crate writes several formats, and reads JSON.
+//! Attributions for rows, in memory and in files. The crate writes several formats, and reads JSON. It is
+//! independent of how attributions are computed and displayed.
 //!
 //! ```
 //! use apportion_results::{Batch, Heading, interval_factor};
@@ -67,7 +67,7 @@ pub use medium::Medium;
 pub use student::{CONFIDENCE, IntervalFactors, interval_factor};
 pub use writer::Writer;
 
-/// The README, whose example runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -19,8 +19,8 @@ pub enum Medium {
         width: usize,
         /// The height in pixels.
         height: usize,
-        /// The player to which each pixel belongs, row by row; [`NOBODY`](Self::NOBODY) for a pixel that
-        /// belongs to no player.
+        /// The player to which each pixel belongs, row by row; [`NOBODY`](Self::NOBODY) for a pixel that does
+        /// not belong to a player.
         segments: Vec<u32>,
         /// The red, green and blue values of each pixel; empty if not known.
         pixels: Vec<[u8; 3]>,
@@ -28,7 +28,7 @@ pub enum Medium {
 }
 
 impl Medium {
-    /// The entry in [`segments`](Self::Image::segments) for a pixel that belongs to no player.
+    /// The entry in [`segments`](Self::Image::segments) for a pixel that does not belong to a player.
     pub const NOBODY: u32 = u32::MAX;
 
     /// Checks that the medium matches the number of players.

@@ -22,9 +22,9 @@ pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns `text` as a cell of CSV: escaped as by [`shown`], and prefixed with `'` if a spreadsheet would
-/// interpret it as a formula, i.e. if it begins with one of `= + - @`, a tab or a carriage return, and is not
-/// a number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
+/// Returns `text` as a CSV cell, escaped as by [`shown`]. If a spreadsheet would interpret it as a formula,
+/// the cell is prefixed with `'`. This is the case if it begins with one of `= + - @`, a tab or a carriage
+/// return, and is not a number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
     if begins_formula && !is_number(text) { Cow::Owned(format!("'{}", shown(text))) } else { shown(text) }

@@ -15,7 +15,7 @@ static FACTOR_OF_MANY: LazyLock<f64> = LazyLock::new(|| quantile(MANY, CONFIDENC
 
 /// Returns the factor from a standard error with these degrees of freedom to the half-width of an interval
 /// with confidence level `confidence`: the quantile of Student's distribution at (1 + `confidence`) / 2. NaN
-/// degrees of freedom count as infinite, and fewer than one as one.
+/// counts as infinitely many degrees of freedom, and any number below 1 counts as 1.
 ///
 /// ```
 /// let [few, many] = [4.0, f64::INFINITY].map(|degrees| apportion_results::interval_factor(degrees, 0.95));

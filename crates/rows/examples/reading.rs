@@ -1,11 +1,11 @@
-//! Measures the time to read files of rows:
+//! Measures the time of reading rows from files:
 //!
 //! ```text
 //! cargo run --release -p apportion-rows --features columnar --example reading -- FILE…
 //! ```
 //!
 //! `tests/fixtures/tables.py --big DIRECTORY` writes files of 100,000 rows × 30 features. Prints the median
-//! time of seven runs, and megabytes of f64 per second.
+//! time of seven runs, and the throughput in megabytes of f64 per second.
 
 use std::error::Error;
 use std::path::Path;

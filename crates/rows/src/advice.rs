@@ -1,4 +1,4 @@
-//! Descriptions of cells that are not numbers, with advice that does not discard their information.
+//! Descriptions of cells that are not numbers, with advice on how to keep their information.
 
 use crate::nearest::shown;
 use crate::number::number;
@@ -37,16 +37,16 @@ const LIKELY_MISSING: [&str; 24] = [
 const CURRENCIES: [&str; 14] =
     ["$", "€", "£", "¥", "₹", "₽", "₩", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CNY"];
 
-/// Pairs of words for true and false, in lower case.
+/// Pairs of words with the meaning true and false, in lower case.
 const YES_AND_NO: [[&str; 2]; 5] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["ja", "nein"]];
 
-/// Returns whether a text is a common marker of missing values.
+/// Returns whether a string is a common marker of missing values.
 pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// Returns the advice to declare a cell as missing, if it looks like a missing value. Otherwise returns an
-/// empty string, because the information in the cell would be lost.
+/// Returns the advice to declare a cell as missing, if it looks like a missing value. For any other cell,
+/// returns an empty string, because this advice would lose the information in the cell.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
         format!(" (if it is a missing value, pass --missing {})", shown(text))
@@ -55,8 +55,8 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
     }
 }
 
-/// Describes a text that is not a number, and how to write it instead. `is_of_a_model` is whether the cell is
-/// an input of a model.
+/// Describes a string that is not a number, and how to write it instead. `is_of_a_model` is whether the cell
+/// is an input of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
     let trained = if is_of_a_model { ", as in training" } else { "" };
@@ -106,7 +106,7 @@ fn infinite(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the text of a finite number without thousands separators.
+/// Returns a finite number as text, without thousands separators.
 fn plain(text: &str, decimal_comma: bool) -> Option<String> {
     let text = text.trim();
     match number(text, decimal_comma) {
@@ -146,7 +146,8 @@ fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
     (!unit.is_empty()).then_some(()).and(plain(number, decimal_comma)).map(|number| (number, unit))
 }
 
-/// Returns whether a text has the form of a date, a time, or both: three groups of digits, or a time of day.
+/// Returns whether a string has the form of a date, a time, or both: three groups of digits, or a time of
+/// day.
 fn is_date(text: &str) -> bool {
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
     let groups = |text: &str, marks: &[char]| -> Option<usize> {

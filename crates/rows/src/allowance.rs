@@ -9,7 +9,7 @@ use crate::error::{Result, RowsError};
 /// The maximum number of decompressed bytes per compressed byte. Tables rarely compress to less than a tenth
 /// of their size.
 const RATIO: u64 = 200;
-/// The number of decompressed bytes that is always accepted.
+/// The number of decompressed bytes that is allowed for any file.
 const SMALL: u64 = 256 << 20;
 
 /// The limit on decompressed bytes, and the number of bytes so far, shared by all readers of a file.
@@ -32,7 +32,7 @@ impl Allowance {
         add(&self.packed, bytes);
     }
 
-    /// Counts decompressed bytes. Fails if they exceed the limit.
+    /// Counts decompressed bytes. Fails if their number exceeds the limit.
     pub(crate) fn unpack(&self, bytes: u64) -> Result<()> {
         let (packed, unpacked) = (self.packed.load(Ordering::Relaxed), add(&self.unpacked, bytes));
         let most = self.limit.unwrap_or_else(|| packed.saturating_mul(RATIO).max(SMALL));

@@ -2,17 +2,17 @@
 
 use crate::nearest::shown;
 
-/// The reason why a cell cannot be used. The message is meant to follow the position of the cell and a colon.
+/// The error if a cell cannot be used. The message is meant to follow the position of the cell and a colon.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellError {
-    /// A text is not a number, and the model has no categories for it.
+    /// A string is not a number, and the feature does not have categories.
     #[error("{} is not numeric", shown(text))]
     NotANumber {
         /// The text of the cell.
         text: String,
     },
-    /// A number uses a point where commas are expected, or the reverse.
+    /// A number has a decimal point although commas are expected, or the reverse.
     #[error("{} uses a different decimal mark", shown(text))]
     DecimalMark {
         /// The text of the cell.

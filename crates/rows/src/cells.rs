@@ -1,11 +1,11 @@
 //! Conversion of the cells of a feature to numbers: missing values, categories, invalid cells.
 //!
-//! | the cell | feature with categories | any other feature |
+//! | cell | feature with categories | any other feature |
 //! |---|---|---|
 //! | equals a sentinel | missing | missing |
-//! | a text | the code of that category; otherwise missing, if it is a usual marker of missing values; otherwise the code of the number or boolean that it parses as; otherwise unknown | the number that it parses as; missing; `True` is 1 and `False` 0; otherwise an error |
-//! | a number | the code of that category; otherwise the code of its text; otherwise unknown | the number |
-//! | a boolean | the code of its text as Python writes it; otherwise of 1 or 0; otherwise unknown | 1 or 0 |
+//! | a string | the code of that category; otherwise missing, if it is a usual marker of missing values; otherwise the code of the number or boolean that it parses as; otherwise unknown | the number that it parses as; missing; `True` is 1 and `False` 0; otherwise an error |
+//! | a number | the code of that category; otherwise the code of its string form; otherwise unknown | the number |
+//! | a boolean | the code of its string form in Python; otherwise of 1 or 0; otherwise unknown | 1 or 0 |
 //!
 //! A matrix without column names contains codes, which [`Feature::code`] reads.
 
@@ -57,7 +57,7 @@ pub struct Feature<'a> {
     decimal_comma: bool,
     /// The store for strings that are not numbers, and the index of this feature in the store.
     texts: Option<(&'a Texts, usize)>,
-    /// The name of the column in the file, or its index if columns have no names.
+    /// The name of the column in the file, or its index if columns do not have names.
     name: String,
     /// Whether this is a feature of a model.
     is_of_a_model: bool,
@@ -79,7 +79,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Creates the features that `options` describes. `names` are their column names in the file.
+    /// Creates the features that `options` describes. `names` contains their column names in the file.
     pub(crate) fn all(names: impl IntoIterator<Item = String>, options: &RowOptions<'a>) -> Vec<Self> {
         let feature = |(feature, name)| Self {
             words: options.categories_of(feature),
@@ -114,7 +114,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns whether the texts of the cells are stored.
+    /// Returns whether the strings of the cells are stored.
     pub(crate) fn keeps_texts(&self) -> bool {
         self.words.is_none() && self.texts.is_some()
     }
@@ -127,14 +127,14 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Determines from a survey whether the column contains numbers or text, if texts are stored.
+    /// Determines from a survey whether the column contains numbers or strings, if strings are stored.
     pub(crate) fn decide(&self, survey: &Survey) {
         if let (Some((texts, feature)), Some(kind)) = (self.texts, survey.kind()) {
             texts.decide(feature, kind);
         }
     }
 
-    /// Converts a cell whose text is stored.
+    /// Converts a cell whose string is stored.
     fn text_code(&self, texts: &Texts, feature: usize, cell: &str) -> CellResult {
         let text = cell.trim();
         if text.is_empty() || self.is_sentinel(text) {
@@ -151,7 +151,7 @@ impl<'a> Feature<'a> {
             (Kind::Texts, _) => Ok(texts.code(feature, cell)),
             (Kind::Numbers, _) if is_missing => Ok(f64::NAN),
             (Kind::Numbers, Some(number)) => {
-                // Programs may not read decimal commas, so only spellings with a point are stored.
+                // Programs may not support decimal commas, so only spellings with a point are stored.
                 if !self.decimal_comma {
                     texts.spell(feature, number, text);
                 }
@@ -194,7 +194,7 @@ impl<'a> Feature<'a> {
         refused(if has_other_mark { CellError::DecimalMark { text } } else { CellError::NotANumber { text } })
     }
 
-    /// Formats an error in the terms of the command: the problem, and what to do.
+    /// Formats an error for users of the command: the problem, and what to do.
     #[cold]
     pub(crate) fn in_words(&self, error: &CellError) -> String {
         match error {
@@ -227,7 +227,7 @@ impl<'a> Feature<'a> {
         RowsError::Cell { place, problem: self.in_words(error) }
     }
 
-    /// Describes a text that is a number with a decimal comma instead of a point, or the reverse.
+    /// Describes a string that is a number with a decimal comma instead of a point, or the reverse.
     fn other_mark(&self, text: &str) -> String {
         let thousands = match without_marks(text, self.decimal_comma) {
             Some(plain) => format!("; if it separates thousands, write {}", shown(&plain)),
@@ -358,7 +358,7 @@ impl<'a> Feature<'a> {
         let taken_for = match words.unknown() {
             UnknownCategory::Missing => Some(f64::NAN),
             UnknownCategory::NoCategory => Some(Categories::NO_CATEGORY),
-            // Do not guess how to treat variants that are added later.
+            // Treat variants that are added later as errors.
             _ => None,
         };
         if let Some(code) = taken_for {
@@ -391,7 +391,7 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// Returns the number that a text represents, or `None` if information would be lost by leading zeros,
+/// Returns the number that a string represents. Returns `None` if information would be lost by leading zeros,
 /// rounding or overflow.
 fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
@@ -400,7 +400,7 @@ fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
     (!has_leading_zero && !is_rounded(text, value) && !is_overflow(text, value)).then_some(value)
 }
 
-/// Returns whether a text is an integer without point or exponent that differs from `value`, its parsed
+/// Returns whether a string is an integer without point or exponent that differs from `value`, its parsed
 /// value.
 fn is_rounded(text: &str, value: f64) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -411,7 +411,7 @@ fn is_rounded(text: &str, value: f64) -> bool {
             .any(|exact| exact == digits.trim_start_matches('0'))
 }
 
-/// Returns whether a text has digits but parses as infinite.
+/// Returns whether a string contains digits but parses as infinite.
 fn is_overflow(text: &str, value: f64) -> bool {
     value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit())
 }
@@ -536,7 +536,7 @@ mod tests {
             texts.with_text(number, value, &mut |text| told = text.to_owned());
             told
         };
-        // Words, dates, codes, identifiers beyond 2^53, and other texts.
+        // Words, dates, codes, identifiers beyond 2^53, and other strings.
         for (number, cells) in [
             &["Rome", "Oslo", "NA", "Rome"][..],
             &["2024-01-31", "31.1.2024", "2024-01-31", "None"],

@@ -1,10 +1,10 @@
 //! Chooses the columns of a table that are the features, and their order.
 //!
 //! If the names of the features are known and the table has all of them, columns are chosen by name: their
-//! order does not matter, and other columns are ignored. If the names are not known, the table has no names,
-//! or the names on either side are just numbers, the columns are used in order, and there must be as many
-//! columns as features. A table with other names, or with only some of them, is an error: guessing would
-//! silently give wrong results.
+//! order does not matter, and other columns are ignored. Columns are used in order if the names of the
+//! features are unknown, the table does not have names, or the names on either side are just numbers. The
+//! number of columns must then equal the number of features. A table with other names, or with only some of
+//! them, is an error, because guessing could silently yield wrong results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,12 +15,12 @@ use crate::row_options::RowOptions;
 /// The default name of the target column.
 const DEFAULT_TARGET: &str = "target";
 
-/// The columns of a table.
+/// The columns of a table, from which features are chosen.
 #[derive(Debug, Clone, Copy)]
 pub enum Header<'a> {
     /// The names of the columns.
     Names(&'a [String]),
-    /// For each column, its name, followed by other names under which the model's library may store it.
+    /// For each column, its name, followed by other names by which the model's library may refer to it.
     Spellings(&'a [Vec<String>]),
     /// The number of columns, without names.
     Count(usize),
@@ -36,7 +36,7 @@ pub struct Choice {
     pub id: Option<usize>,
     /// The column of weights.
     pub weight: Option<usize>,
-    /// The columns that are neither features nor specified for another use.
+    /// The columns that are not features and are not specified for another use.
     pub left_out: Vec<usize>,
     /// Specified columns (target, ID, ignored) that do not exist, if they are optional.
     pub absent: Vec<String>,
@@ -252,9 +252,9 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the position of each name among `columns`: the position of the column with this name, otherwise
-/// the position of the only column that has it among its spellings. The spellings of a column are its
-/// `others`, its name without surrounding whitespace and, if names are `rewritten`, its name as stored by
+/// Returns the position of each name among `columns`. A name belongs to the column with exactly this name, or
+/// otherwise to the only column with this spelling. The spellings of a column are its `others`, its name
+/// without surrounding whitespace and, if names are `rewritten`, its name as stored by
 /// [LightGBM](lightgbm_name).
 fn match_names<'n>(
     columns: &[&'n str],

@@ -26,7 +26,7 @@ impl fmt::Display for ColumnUse {
     }
 }
 
-/// The reason why the features cannot be chosen among the columns.
+/// The error if the features cannot be chosen among the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChoiceError {
@@ -48,7 +48,7 @@ pub enum ChoiceError {
         /// The names of all columns.
         columns: Vec<String>,
     },
-    /// The table has no column names, and the specified index is out of range.
+    /// The table does not have column names, and the specified index is out of range.
     InvalidIndex {
         /// The use of the column.
         used_as: ColumnUse,
@@ -70,12 +70,12 @@ pub enum ChoiceError {
         expected: usize,
         /// The number of columns that can be features.
         found: usize,
-        /// The names of these columns; empty if columns have no names.
+        /// The names of these columns; empty if columns do not have names.
         names: Vec<String>,
         /// The target that was excluded, with its name if columns have names.
         target: Option<Option<String>>,
     },
-    /// Some features have no column of the same name.
+    /// Some features do not have a column of the same name.
     MissingFeatures {
         /// The number of features.
         expected: usize,
@@ -85,14 +85,14 @@ pub enum ChoiceError {
         matched: usize,
         /// The names of the features without a column.
         missing: Vec<String>,
-        /// A missing feature and the most similar column.
+        /// The name of a missing feature, and of the most similar column.
         misspelt: Option<(String, String)>,
         /// The target that was excluded.
         target: Option<String>,
         /// The source of the feature names.
         named_by: String,
     },
-    /// The number of columns matches the number of features, but they have no name in common.
+    /// The number of columns matches the number of features, but no column has the name of a feature.
     OtherNames {
         /// The name of the first column.
         column: String,
@@ -105,7 +105,7 @@ pub enum ChoiceError {
 
 impl ChoiceError {
     /// Formats the message for users who specify the uses of columns by options. `option` returns the name of
-    /// the option for a use, or `None` if there is none.
+    /// the option for a use, or `None` if no option exists.
     ///
     /// ```
     /// use apportion_rows::{ColumnUse, Header, RowOptions, choose};

@@ -10,7 +10,7 @@ use crate::table::{Block, Read};
 /// Maximum number of columns of a table.
 pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 
-/// The columns that were chosen.
+/// The columns chosen for each use.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ChosenColumns {
     /// For each feature, the index of its column in the file.
@@ -44,8 +44,8 @@ impl ChosenColumns {
         Block { names: names.map(named), columns: self.columns.len(), ..Block::default() }
     }
 
-    /// Returns the information about all rows, after the `features` were read from columns with these
-    /// `names`.
+    /// Returns the information about all rows. To be called after the `features` were read from columns with
+    /// these `names`.
     pub(crate) fn summary(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();
         let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();
@@ -66,7 +66,7 @@ impl From<Choice> for ChosenColumns {
     }
 }
 
-/// Returns a note for the user about the choice.
+/// Returns a note for the user about the choice of columns.
 fn note(choice: &Choice, header: &[String], options: &RowOptions<'_>) -> Option<String> {
     let named_by = options.named_by;
     if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], options.names)

@@ -158,7 +158,7 @@ mod tests {
                 Utf16::new(&bytes[..], endian).read_to_string(&mut decoded).unwrap();
                 assert_eq!(decoded, text);
             }
-            // Cut the text between units and within surrogate pairs.
+            // Pieces end between units and within surrogate pairs.
             let text = "😀é,a\n".repeat(50_000);
             let mut decoded = String::new();
             let bytes = encoded(&text, endian);

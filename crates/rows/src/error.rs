@@ -9,7 +9,7 @@ const KNOWN: &str =
 #[cfg(not(feature = "columnar"))]
 const KNOWN: &str = "CSV with a header or a .npy matrix, optionally compressed with gzip or zstd";
 
-/// The reason why rows could not be read.
+/// The error if rows cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowsError {

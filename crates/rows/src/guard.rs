@@ -1,8 +1,8 @@
 //! Conversion of panics in third-party decoders to errors.
 //!
 //! The decoders of Parquet and Zstandard check most of a file, but panic for some corrupt files. The checks
-//! of this crate keep them from allocating memory out of proportion, which would abort. A panic leaves only
-//! the decoder's own state inconsistent, which is discarded.
+//! of this crate prevent them from allocating excessive memory, which would abort the process. After a panic,
+//! only the state of the decoder is inconsistent, and it is discarded.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -10,15 +10,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use crate::error::{Result, RowsError};
 
 thread_local! {
-    /// Whether a panic of this thread is turned into an error.
+    /// Whether a panic of this thread is converted to an error.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether a panic of the current thread would be turned into an error: whether a decoder of Parquet
-/// or Zstandard is running, which may panic for a corrupt file.
+/// Returns whether a panic of the current thread would be converted to an error. This is the case while a
+/// decoder of Parquet or Zstandard is running, which may panic for a corrupt file.
 ///
-/// This crate sets no panic hook, so the default hook prints a line for such a panic. To suppress it, call
-/// this function in a hook:
+/// This crate does not set a panic hook, so the default hook prints a line for such a panic. To suppress it,
+/// call this function in a hook:
 ///
 /// ```
 /// let default = std::panic::take_hook();
@@ -47,8 +47,8 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
 /// A panic of the receiver of rows.
 struct ReceiverPanic(Box<dyn std::any::Any + Send>);
 
-/// Runs code inside [`guarded`] that does not belong to a decoder. Its panics are reported, and remain
-/// panics.
+/// Runs code inside [`guarded`] that does not belong to a decoder. Panics of this code are reported, and
+/// remain panics.
 pub(crate) fn unguarded<T>(receive: impl FnOnce() -> T) -> T {
     let was_guarded = IS_GUARDED.replace(false);
     let result = catch_unwind(AssertUnwindSafe(receive));

@@ -22,11 +22,11 @@
 //! | [`Block`] | some of the rows, to process a file block by block |
 //! | [`choose`], [`Choice`], [`ChoiceError`] | the choice of columns, also for tables read by other code |
 //! | [`Feature`], [`CellError`] | the conversion of cells to numbers, also for columns in memory |
-//! | [`is_guarded`] | whether a panic would be turned into an error, for panic hooks |
+//! | [`is_guarded`] | whether a panic would be converted to an error, for panic hooks |
 //! | [`RowsError`] | errors: the problem, and what to do |
 //!
 //! In files with column names, the cell of a categorical feature (`apportion_models::Categories`) contains
-//! the category: a text, a number or a boolean. A matrix without names contains codes.
+//! the category: a string, a number or a boolean. A matrix without names contains codes.
 //!
 //! The feature `columnar` adds Parquet and Arrow, and `ArrowWriter` and `ParquetWriter`, which write them.
 
@@ -71,7 +71,7 @@ pub use source::Source;
 pub use table::{Block, Ids, Table};
 pub use texts::Texts;
 
-/// The README, whose example is compiled and runs as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

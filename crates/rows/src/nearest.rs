@@ -27,8 +27,8 @@ pub(crate) fn list(names: &[&str]) -> String {
     text
 }
 
-/// Returns a text in quotes. Long texts are truncated, because a cell with a missing quote includes all cells
-/// after it.
+/// Returns a string in quotes. Long strings are truncated, because a cell with a missing quote includes all
+/// cells after it.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 100;
     match text.char_indices().nth(SHOWN) {

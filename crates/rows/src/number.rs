@@ -1,6 +1,6 @@
 //! Parsing of numbers.
 
-/// Parses a number, which has a decimal comma if `decimal_comma` is set.
+/// Parses a number, with a decimal comma if `decimal_comma` is set.
 #[inline]
 pub(crate) fn number(text: &str, decimal_comma: bool) -> Option<f64> {
     if !decimal_comma {

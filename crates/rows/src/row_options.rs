@@ -7,7 +7,7 @@ use apportion_models::Categories;
 
 use crate::texts::Texts;
 
-/// Options for reading a file of rows. By default, all columns except one named `target` are features.
+/// Options for reading a file of rows. By default, all columns are features, except a column named `target`.
 #[derive(Debug, Clone, Default)]
 pub struct RowOptions<'a> {
     /// The names of the features, if known.
@@ -43,7 +43,7 @@ pub struct RowOptions<'a> {
     /// Whether the columns specified by `target`, `id` and `ignored` must exist. The weight column is always
     /// optional.
     pub named_columns_required: bool,
-    /// Values that represent a missing value, in addition to empty cells and the usual markers.
+    /// Cell values that represent a missing value, in addition to empty cells and the usual markers.
     pub missing: &'a [Sentinel],
     /// Whether numbers in text have a decimal comma, as in 1,5. A decimal point is then an error, because it
     /// may separate thousands.
@@ -52,8 +52,8 @@ pub struct RowOptions<'a> {
     pub separator: Option<u8>,
     /// Whether a file without rows is accepted. By default it is an error.
     pub may_be_empty: bool,
-    /// The maximum number of decompressed bytes. Defaults to 200 times the compressed bytes, at least 256
-    /// MiB.
+    /// The maximum number of decompressed bytes. Defaults to 200 times the number of compressed bytes, but at
+    /// least 256 MiB.
     pub unpacked_limit: Option<u64>,
 }
 
@@ -74,8 +74,8 @@ impl<'a> RowOptions<'a> {
     }
 }
 
-/// A value that represents a missing value. Numbers are compared as numbers (−999 equals −999.0), anything
-/// else as text.
+/// A cell value that represents a missing value. Numbers are compared as numbers (−999 equals −999.0), other
+/// values as text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sentinel {
     /// A number.

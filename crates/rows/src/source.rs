@@ -22,8 +22,8 @@ use crate::{csv, npy};
 /// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 20;
 
-/// A source of rows: CSV with a header or a `.npy` matrix, with the feature `columnar` also Parquet and Arrow
-/// (files, including Feather, and streams); uncompressed, or compressed with gzip or zstd. The format is
+/// A source of rows: CSV with a header, or a `.npy` matrix. With the feature `columnar`, also Parquet and
+/// Arrow (files, including Feather, and streams). Sources may be compressed with gzip or zstd. The format is
 /// detected from the content, not from the name.
 pub struct Source<'a> {
     name: String,
@@ -62,8 +62,8 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     ///
-    /// [`RowsError::In`], which contains the error itself. A corrupt file is an error, never a panic, and
-    /// memory is proportional to its size (see [`RowOptions::unpacked_limit`]).
+    /// [`RowsError::In`], which contains the error itself. A corrupt file causes an error, never a panic.
+    /// Memory use is proportional to the size of the file (see [`RowOptions::unpacked_limit`]).
     pub fn read(self, options: &RowOptions<'_>) -> Result<Table> {
         let (mut values, mut ids, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         let read = self.hand_over(options, &mut |block| {
@@ -87,9 +87,9 @@ impl<'a> Source<'a> {
     ///
     /// The batches of an Arrow stream are passed on one by one, without waiting for more.
     ///
-    /// Memory does not grow with the number of rows, except for `.npy` in Fortran order, where each row is
-    /// spread over the file, and for Parquet and Arrow files that are compressed as a whole or read from a
-    /// stream, because their metadata is at the end.
+    /// Memory use does not grow with the number of rows, with two exceptions. In a `.npy` file in Fortran
+    /// order, each row is spread over the file. The metadata of Parquet and Arrow files is at the end, so
+    /// such a file is read into memory if it is compressed as a whole or read from a stream.
     ///
     /// # Errors
     ///
@@ -180,8 +180,8 @@ fn read_unpacked(
     read(Cursor::new(start.clone()).chain(bytes), None, &start, options, receive)
 }
 
-/// Reads the first bytes. For an Arrow stream, only reads as many as are needed to recognize it, because its
-/// writer may wait for a response to the first batch.
+/// Reads the first bytes. Of an Arrow stream, only reads the bytes that identify it, because its writer may
+/// wait for a response to the first batch.
 fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     let mut start = Vec::new();
     bytes.take(ARROW_ENOUGH as u64).read_to_end(&mut start)?;
@@ -191,7 +191,7 @@ fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Reads content that begins with `start` and is not compressed; `file` gives random access to it.
+/// Reads content that begins with `start` and is not compressed; `file` provides random access to it.
 fn read(
     mut bytes: impl BufRead,
     file: Option<File>,

@@ -51,7 +51,7 @@ impl Table {
     }
 }
 
-/// A block of consecutive rows, as passed to a receiver, which may take the values and IDs out of it.
+/// A block of consecutive rows, as passed to a receiver. The receiver may move the values and IDs out of it.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Block {

@@ -18,9 +18,9 @@ pub(crate) enum Kind {
 
 /// The strings in the features of all files of a run, for [`RowOptions::texts`](crate::RowOptions::texts).
 ///
-/// If some cell of the first rows is not a number, the column contains text, and its values are the codes 0,
-/// 1, 2, … of the strings in order of appearance. Any other column contains numbers, and the first spelling
-/// of each is stored if it is not the shortest (`1.50`, `True`), for up to 65,536 numbers.
+/// If some cell of the first rows is not a number, the column contains strings. Its values are then the codes
+/// 0, 1, 2, … of the strings in order of appearance. Any other column contains numbers. For up to 65,536
+/// numbers, the first spelling is stored if it is not the shortest one (`1.50`, `True`).
 #[derive(Debug, Default)]
 pub struct Texts {
     columns: RwLock<Vec<Column>>,
@@ -61,7 +61,7 @@ impl Texts {
     }
 
     /// Calls `with` with the stored string for a value of a feature. Returns `false` if no string is stored
-    /// for it.
+    /// for this value.
     pub fn with_text(&self, feature: usize, value: f64, with: &mut dyn FnMut(&str)) -> bool {
         let columns = self.read();
         let Some(column) = columns.get(feature) else { return false };
@@ -122,7 +122,7 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Adds a cell that is not missing: its text, and its number, if it is one.
+    /// Adds a cell that is not missing, with its string and, if it is a number, its number.
     pub(crate) fn add(&mut self, text: &str, number: Option<f64>) {
         let Some(number) = number else {
             self.is_text = true;
@@ -130,8 +130,8 @@ impl Survey {
         };
         self.has_numbers = true;
         if !self.is_text && self.spellings.len() < MAX_SPELLINGS {
-            // If a number occurs with two spellings, the column may contain codes, and the two spellings may
-            // be different codes.
+            // If a number occurs with two spellings, they may be different codes, so the column is read as
+            // text.
             let spelling = self.spellings.entry(number.to_bits()).or_insert_with(|| text.to_owned());
             self.is_text = spelling != text;
         }

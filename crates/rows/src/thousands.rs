@@ -1,10 +1,10 @@
-//! Numbers with thousands separators. They are errors, because a separator may also be a decimal mark, but
-//! error messages recognize them.
+//! Detection of numbers with thousands separators, for error messages. Such numbers are errors, because a
+//! separator may also be a decimal mark.
 
 /// The thousands separators in use.
 const MARKS: [char; 8] = [',', '.', '\'', '’', '_', ' ', '\u{a0}', '\u{202f}'];
 
-/// Removes the thousands separators from a number, and gives it a decimal comma if `decimal_comma` is set.
+/// Removes the thousands separators from a number. The result has a decimal comma if `decimal_comma` is set.
 /// Returns `None` for any other text.
 ///
 /// Groups have three digits. With commas, groups before the last group may have two digits, as in India.

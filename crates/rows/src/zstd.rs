@@ -8,7 +8,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// The magic bytes of a frame.
 pub(crate) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// A reader that decompresses all frames of `source`. Decompressing a frame takes at most 128 MiB of memory.
+/// A reader that decompresses all frames of `source`. The decompression of a frame takes at most 128 MiB of
+/// memory.
 pub(crate) struct Frames<R> {
     source: R,
     decoder: FrameDecoder,

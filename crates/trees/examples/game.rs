@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let players = model.feature_count();
         let game = PathDependentGame::new(&model, &vec![0.0; players])?;
         let mut batch = Coalitions::new(players);
-        // Every player is in about half of the coalitions; it does not matter in which ones.
+        // Every player is in about half of the coalitions. The time does not depend on which ones.
         for index in 0..COALITIONS {
             batch.push_members((0..players).filter(|player| (index * 7919 + player * 104_729) % 1009 < 505));
         }

@@ -6,7 +6,7 @@ use apportion_values::ValueError;
 
 use crate::engine::settings::Kernel;
 
-/// Why a model file could not be read, or rows could not be explained.
+/// The error if a model file cannot be read, or rows cannot be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
@@ -36,7 +36,7 @@ pub enum TreeError {
          {model}…); compile it again for this model"
     )]
     OtherModel {
-        /// The first digits of the fingerprint of the model that the background was compiled for.
+        /// The first digits of the fingerprint of the model for which the background was compiled.
         background: String,
         /// The first digits of the fingerprint of this model.
         model: String,
@@ -114,11 +114,11 @@ pub enum TreeError {
         /// The suggested alternative.
         help: &'static str,
     },
-    /// The rows or the background have the wrong shape, or contain infinite values that the model computes
-    /// with.
+    /// The rows or the background have the wrong shape, or contain infinite values with which the model has
+    /// to compute.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// The value is not defined for this number of features: its weights by coalition size are for a
+    /// The value is not defined for this number of features: its weights by coalition size are defined for a
     /// different number.
     #[error(transparent)]
     Value(#[from] ValueError),

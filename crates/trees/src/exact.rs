@@ -15,7 +15,7 @@ use crate::error::TreeError;
 ///
 /// Four kinds of values are supported:
 ///
-/// - **semivalues of features**: Shapley, Banzhaf and all others;
+/// - **semivalues of features**: Shapley, Banzhaf and all other semivalues;
 /// - **coalitional values of features in groups**: Owen, Banzhaf-Owen, and every other pair of a semivalue
 ///   between the groups and one within them,
 ///
@@ -24,8 +24,9 @@ use crate::error::TreeError;
 ///   ```
 ///
 /// (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
-/// sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups
-/// they reduce to the semivalue between the groups, with a single group to the semivalue within it;
+/// sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups,
+/// they reduce to the semivalue between the groups. With a single group, they reduce to the semivalue within
+/// it;
 /// - **semivalues of groups** in the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (definition 2.1);
 /// - **two-step Shapley values of features in groups**, for the game minus v(∅) (equation 3.19),
 ///
@@ -35,7 +36,7 @@ use crate::error::TreeError;
 ///
 /// All values are exact up to rounding: efficient values and the base value sum to the prediction within
 /// 1e-12 of the largest value. Results do not depend on the number of threads. The documentation of each
-/// oracle gives its time and memory.
+/// oracle lists its time and memory.
 ///
 /// ```
 /// use apportion_games::{Partition, Rows};
@@ -72,24 +73,24 @@ pub trait Exact: Send + Sync {
     /// number of features; [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) if a
     /// linear model has to compute with an infinite value;
     /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) if the groups are
-    /// defined for a different number of players; [`TreeError::Value`] if weights by size are for a different
-    /// number of features, of groups, or of members of some group; [`TreeError::Unsupported`] for a value of
-    /// any other kind; and [`TreeError::Kernel`] or [`TreeError::Unsupported`] if the settings specify a
-    /// kernel that cannot be used.
+    /// defined for a different number of players; [`TreeError::Value`] if weights by coalition size are
+    /// defined for a different number of features, of groups, or of members of a group;
+    /// [`TreeError::Unsupported`] for a value of any other kind; and [`TreeError::Kernel`] or
+    /// [`TreeError::Unsupported`] if the settings specify a kernel that cannot be used.
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError>;
 
-    /// Returns the interaction indices of all pairs of features by a semivalue, or of all pairs of groups by
-    /// a semivalue of the quotient game: rows × players × players × outputs, symmetric in the players.
-    /// `diagonal` sets the convention for the diagonal.
+    /// Returns the interaction indices of all pairs of features for a semivalue, or of all pairs of groups
+    /// for a semivalue of the quotient game. The shape is rows × players × players × outputs, symmetric in
+    /// the players. `diagonal` sets the convention for the diagonal.
     ///
     /// ```text
     /// I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) [v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)]
     /// ```
     ///
-    /// with M the moments of the semivalue: the Shapley and the Banzhaf interaction index (Grabisch and
-    /// Roubens, *An axiomatic approach to the concept of interaction among players in cooperative games*,
-    /// 1999), and the analogous index for every other semivalue. With [`Diagonal::Remainder`], Shapley
-    /// interactions agree with shap and with XGBoost's `pred_interactions`.
+    /// where M are the moments of the semivalue. This is the Shapley or the Banzhaf interaction index
+    /// (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in
+    /// cooperative games*, 1999), and the analogous index for every other semivalue. With
+    /// [`Diagonal::Remainder`], Shapley interactions agree with shap and with XGBoost's `pred_interactions`.
     ///
     /// # Errors
     ///

@@ -2,16 +2,15 @@
 //!
 //! # Notation
 //!
-//! `x` is the explicand, the row to explain. At a node, `r_l` and `r_r` are the covers of its children over
-//! its own cover: the shares of the training weight that went left and right there. `E(node)` is the expected
-//! output of a tree below a node.
+//! `x` is the explicand, the row to explain. At a node, `r_l` and `r_r` are the covers of its children
+//! divided by its own cover: the shares of the training weight that go left and right. `E(node)` is the
+//! expected output of a tree below a node.
 //!
 //! # Bottom-up evaluation
 //!
 //! A traversal from the root would branch at every split, and follow both children for an absent feature.
-//! Bottom-up evaluation needs no traversal: each node of a tree is visited once per 64 coalitions, and a
-//! split selects, without a branch, between the expectation of the child that x goes to and the mean of both
-//! children.
+//! Bottom-up evaluation visits each node of a tree once per 64 coalitions. A split selects, without a branch,
+//! between the expectation of the child to which x goes and the mean of both children.
 
 use apportion_games::{Coalition, Coalitions, Game, GameError, SubGame, parallel};
 
@@ -31,16 +30,16 @@ const LANES: usize = 64;
 ///                                    E(split) = r_l E(left) + r_r E(right)         otherwise
 /// ```
 ///
-/// with r the cover of a child over that of the split (for XGBoost a sum of hessians). v(N) is the margin of
-/// the explicand, bit for bit. No background is needed: the covers describe the training data to the extent
-/// that the splits depend on it. This is the game of TreeSHAP (Lundberg, Erion and Lee, *Consistent
-/// individualized feature attribution for tree ensembles*, 2018; Lundberg et al., *From local explanations to
-/// global understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf values of
-/// Karczmarz et al., *Improved feature importance computation for tree models based on the Banzhaf value*,
-/// 2022.
+/// where r is the cover of a child divided by the cover of the split (for XGBoost, covers are sums of
+/// hessians). v(N) is the margin of the explicand, bit for bit. No background is needed: the covers describe
+/// the training data to the extent that the splits depend on it. This is the game of TreeSHAP (Lundberg,
+/// Erion and Lee, *Consistent individualized feature attribution for tree ensembles*, 2018; Lundberg et al.,
+/// *From local explanations to global understanding with explainable AI for trees*, 2020) and of the
+/// tree-based Banzhaf values of Karczmarz et al., *Improved feature importance computation for tree models
+/// based on the Banzhaf value*, 2022.
 ///
-/// A coalition takes O(nodes) time, and the model is not evaluated: 0.3 to 0.4 µs for 100 trees of depth 4 in
-/// batches of 64 and more, on one core of an Intel Xeon (Sapphire Rapids):
+/// An evaluation takes O(nodes) time and no predictions of the model. For 100 trees of depth 4, it takes 0.3
+/// to 0.4 µs in batches of 64 or more, on one core of an Intel Xeon (Sapphire Rapids):
 /// `cargo run --release -p apportion-trees --example game`.
 ///
 /// ```
@@ -63,7 +62,7 @@ pub struct PathDependentGame<'a> {
     explicand: Vec<f64>,
     /// For each node of the ensemble, whether the explicand goes left there.
     goes_left: Vec<bool>,
-    /// For each node of the ensemble, its cover divided by that of its parent; 1 for a root.
+    /// For each node of the ensemble, its cover divided by the cover of its parent; 1 for a root.
     shares: Vec<f64>,
 }
 
@@ -109,7 +108,7 @@ impl<'a> PathDependentGame<'a> {
         &self.explicand
     }
 
-    /// Returns the null players: the features that no tree splits on.
+    /// Returns the null players: the features on which no tree splits.
     pub fn null_players(&self) -> Coalition {
         let mut null = Coalition::full(self.explicand.len());
         for node in self.ensemble.nodes().iter().filter(|node| !node.is_leaf()) {
@@ -120,8 +119,8 @@ impl<'a> PathDependentGame<'a> {
 
     /// Returns the game without its [null players](Self::null_players).
     ///
-    /// [`SubGame::expand`] adds them back with value zero. If all players are null players, the game has no
-    /// players.
+    /// [`SubGame::expand`] adds them back with value zero. If all players are null players, the game does not
+    /// have players.
     pub fn without_null_players(&self) -> SubGame<&Self> {
         SubGame::without(self, self.null_players().view())
     }
@@ -186,7 +185,7 @@ impl Game for PathDependentGame<'_> {
 
 /// The working memory of a thread.
 struct Scratch {
-    /// For each player and coalition, all bits set if the player is in the coalition, else zero.
+    /// For each player and coalition: all bits are set if the player is in the coalition, and none otherwise.
     present: Vec<[u64; LANES]>,
     /// For each node of a tree and each coalition, the expected output of the tree below the node.
     expected: Vec<[f64; LANES]>,

@@ -13,17 +13,18 @@
 //! | [`LinkedOracle`] | exact values of the outputs after the link function (probabilities, rates, scores) |
 //! | [`Exact`] | the trait of all oracles: values, interactions and plans for any [`Value`] |
 //! | [`PathDependentGame`] | the path-dependent game: the expected output of the trees given the present features, by training cover |
-//! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or set by the caller |
+//! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | the algorithm and the precision: chosen by predicted time, or set by the caller |
 //! | [`TreeError`] | errors for invalid models, rows and requests |
 //! | [`Ensemble`], [`ReadOptions`], [`Rounds`], [`Categories`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | models and their files, re-exported from the crate [`apportion-models`](apportion_models) |
 //!
 //! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see
 //! [`Ensemble::from_bytes`]. Any number of outputs, missing values, categorical splits and linear leaves are
-//! supported. The kernels do not depend on the library that a model comes from: all ensembles have the same
+//! supported. The kernels do not depend on the library from which a model comes: all ensembles have the same
 //! [internal structure](apportion_models::tree).
 //!
 //! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k
-//! outputs, predictions are rows × k and values rows × n × k; quotient values of m groups are rows × m × k.
+//! outputs, predictions are rows × k, and values are rows × n × k. Quotient values of m groups are rows × m ×
+//! k.
 //!
 //! # Example
 //!
@@ -46,14 +47,14 @@
 //!
 //! # Accuracy and speed
 //!
-//! The tests require values to agree to 1e-12 of the prediction, with enumeration on random ensembles and
-//! with ground truth on trained models; on trees of depth 24 and 200 to 1e-12 of the largest value, with
-//! exact fractions (the largest error seen is 1.5e-15). For 1000 rows and a model of 100 trees of depth 4,
-//! one row takes 4 to 5 µs on one core of an Intel Xeon (Sapphire Rapids), both for one baseline and for 100
-//! background rows: `python3 benches/rivals/compare.py`. Owen values for one baseline take 1.3 times as long
-//! as Shapley values (500 trees of depth 8, 100 features in 20 groups).
+//! The tests compare values with enumeration on random ensembles, and with ground truth on trained models;
+//! they must agree to 1e-12 of the prediction. On trees of depth 24 and 200, values must agree with exact
+//! fractions to 1e-12 of the largest value (the largest error seen is 1.5e-15). For 1000 rows and a model of
+//! 100 trees of depth 4, one row takes 4 to 5 µs on one core of an Intel Xeon (Sapphire Rapids), both for one
+//! baseline and for 100 background rows (`python3 benches/rivals/compare.py`). Owen values for one baseline
+//! take 1.3 times as long as Shapley values (500 trees of depth 8, 100 features in 20 groups).
 //!
-//! This crate does not read model files, and contains no sampling and no estimators.
+//! This crate does not read model files, and does not contain samplers or estimators.
 
 #[cfg(test)]
 extern crate self as apportion_trees;
@@ -92,7 +93,7 @@ pub use linked::oracle::LinkedOracle;
 pub use marginal::oracle::InterventionalOracle;
 pub use path_dependent::oracle::PathDependentOracle;
 
-/// The example of the README, compiled and run as a doctest.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -30,12 +30,12 @@ impl Explainer<'_> {
     }
 
     /// Returns the exact values of all rows without evaluating a game, or `None` if the explainer has to
-    /// evaluate a game. The values equal those of [`explain_rows`](Self::explain_rows), but there is no
-    /// [`Explanation`] per row, so that tables can have any length.
+    /// evaluate a game. The values equal the values of [`explain_rows`](Self::explain_rows). There is no
+    /// [`Explanation`] per row, so tables can have any length.
     ///
     /// The kernel is chosen by the number of rows, so the last bits of a row's values may depend on whether
-    /// it is explained alone or in a large table. [`Settings::rows`](apportion_trees::Settings::rows) makes
-    /// them independent of the other rows.
+    /// the row is explained alone or in a large table. [`Settings::rows`](apportion_trees::Settings::rows)
+    /// makes them independent of the other rows.
     ///
     /// # Errors
     ///

@@ -5,17 +5,17 @@
 //!
 //! A run with a tolerance starts with the draws of the given distribution. Its error has two parts (see
 //! [`draws`](crate::draws)): the error of the sampled coalitions, which the run controls, and the error of
-//! the draws, which decreases with the number of draws and, once all coalitions are known, in no other way.
-//! If the total exceeds the tolerance, and more draws are expected to reach it within the budget, the run is
-//! repeated with 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the
-//! coalitions are the obstacle, because the run stopped just below its tolerance, the next run reduces their
-//! error to 70%.
+//! the draws. Once all coalitions are known, only more draws reduce the error of the draws. If the total
+//! exceeds the tolerance, and more draws are expected to reach it within the budget, the run is repeated. It
+//! uses 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the coalitions
+//! are the obstacle, because the run stopped just below its tolerance, the next run reduces their error to
+//! 70%.
 //!
 //! The budget covers all of these runs. An evaluation with g times the distribution's draws requires g times
 //! as many predictions, and counts as g evaluations. The default budget is 1000 n, but at least 100,000, and
 //! is not limited to `2^n`, because more draws are useful beyond that.
 //!
-//! If the draws alone exceeded the tolerance, a run could not have reached it, and spends no error
+//! A run whose draws alone exceeded the tolerance could not have reached it, and does not spend any error
 //! probability. All other runs spend the error probability of their interim checks, and leave the rest to the
 //! next run.
 
@@ -46,7 +46,7 @@ const TIGHTER: f64 = 0.7;
 /// Minimum fraction of the tolerance to use for the coalitions.
 const TIGHTEST: f64 = 0.2;
 
-/// A number of players with more coalitions than the default budget.
+/// A number of players for which the default budget does not cover all coalitions.
 const MANY_PLAYERS: usize = 30;
 
 /// Minimum evaluations per player for estimating the errors of the draws with a different method.
@@ -56,11 +56,11 @@ impl<'a> Explainer<'a> {
     /// Creates an explainer for any model with its conditional game, in which absent features follow
     /// `distribution`, given the present features.
     ///
-    /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
-    /// means](ConditionalDistribution::mean), like a Gaussian. If the distribution draws rows, standard
-    /// errors include the sampling error of the draws, for exact values as well as for estimates; this
-    /// doubles the number of predictions. They do not include the error of a distribution that was fitted on
-    /// finitely many rows or is misspecified
+    /// No rows are drawn if the model is [affine](Model::is_affine) and the distribution provides
+    /// [conditional means](ConditionalDistribution::mean), as a Gaussian distribution does. If the
+    /// distribution draws rows, standard errors include the sampling error of the draws, for exact values as
+    /// well as for estimates; this doubles the number of predictions. They do not include the error of a
+    /// distribution that was fitted on finitely many rows or is misspecified
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(
         model: impl Into<Shared<'a, dyn Model + 'a>>,
@@ -134,8 +134,8 @@ impl Explainer<'_> {
                 && let Some(certificate) = &mut explanation.certificate
                 && let Some(last) = certificate.interim_checks.last_mut()
             {
-                // The run could not know that it would evaluate all coalitions, which leaves only the draws
-                // to check. Let this check spend the error probability of a final check.
+                // The run evaluated all coalitions, which it did not know in advance, so only the draws
+                // remain to be checked. This check spends the error probability of a final check.
                 last.spent = LAST_LOOK * (wrong - before);
             }
             explanation.certify(&asked);
@@ -247,8 +247,8 @@ impl Explainer<'_> {
     }
 }
 
-/// Returns the largest error of `explanation` as a fraction of the tolerance of `until`, or infinity if the
-/// error has no bound.
+/// Returns the largest error of `explanation` as a fraction of the tolerance of `until`, or infinity if there
+/// is no error bound.
 fn ratio(mut explanation: Explanation, until: &Until) -> f64 {
     explanation.certify(until);
     let ratio = |(&bound, &tolerance): (&f64, &f64)| if bound == 0.0 { 0.0 } else { bound / tolerance };

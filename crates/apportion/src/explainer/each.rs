@@ -1,4 +1,4 @@
-//! Explains many rows in bounded memory: in blocks, passing on each explanation.
+//! Explains many rows in bounded memory, block by block.
 
 use std::ops::ControlFlow;
 
@@ -10,23 +10,23 @@ use crate::error::ExplainError;
 use crate::observer::CountRows;
 
 /// Rows per thread in a block. At the end of a block, a thread idles for a fraction of a row's time until the
-/// others have finished, unless it can help them.
+/// other threads have finished, unless it can help them.
 const ROWS_PER_THREAD: usize = 16;
 /// Rows in a block of the tree method, which has a fixed cost per call.
 const ROWS_OF_ORACLE: usize = 1 << 12;
 
 impl Explainer<'_> {
-    /// Explains all rows in parallel and passes each explanation to `receive`: for tables whose
-    /// explanations do not fit into memory.
+    /// Explains all rows in parallel and passes each explanation to `receive`. Use this for tables whose
+    /// explanations do not fit in memory.
     ///
     /// `receive` is called with the index of a row and its explanation, in the order of the rows, on the
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
-    /// thread, and 4096 rows for the tree method. This is the number of explanations in memory, and the
-    /// maximum number of rows explained unnecessarily when `receive` stops. The explanations equal those of
-    /// [`explain_rows`](Self::explain_rows) bit for bit; for the tree method, which chooses its kernel by the
-    /// number of rows, they are equal up to rounding.
+    /// thread, and 4096 rows for the tree method. The size of a block is the number of explanations in
+    /// memory. It is also the maximum number of rows that are explained unnecessarily if `receive` stops. The
+    /// explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
+    /// method, which chooses its kernel by the number of rows, they are equal up to rounding.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -51,8 +51,8 @@ impl Explainer<'_> {
     /// # Errors
     ///
     /// The errors of [`explain`](Self::explain) for the first failing row, after the preceding rows have been
-    /// passed on. For the tree method, the error comes after the preceding blocks, and its row index counts
-    /// from the beginning of the block.
+    /// passed on. For the tree method, the preceding blocks have been passed on, and the row index in the
+    /// error counts from the beginning of the block.
     pub fn explain_each(
         &self,
         explicands: Rows<'_>,

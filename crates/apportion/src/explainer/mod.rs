@@ -24,8 +24,8 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
 
-/// The treatment of null players: features whose value in the explicand equals that in every background row,
-/// or on which no tree splits.
+/// The treatment of null players. A feature is a null player if its value in the explicand equals its value
+/// in every background row, or if no tree splits on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NullPlayers {
     /// Removes them from the game, which saves evaluations, and sets their values to 0.
@@ -37,10 +37,10 @@ pub enum NullPlayers {
 
 /// An explainer for the predictions of one model in one game.
 ///
-/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction if
-/// the features in S have the values of the explicand and all other features have the values of a background
-/// row. In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an
-/// ensemble expects, by its training cover, if only the features in S are known. In a conditional game
+/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction
+/// over the background rows, with the features in S replaced with the features of the explicand. In the
+/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
+/// expects, by its training cover, if only the features in S are known. In a conditional game
 /// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
 /// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
 /// created with [`for_outputs`](Self::for_outputs)).
@@ -51,11 +51,11 @@ pub enum NullPlayers {
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
-/// an exception: their kernel is chosen by the number of rows in a call, so the last bits may depend on
+/// an exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
 /// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
-/// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation): it
-/// stops within a fraction of a second, and the explainer remains usable.
+/// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation). After a
+/// cancellation, the call stops within a fraction of a second, and the explainer remains usable.
 ///
 /// ```
 /// use apportion::{Background, Cancellation, Cancelled, Explainer, Method};
@@ -92,7 +92,7 @@ pub struct Explainer<'a> {
 impl<'a> Explainer<'a> {
     /// Creates an explainer for any model with its marginal game.
     ///
-    /// It borrows the model, or shares it: an explainer of an [`Arc`](std::sync::Arc) is `'static`.
+    /// The model is borrowed or shared: an explainer that shares an [`Arc`](std::sync::Arc) is `'static`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -156,8 +156,8 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Sets a tolerance instead of a budget: each explicand gets as many evaluations as its values require,
-    /// at most `until.budget`, or [`budget`](Self::budget) if that is not automatic.
+    /// Sets a tolerance instead of a budget: for each explicand, the game is evaluated until its values are
+    /// accurate enough, at most `until.budget` times, or [`budget`](Self::budget) if that is not automatic.
     ///
     /// The [certificate](Explanation::certificate) of an explanation contains the reason why its run stopped,
     /// the error bound and its justification. Exact methods are certified as exact. If a conditional game
@@ -166,8 +166,8 @@ impl<'a> Explainer<'a> {
     /// ([`ConditionalDistribution::with_draws`](apportion_games::ConditionalDistribution::with_draws)), and
     /// [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) contains their final number. The
     /// budget covers all of these runs; an evaluation with g times the distribution's draws counts as g
-    /// evaluations. The explanation contains the number of evaluations on which it is based, but the model
-    /// rows of all runs.
+    /// evaluations. The explanation contains the number of evaluations of the last run, on which it is based,
+    /// but the number of model rows of all runs.
     ///
     /// ```
     /// use apportion::estimators::{Guarantee, StopRule};
@@ -212,7 +212,7 @@ impl<'a> Explainer<'a> {
         self.check_method()?;
         match self.explain_by_oracle(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
-                // A slice without values contains no row.
+                // An empty slice does not contain a row.
                 GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
                     .into()
             }),
@@ -246,8 +246,8 @@ impl<'a> Explainer<'a> {
     }
 
     /// Explains all rows like [`explain_rows`](Self::explain_rows), with an observer that receives the
-    /// progress of the runs, can stop them, and restores stored results. The explanations are the same bit
-    /// for bit whether runs are observed, interrupted and resumed, or not.
+    /// progress of the runs, can stop them, and restores stored results. Observing, interrupting and resuming
+    /// runs does not change any bit of the explanations.
     ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.

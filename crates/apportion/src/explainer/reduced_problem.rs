@@ -11,9 +11,9 @@ pub(super) struct ReducedProblem {
 }
 
 impl ReducedProblem {
-    /// Returns the problem for the players `keep`, if all others are null players. Returns `None` if null
-    /// players cannot be removed: a two-step value gives a null player a share of its group's surplus, and
-    /// weights by size are defined for a fixed number of players.
+    /// Returns the problem for the players `keep`, if all other players are null players. Returns `None` if
+    /// null players cannot be removed: the two-step value of a null player includes a share of its group's
+    /// surplus, and a semivalue defined by weights for coalition sizes applies to a fixed number of players.
     pub(super) fn keeping(value: &Value, keep: &[usize]) -> Option<Self> {
         let among = |groups: &Partition| groups.restricted_to(keep);
         match value {
@@ -47,7 +47,7 @@ impl ReducedProblem {
         }
     }
 
-    /// Returns the values of all `results` players or groups, with zero for each that was removed.
+    /// Returns the values of all `results` players or groups, with zero for those that were removed.
     pub(super) fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
         let mut all = vec![0.0; results * outputs];
         for (row, &place) in values.chunks_exact(outputs).zip(&self.player_indices) {

@@ -29,7 +29,7 @@ pub enum OptionError {
         /// The known names.
         expected: Vec<&'static str>,
     },
-    /// The value has the wrong form.
+    /// The value does not have the expected form.
     Form {
         /// The option.
         option: &'static str,
@@ -52,7 +52,7 @@ pub enum OptionError {
         /// The required option.
         other: &'static str,
     },
-    /// The option is for a distribution that the game does not use.
+    /// The option configures a distribution that the game does not use.
     Game {
         /// The option.
         option: &'static str,

@@ -18,7 +18,7 @@ const DRAWS: usize = 500;
 type SharedDistribution<'a> = Shared<'a, dyn ConditionalDistribution + 'a>;
 
 impl Distribution {
-    /// Fits the distribution of a game to rows, with weights if given; returns `None` for games without a
+    /// Fits the distribution of a game to rows, with weights if given. Returns `None` for games without a
     /// distribution. `model` is only required for a bandwidth that depends on the model; it is `None` if the
     /// model cannot be evaluated at this time.
     ///

@@ -9,7 +9,7 @@ use super::error::OptionError;
 use super::nested::Nested;
 use super::quoted::{split, typed, unquoted};
 
-/// The separators: between groups, and between the features in a group.
+/// The separators: the first between groups, the second between the features in a group.
 pub(super) const SEPARATORS: [char; 2] = [';', ','];
 
 /// Groups of features, not yet checked against the features of a model.
@@ -24,7 +24,7 @@ pub enum Groups {
     Structure(Structure),
 }
 
-/// A way to find groups in data.
+/// A method to find groups in data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindGroups {
@@ -134,7 +134,7 @@ impl Groups {
         Structure::new(names.len(), members).map(Some).map_err(invalid)
     }
 
-    /// Returns the groups that a value is defined for; `None` for values without groups.
+    /// Returns the groups for which a value is defined; `None` for values without groups.
     pub fn from_value(value: &Value) -> Option<Self> {
         let groups = value.groups().map(|partition| Structure::Groups(partition.clone()));
         let levels = || value.hierarchy().map(|hierarchy| Structure::Levels(hierarchy.clone()));
@@ -198,7 +198,7 @@ fn by_index(member: &Member<String>, names: &[String]) -> Result<Member, OptionE
     })
 }
 
-/// Returns the index of the feature that `option` refers to, by name or otherwise by index.
+/// Returns the index of the feature to which `option` refers, by name or otherwise by index.
 pub(super) fn feature(option: &'static str, name: &str, names: &[String]) -> Result<usize, OptionError> {
     let by_name = names.iter().position(|known| known == name);
     let by_index = || name.parse::<usize>().ok().filter(|&index| index < names.len());

@@ -121,8 +121,8 @@ fn draws_that_cannot_be_raised_end_without_a_certificate() {
         Explainer::conditional(&setting, distribution).until(until).explain(&explicand).unwrap()
     };
     let explain = |distribution: &dyn ConditionalDistribution, budget| explain_to(0.05, distribution, budget);
-    // The distribution or the budget limits the draws: 64 evaluations cover all coalitions, and 100 do not
-    // suffice for twice as many draws.
+    // The distribution or the budget limits the draws: 64 evaluations cover all coalitions, so 100
+    // evaluations do not suffice for twice as many draws.
     for explanation in [explain(&fixed, None), explain(&distribution, Some(100))] {
         let certificate = explanation.certificate.unwrap();
         assert_eq!(certificate.stopped_by, StopRule::Draws);

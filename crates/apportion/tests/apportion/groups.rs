@@ -80,8 +80,8 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
     let model = |row: &[f64]| row[0] * row[2] + (row[1] + row[2]) * row[4] + row[5] * row[0] + row[3];
     let explicand = [1.0, 1.0, 2.0, 1.0, 0.5, 3.0];
     let partition = Partition::new(6, vec![vec![0, 1], vec![3], vec![2, 4, 5]]).unwrap();
-    // Two hierarchies. Without the null players, the features 0, 2 and 5 of ((0, 1), 3), (2, 4), 5 are not
-    // grouped; of (((2, 4), 5), 1), (0, 3), the group of 2 and 5 remains.
+    // Two hierarchies. The null players are removed. In ((0, 1), 3), (2, 4), 5, the remaining features 0, 2
+    // and 5 are not grouped. In (((2, 4), 5), 1), (0, 3), the group of 2 and 5 remains.
     let mut over = Vec::new();
     for parents in [
         [6, 6, 8, 7, 8, 9, 7, 9, 9].map(Some).into_iter().chain([None]).collect::<Vec<_>>(),
@@ -111,7 +111,7 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
             assert_eq!(without.value, name);
         }
     }
-    // A two-step value gives a null player its share of its group's surplus.
+    // The two-step value of a null player includes a share of its group's surplus.
     let background = Background::baseline(vec![0.0, 1.0, 0.0, 1.0, 0.5, 0.0]).unwrap();
     let explainer = Explainer::new(&model, background);
     let two_step = explainer.value(Value::two_step(partition)).explain(&explicand).unwrap();
@@ -185,7 +185,7 @@ fn in_a_conditional_game_a_feature_the_model_ignores_has_a_share_of_what_it_tell
     let model = |row: &[f64]| row[0];
     let distribution = GaussianDistribution::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 4000, 3).unwrap();
     let got = Explainer::conditional(&model, &distribution).explain(&[1.0, 1.0]).unwrap();
-    // v({0}) = 1, v({1}) = 0.8 and v(N) = 1, so the second feature gets (0.8 + 0) / 2.
+    // v({0}) = 1, v({1}) = 0.8 and v(N) = 1, so the value of the second feature is (0.8 + 0) / 2.
     assert!((got.values[1] - 0.4).abs() < 0.03, "{:?}", got.values);
     assert!((got.values[0] - 0.6).abs() < 0.03, "{:?}", got.values);
     assert_eq!(got.prediction, [1.0]);

@@ -12,7 +12,7 @@ use rand::RngExt;
 
 use crate::common::hard_games::{SolvedGame, hard_games, smooth_games};
 
-/// Returns all estimators except the one that requires several scenarios.
+/// Returns all estimators except the estimator that requires several scenarios.
 fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
     Method::all()
         .filter(|&method| method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL))
@@ -76,7 +76,7 @@ fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
                 }
             }
         }
-        // Some methods have no standard errors with so few evaluations.
+        // Some methods do not have standard errors with so few evaluations.
         for kind in 0..2 {
             let said = format!("{}: {held:?} of {intervals:?}", estimator.name());
             assert!(10 * held[kind] >= 9 * intervals[kind], "{said}");
@@ -169,8 +169,8 @@ fn certificates_of_other_values_hold_on_such_games() {
 
 #[test]
 fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
-    // Four players get a bonus if all of them are present. Under this weighted Banzhaf value, the probability
-    // of that event is 0.8%, and many samples therefore look additive.
+    // The game has a bonus if four players are all present. Under this weighted Banzhaf value, the
+    // probability of that event is 0.8%, and many samples therefore look additive.
     let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
     let value: Value = Semivalue::weighted_banzhaf(0.3).unwrap().into();
     let truth = value.enumerate(&*known.game).unwrap().values;
@@ -343,8 +343,7 @@ fn a_share_of_nothing_is_never_reached() {
     }
 }
 
-/// A game with noise in every coalition, in which each player, or only the first one, makes a small
-/// contribution.
+/// A game with noise in every coalition. Each player, or only the first one, makes a small contribution.
 struct Weak {
     seed: u64,
     is_sparse: bool,

@@ -81,7 +81,7 @@ fn what_cannot_be_had_is_refused() {
     let model = |row: &[f64]| row.iter().sum::<f64>();
     let wide = Explainer::new(&model, Background::baseline(vec![0.0; 26]).unwrap());
     let row = vec![1.0; 26];
-    // Interaction indices of pairs can be estimated, but not those of triples.
+    // Interaction indices of pairs can be estimated, but not indices of triples.
     let pairs = wide.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&row, 26)).unwrap();
     assert!(pairs[0].std_errors().is_some() && (pairs[0].get(&[3]).unwrap()[0] - 1.0).abs() < 1e-9);
     let error = wide.indices(&InteractionIndex::SHAPLEY, 3, None, Rows::new(&row, 26)).unwrap_err();
@@ -117,7 +117,7 @@ fn the_pairs_of_one_player_have_certificates_as_values_of_the_derivative() {
             GameExplainer::new().value(semivalue.clone()).method(Method::Exact).explain(&derivative).unwrap();
         assert!(exact.values.iter().zip(&expected).all(|(got, expected)| (got - expected).abs() < 1e-12));
     }
-    // Certified estimates.
+    // Check estimates with a certificate.
     let game = SumOfUnanimity::random(16, 30, 4, 3);
     let derivative = DerivativeGame::new(&game, 2).unwrap();
     let truth = enumerate(&derivative, Semivalue::Shapley).unwrap();

@@ -77,7 +77,7 @@ fn a_normal_law_draws_nothing_for_a_linear_model() {
     };
     // The values do not depend on the draws or their seed.
     assert_eq!(explain(1, 0), explain(500, 7));
-    // With a non-linear link function, the draws matter.
+    // With a non-linear link function, the values depend on the draws.
     let classes = model("poisson");
     let linked = classes.linked().unwrap();
     let distribution = GaussianDistribution::fit(Rows::new(&data, 6), 50, 1).unwrap();

@@ -63,7 +63,7 @@ fn methods_that_say_they_are_one_are_and_no_others() {
             let of_same = later.same_as(&value, game.scenarios());
             assert!(of_same.is_none_or(|same| places[..index].contains(&same)), "{later} {name}");
             for &earlier in &places[..index] {
-                // Both methods may be the same as a third one.
+                // Both methods may be the same as a third method.
                 let is_same = of_same == Some(earlier)
                     || of_same.is_some() && of_same == earlier.same_as(&value, game.scenarios());
                 let pairs: Vec<(&Vec<f64>, &Vec<f64>)> = all[&later]

@@ -1,4 +1,4 @@
-//! Fuzzes reading of PNG files. Checksums are also corrected, so that the code after their check is reached.
+//! Fuzzes reading of PNG files. Checksums are also corrected, so that the files pass the checksum test.
 
 #![no_main]
 

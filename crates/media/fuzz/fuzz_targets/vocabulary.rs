@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     assert!(vocabulary.padding() < vocabulary.len());
     assert!(vocabulary.unknown().is_none_or(|unknown| unknown < vocabulary.len()));
-    // Finding tokens takes quadratic time in the length of the longest one.
+    // The time to find tokens is quadratic in the length of the longest token.
     if words.len() > 4096 || text.len() > 1024 {
         return;
     }

@@ -3,7 +3,7 @@
 /// Red, green and blue, from 0 to 1.
 pub(super) type Colour = [f64; 3];
 
-/// Colour of positive scores. [`BLUE`] and [`RED`] are also distinguishable for colour-blind readers.
+/// Colour of positive scores. Colour-blind readers can also distinguish [`BLUE`] and [`RED`].
 const BLUE: Colour = [0.02, 0.28, 0.78];
 
 /// Colour of negative scores.
@@ -15,13 +15,14 @@ pub(super) const ACTIVATED: Colour = [0.89, 0.10, 0.11];
 /// Colour of a masked pixel that was black.
 pub(super) const INACTIVE: Colour = [0.12, 0.36, 0.85];
 
-/// Background next to the colour bar.
+/// Colour of the area around the colour bar.
 pub(super) const PAPER: Colour = [1.0; 3];
 
 /// Opacity of the colour for the largest score. Below 1, so that the image remains visible.
 const OPACITY: f64 = 0.9;
 
-/// Maps a grey level to a light grey, so that both colours stand out; black becomes the darkest one, 0.62.
+/// Maps a grey level to a light grey, so that both colours stand out. Black is mapped to the darkest of
+/// these, 0.62.
 pub(super) fn muted(grey: f64) -> f64 {
     0.62 + 0.38 * grey
 }

@@ -7,7 +7,8 @@ use crate::error::MediaError;
 /// The order in which the numbers of an image are stored in a row of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelOrder {
-    /// All of the first channel row by row, then all of the second: shape \[channels, height, width\].
+    /// The first channel of all pixels, row by row, then the second channel, and so on: shape \[channels,
+    /// height, width\].
     First,
     /// Pixel by pixel, with the channels of a pixel next to each other: shape \[height, width, channels\].
     Last,

@@ -1,4 +1,4 @@
-//! Images: their pixels, PNG files, and division into players, and pictures of scores.
+//! Images: pixels, PNG files, division into players, and pictures of scores.
 //!
 //! # Notation
 //!
@@ -90,8 +90,8 @@ impl Image {
         })
     }
 
-    /// Creates an image from the numbers that `pixel` writes for a row and column, which must be between 0
-    /// and 1.
+    /// Creates an image from a function. `pixel` writes the numbers for a row and column, which must be
+    /// between 0 and 1.
     fn from_fn(
         height: usize,
         width: usize,
@@ -150,8 +150,8 @@ impl Image {
         sums.iter().map(|sum| sum / (self.height * self.width) as f64).collect()
     }
 
-    /// Converts the image to grey: Y = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) of the stored numbers. A
-    /// grey image is returned unchanged.
+    /// Converts the image to grey: Y = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), computed from the stored
+    /// numbers. A grey image is returned unchanged.
     pub fn to_grey(&self) -> Self {
         match self.pixels.as_chunks::<3>() {
             (pixels, []) if self.channels == 3 => Self {
@@ -168,7 +168,7 @@ impl Image {
         }
     }
 
-    /// Converts the image to three channels; the number of a grey pixel is repeated in each channel.
+    /// Converts the image to three channels. The number of a grey pixel is repeated in each channel.
     pub fn to_rgb(&self) -> Self {
         if self.channels == 3 {
             return self.clone();

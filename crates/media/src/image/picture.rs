@@ -9,11 +9,11 @@ use crate::error::MediaError;
 /// Options of [`overlay`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverlayOptions {
-    /// Pixels of the picture per pixel of the image, in either direction. `None` chooses the smallest factor
-    /// for which the longer side has at least 280 pixels.
+    /// The enlargement factor: each pixel of the image becomes a square with this number of pixels on each
+    /// side. `None` chooses the smallest factor for which the longer side has at least 280 pixels.
     pub factor: Option<usize>,
-    /// Whether to draw a colour bar on the right: the largest |score| at the upper end, zero in the middle,
-    /// its negative at the lower end.
+    /// Whether to draw a colour bar on the right. It ranges from the largest |score| at the top to its
+    /// negative at the bottom, with zero in the middle.
     pub colour_bar: bool,
 }
 
@@ -29,9 +29,9 @@ const LONGER_SIDE: usize = 280;
 
 /// Draws the scores of players over the image.
 ///
-/// The image is shown in light grey, players with positive scores in blue and players with negative ones in
-/// red. The colour is stronger for larger |score|; the largest |score| has the full colour. Colour images are
-/// converted to grey. If all scores are zero, no colour is shown.
+/// The image is shown in light grey, players with positive scores in blue, and players with negative scores
+/// in red. The colour is stronger for a larger |score|; the largest |score| has the full colour. Colour
+/// images are converted to grey. If all scores are zero, no colour is shown.
 ///
 /// ```
 /// use apportion_media::{Image, OverlayOptions, Segmentation, overlay};
@@ -76,7 +76,8 @@ pub fn overlay(
     if options.colour_bar { with_bar(&picture, factor) } else { Ok(picture) }
 }
 
-/// Adds a colour bar on the right of `picture`, `width` pixels wide and at a distance of `width` pixels.
+/// Adds a colour bar on the right of `picture`. The bar is `width` pixels wide, and is `width` pixels away
+/// from the picture.
 fn with_bar(picture: &Image, width: usize) -> Result<Image, MediaError> {
     let height = picture.height();
     let bar = picture.width().saturating_add(width);

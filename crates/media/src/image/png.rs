@@ -1,7 +1,7 @@
 //! Reading and writing PNG files.
 //!
-//! Numbers are used as stored, b / 255 for a byte, which is how the data sets for training networks are
-//! prepared. Gamma and colour-space information in the file is ignored.
+//! Numbers are used as stored (b / 255 for a byte), as in the data sets on which networks are trained. Gamma
+//! and colour-space information in the file is ignored.
 
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
@@ -226,7 +226,7 @@ mod tests {
         }
         let last = of(768, ColorType::Indexed, &[255]).unwrap();
         assert_eq!(last.pixels(), [253.0 / 255.0, 254.0 / 255.0, 1.0]);
-        // For an image that stores its colours directly, the palette is only a suggestion.
+        // For an image with direct colours, the palette is only a suggestion.
         assert_eq!(of(5, ColorType::Rgb, &[0, 51, 255]).unwrap().pixels(), [0.0, 0.2, 1.0]);
     }
 

@@ -1,4 +1,4 @@
-//! Values of absent pixels, and images as explicands.
+//! Values of absent pixels, and explicands created from images.
 
 use apportion_games::Background;
 
@@ -67,7 +67,7 @@ impl Image {
     /// Makes this image the explicand of the players of `segmentation`, in the rows of a model that expects
     /// images in `layout` on `scale`. Pixels of absent players take the values of `reference`.
     ///
-    /// A player has all channels of its pixels. Player i of the game is player i of the segmentation.
+    /// A player consists of all channels of its pixels. Player i of the game is player i of the segmentation.
     ///
     /// ```
     /// use apportion_games::{Coalitions, Game};

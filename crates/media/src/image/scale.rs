@@ -3,15 +3,16 @@
 use super::check_channels;
 use crate::error::MediaError;
 
-/// The values that pixels 0 (black) and 1 (white) have in a model's rows; 0 and 1 by default.
+/// The range of pixel values in a model's rows: the values that represent 0 (black) and 1 (white). The
+/// default is 0 to 1.
 ///
 /// ```text
 /// row value = low + (high − low) · pixel
 /// ```
 ///
-/// A network that was trained on bytes expects 0 to 255; one trained on (pixel − mean) / deviation expects
-/// −mean / deviation to (1 − mean) / deviation. Values are not rounded to 32 bits here; a network that
-/// computes in 32 bits rounds them itself.
+/// A network trained on bytes expects values from 0 to 255. A network trained on (pixel − mean) / deviation
+/// expects values from −mean / deviation to (1 − mean) / deviation. Values are not rounded to 32 bits here; a
+/// network that computes in 32 bits rounds them itself.
 ///
 /// ```
 /// use apportion_media::PixelScale;
@@ -59,7 +60,8 @@ impl PixelScale {
         Ok(Self { ends })
     }
 
-    /// Returns the number of channels that the scale is for, or `None` if it is the same for all channels.
+    /// Returns the number of channels with separate ranges, or `None` if the scale is the same for all
+    /// channels.
     pub fn channels(&self) -> Option<usize> {
         (self.ends.len() > 1).then_some(self.ends.len())
     }

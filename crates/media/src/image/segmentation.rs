@@ -39,7 +39,7 @@ pub struct Segmentation {
 }
 
 impl Segmentation {
-    /// Makes every pixel a player, row by row.
+    /// Creates one player for each pixel, row by row.
     ///
     /// # Errors
     ///
@@ -48,8 +48,8 @@ impl Segmentation {
         Self::patches(height, width, 1)
     }
 
-    /// Makes square patches of `patch` × `patch` pixels players, row by row. The last patches of a row and of
-    /// a column are smaller if `patch` does not divide the size of the image.
+    /// Creates one player for each square patch of `patch` × `patch` pixels, row by row. If `patch` does not
+    /// divide the size of the image, the last patches in a row or column are smaller.
     ///
     /// # Errors
     ///
@@ -67,9 +67,9 @@ impl Segmentation {
         Ok(Self { height, width, labels, count: rows * columns, grid: Some((rows, columns)) })
     }
 
-    /// Makes arbitrary regions players: pixels with the same label belong to the same player. `labels` lists
-    /// the pixels row by row. Players are numbered in the order in which their labels first appear, so labels
-    /// that already are in this order do not change, and gaps between labels do not matter.
+    /// Creates players from arbitrary regions: pixels with the same label belong to the same player. `labels`
+    /// lists the pixels row by row. Players are numbered in the order in which their labels first appear. So
+    /// labels that are already in this order do not change, and gaps between labels are allowed.
     ///
     /// A player's pixels need not touch each other.
     ///
@@ -85,9 +85,9 @@ impl Segmentation {
         Ok(Self::numbered(height, width, labels.iter()))
     }
 
-    /// Makes the regions of a picture players: pixels of exactly the same colour belong to the same player,
-    /// numbered as in [`from_labels`](Self::from_labels). Any segmentation tool can produce such a picture,
-    /// with one colour per superpixel; it must not anti-alias borders.
+    /// Creates players from the regions of a picture: pixels of exactly the same colour belong to the same
+    /// player. Players are numbered as in [`from_labels`](Self::from_labels). Any segmentation tool can
+    /// produce such a picture, with one colour per superpixel. Borders must not be anti-aliased.
     pub fn from_label_image(image: &Image) -> Self {
         // Adding 0 maps −0 to 0, so that both are black.
         let colour = |pixel: &[f64]| pixel.iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>();
@@ -138,7 +138,8 @@ impl Segmentation {
     }
 
     /// Returns the pixels of a player in increasing order, numbered row by row; empty for a player that does
-    /// not exist. O(pixels); for all players at once, see [`pixels_by_player`](Self::pixels_by_player).
+    /// not exist. Takes time proportional to the number of pixels; for all players at once, see
+    /// [`pixels_by_player`](Self::pixels_by_player).
     pub fn pixels_of(&self, player: usize) -> Vec<usize> {
         (0..self.labels.len()).filter(|&pixel| self.labels[pixel] == player).collect()
     }
@@ -150,11 +151,11 @@ impl Segmentation {
         pixels
     }
 
-    /// Returns the pairs of players (i, j), i < j, that share a border: a pixel of one is above, below, left
-    /// or right of a pixel of the other, with [`Adjacency::Eight`] also diagonally. Each pair is listed once,
-    /// in increasing order.
+    /// Returns the pairs of players (i, j), i < j, that share a border. They do if a pixel of one is above,
+    /// below, left or right of a pixel of the other or, with [`Adjacency::Eight`], diagonal to it. Each pair
+    /// is listed once, in increasing order.
     ///
-    /// O(p log p) for p pixels.
+    /// Takes O(p log p) time for p pixels.
     pub fn borders(&self, adjacency: Adjacency) -> Vec<(usize, usize)> {
         match adjacency {
             Adjacency::Four => self.pairs(&[(0, 1), (1, 0)]),
@@ -175,7 +176,7 @@ impl Segmentation {
         }
     }
 
-    /// Returns the pairs of players with pixels that are one of `steps` (rows down, columns right) apart.
+    /// Returns the pairs of players that have pixels one of `steps` (rows down, columns right) apart.
     fn pairs(&self, steps: &[(usize, isize)]) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (pixel, &mine) in self.labels.iter().enumerate() {

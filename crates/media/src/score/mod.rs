@@ -5,8 +5,8 @@
 //! # Notation
 //!
 //! `P(y | x_S)` is the probability of class y that the classifier predicts if the players in S are present
-//! and the others take the values of the reference. With several reference rows, it is the average of the
-//! probabilities over these rows, and the logarithm is taken after averaging; build such games from
+//! and all other players take the values of the reference. With several reference rows, it is the average of
+//! the probabilities over these rows, and the logarithm is taken after averaging; build such games from
 //! [`Probabilities`]. Logarithms are natural.
 
 mod outputs;
@@ -19,7 +19,7 @@ pub use outputs::Outputs;
 pub use probabilities::Probabilities;
 pub use scored_game::ScoredGame;
 
-/// Maximum deviation of the sum of a distribution from 1.
+/// Maximum difference between 1 and the sum of a distribution.
 const DISTRIBUTION_TOLERANCE: f64 = 1e-6;
 
 /// The value of a coalition S, as a function of the probabilities `P(y | x_S)` of the classes.

@@ -2,11 +2,11 @@
 
 use crate::error::MediaError;
 
-/// Maximum distance of 32-bit outputs from [0, 1], and of their sum from 1 per class.
+/// Maximum distance of 32-bit outputs from the interval [0, 1]. The sum of the outputs may differ from 1 by
+/// this distance per class.
 const ROUNDING: f64 = 1e-6;
 
-/// The kind of a classifier's outputs. A single output refers to class 1, and class 0 is the only other
-/// class.
+/// The kind of a classifier's outputs. A single output refers to class 1 of the two classes 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outputs {
@@ -163,8 +163,8 @@ pub(super) fn check_class(class: usize, classes: usize) -> Result<(), MediaError
     if class < classes { Ok(()) } else { Err(MediaError::NoSuchClass { class, classes }) }
 }
 
-/// Writes the probabilities of all classes given their logits: the softmax, or those of classes 0 and 1 for a
-/// single logit.
+/// Writes the probabilities of all classes given their logits: the softmax or, for a single logit, the
+/// probabilities of classes 0 and 1.
 pub(super) fn probabilities_of_logits(logits: &[f64], out: &mut [f64]) {
     if let [z] = logits {
         out[0] = (-softplus(*z)).exp();

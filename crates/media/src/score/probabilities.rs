@@ -8,8 +8,8 @@ use super::outputs::{Outputs, probabilities_of_logits};
 ///
 /// A game averages the outputs of its model over reference rows. For the empirical average of section 2.1 of
 /// the paper, these outputs must be probabilities, because the logarithm of an average is not the average of
-/// logarithms. A model with a single logit has two probabilities, those of classes 0 and 1; a model with k
-/// logits has k.
+/// logarithms. For a model with a single logit, the outputs are the probabilities of classes 0 and 1. For a
+/// model with k logits, there are k outputs.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game};
@@ -92,7 +92,7 @@ impl NearReference for NearProbabilities {
 
 /// Calls `predict`, which writes `logits` logits per row, and writes the corresponding probabilities.
 ///
-/// A logit that is not finite is copied to the output, where the game reports it. Its probability would be
+/// A logit that is not finite is copied to the output, so that the game reports it. Its probability would be
 /// NaN, or a plausible number.
 fn through_logits(
     logits: usize,

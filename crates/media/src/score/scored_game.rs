@@ -5,11 +5,12 @@ use apportion_games::{Coalitions, Game, GameError};
 use super::{Outputs, Score};
 use crate::error::MediaError;
 
-/// A game whose coalition values are the score of a classifier's outputs for the coalition: one number.
+/// A game whose coalition values are scores: each is a single number, computed from a classifier's outputs
+/// for the coalition.
 ///
-/// It has the cost of the underlying game, plus time proportional to the number of classes. If that game
-/// averages probabilities over reference rows, this game still has a single scenario, because the score of an
-/// average is not an average.
+/// An evaluation takes the time of the underlying game, plus time proportional to the number of classes. If
+/// that game averages probabilities over reference rows, this game still has a single scenario, because the
+/// score of an average is not an average.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game, TabulatedGame};

@@ -5,8 +5,8 @@ pub(super) type Rgb = [u8; 3];
 
 /// Returns the background of a word, given its score divided by the largest |score|, in [−1, 1].
 ///
-/// White at 0, blue at 1, red at −1, and linear in between, as in table 2 of Chen, Song, Wainwright and
-/// Jordan (2019).
+/// The colour is white at 0, blue at 1, red at −1, and linear in between, as in table 2 of Chen, Song,
+/// Wainwright and Jordan (2019).
 pub(super) fn background(share: f64) -> Rgb {
     let faded = (255.0 * (1.0 - share.abs())).round() as u8;
     if share < 0.0 { [255, faded, faded] } else { [faded, faded, 255] }

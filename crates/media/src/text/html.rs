@@ -10,8 +10,9 @@ impl Text {
     /// the colour of its score. The score is shown as a tooltip (the `title` attribute).
     ///
     /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
-    /// largest |score| has the full colour. Parts without a player are not coloured. The fragment needs no
-    /// style sheet and contains no script. The text is escaped, and control characters are replaced by `�`.
+    /// largest |score| has the full colour. Parts without a player are not coloured. The fragment does not
+    /// require a style sheet, and does not contain scripts. The text is escaped, and control characters are
+    /// replaced with `�`.
     ///
     /// ```
     /// use apportion_media::{Text, Tokenizer, Vocabulary};

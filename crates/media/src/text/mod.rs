@@ -19,8 +19,9 @@ pub use vocabulary::Vocabulary;
 /// A text, its tokens, and the players that own them.
 ///
 /// Each token is a player by default; [words](Self::by_words) or [groups](Self::by_groups) can be players
-/// instead. A row of the model contains the ids of the tokens in order, followed by padding, which belongs to
-/// no player. Absent tokens are replaced by padding, or by the tokens of other texts at the same position.
+/// instead. A row of the model contains the ids of the tokens in order, followed by padding, which does not
+/// belong to a player. Absent tokens are replaced with padding, or with the tokens of other texts at the same
+/// position.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game};
@@ -123,7 +124,7 @@ impl Text {
         self
     }
 
-    /// Makes the tokens `groups[i]`, given by their indices, player i.
+    /// Makes `groups` the players: player i has the tokens with the indices `groups[i]`.
     ///
     /// Tokens without a group are always present.
     ///
@@ -157,8 +158,8 @@ impl Text {
         Ok(self)
     }
 
-    /// Removes the tokens after the first `width`. Players without remaining tokens are removed; the others
-    /// keep their order.
+    /// Removes the tokens after the first `width`. Players without remaining tokens are removed; all other
+    /// players keep their order.
     ///
     /// The source text is not changed: truncated parts are displayed as parts without a player.
     pub fn truncated(mut self, width: usize) -> Self {
@@ -198,8 +199,8 @@ impl Text {
         self.played().into_iter().filter(|span| span.player == Some(player)).map(|span| span.range).collect()
     }
 
-    /// Returns the words of a player, spelled as in the text; those from separate places are joined by
-    /// `" … "`.
+    /// Returns the words of a player, spelled as in the text. Words from separate places are joined by `" …
+    /// "`.
     ///
     /// # Panics
     ///
@@ -224,8 +225,8 @@ impl Text {
         Ok(row)
     }
 
-    /// Makes the text an explicand of `width` ids, where absent tokens are replaced by padding: the plug-in
-    /// estimate of section 2.1, as the paper uses it for texts.
+    /// Makes the text an explicand of `width` ids, in which absent tokens are replaced with padding. This is
+    /// the plug-in estimate of section 2.1, as the paper uses it for texts.
     ///
     /// # Errors
     ///
@@ -235,8 +236,8 @@ impl Text {
         Masked::new(row, Background::baseline(vec![padding as f64; width])?, self.players.clone())
     }
 
-    /// Makes the text an explicand, where absent tokens are replaced by the ids of several rows at the same
-    /// position: the empirical average of section 2.1.
+    /// Makes the text an explicand, in which absent tokens are replaced with the ids of several reference
+    /// rows at the same position. This is the empirical average of section 2.1.
     ///
     /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
     /// row always contains `padding`, regardless of the reference rows. The paper averages probabilities; see
@@ -294,8 +295,8 @@ impl Text {
         spans
     }
 
-    /// Returns the parts to display, with the score of the player and its ratio to the largest |score| if the
-    /// part has a player.
+    /// Returns the parts of the text to display. A part of a player has the player's score and the ratio of
+    /// this score to the largest |score|.
     ///
     /// # Errors
     ///
@@ -328,7 +329,8 @@ struct DisplayScore {
 fn shown(c: char) -> char {
     match c {
         '\n' | '\t' => c,
-        // A carriage return usually is at the end of a line; elsewhere a terminal would overwrite the line.
+        // A carriage return is usually at the end of a line. Elsewhere, it would make a terminal overwrite
+        // the line.
         '\r' => ' ',
         c if c.is_control() => '\u{fffd}',
         c => c,

@@ -11,7 +11,7 @@ impl Text {
     ///
     /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
     /// largest |score| has the full colour. Parts without a player are not coloured. Control characters of
-    /// the text are replaced by `�`, because the terminal could interpret them.
+    /// the text are replaced with `�`, because the terminal could interpret them.
     ///
     /// ```
     /// use apportion_media::{Text, Tokenizer, Vocabulary};

@@ -106,7 +106,7 @@ fn all_text_is_shown_once_whoever_plays() {
         let terminal = text.to_terminal(&scores).unwrap();
         let plain: String =
             terminal.split('\x1b').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest)).collect();
-        // The first part has no escape sequence before it, and contains no `m`.
+        // There is no escape sequence before the first part, which does not contain an `m`.
         assert_eq!(plain, source);
     }
 }

@@ -1,23 +1,24 @@
 //! Splits texts into tokens, and looks up the ids of the tokens.
 //!
-//! A token-based model comes with a vocabulary and with a convention for splitting texts into tokens, which
-//! its file does not store. [`Splitting`] lists three such conventions. The user must know which one a model
-//! was trained with.
+//! A token-based model requires a vocabulary and a convention for splitting texts into tokens. Model files do
+//! not store the convention. [`Splitting`] lists three such conventions. The user must know the convention
+//! with which a model was trained.
 //!
 //! # Measurements
 //!
-//! The share of texts for which the ids stored with two data sets are reproduced (printed by
-//! `tests/media/text_data.rs` if the data is available):
+//! Two data sets store the ids of their texts. The table lists the share of texts whose ids are reproduced by
+//! each convention (printed by `tests/media/text_data.rs` if the data is available):
 //!
 //! | data | texts | `Punctuation` | `Blanks` | `Words` |
 //! |---|---|---|---|---|
 //! | rt_polarity: film reviews, tokens separated by spaces | 10,662 | 81.3% | 99.97% | 0.6% |
 //! | ag_news: unprocessed news, tokens are runs of `[a-z0-9]` | 7,600 | 51.2% | 1.0% | 100% |
 //!
-//! In the first data set, 12.9% of the texts contain a compound whose parts are in the vocabulary although
-//! the compound is not, and 6.0% an unknown word with punctuation at its ends. The data set treats each of
-//! these as one unknown word. Three texts contain a capital É, which its authors did not lower-case. For
-//! texts that come with their ids, use [`Text::from_tokens`](super::Text::from_tokens).
+//! In the first data set, 12.9% of the texts contain a compound that is not in the vocabulary although its
+//! parts are, and 6.0% contain an unknown word with punctuation at its ends. The data set treats each of
+//! these as one unknown word. Three texts contain a capital É, which the authors of the data set did not
+//! convert to lower case. For texts that come with their ids, use
+//! [`Text::from_tokens`](super::Text::from_tokens).
 
 use std::ops::Range;
 
@@ -28,20 +29,19 @@ use crate::error::MediaError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Splitting {
-    /// Splits at whitespace, and splits the pieces at punctuation where this produces tokens of the
-    /// vocabulary.
+    /// Splits at whitespace. Splits the pieces at punctuation if this produces tokens of the vocabulary.
     ///
     /// A piece that is in the vocabulary is one token. Otherwise, as little punctuation as possible is
     /// removed from its ends so that a token of the vocabulary remains. If this is not possible, all
     /// punctuation is removed from the ends. The rest is split at its inner punctuation if every part with
-    /// letters is in the vocabulary, and is one unknown token if not. Removed punctuation becomes tokens, the
-    /// longest known run at a time (`...`, `--`), and is dropped if it is not in the vocabulary. A piece that
-    /// consists only of punctuation that is not in the vocabulary is an unknown token.
+    /// letters is in the vocabulary; otherwise, it is one unknown token. Removed punctuation becomes tokens,
+    /// the longest known run at a time (`...`, `--`); punctuation that is not in the vocabulary is dropped. A
+    /// piece that consists only of punctuation that is not in the vocabulary is an unknown token.
     ///
     /// Punctuation is every character that is neither a letter nor a digit.
     #[default]
     Punctuation,
-    /// Splits at whitespace only: for texts in which all tokens are separated by spaces.
+    /// Splits at whitespace only. Suited to texts in which all tokens are separated by spaces.
     Blanks,
     /// Makes every run of letters and digits a token. All other characters separate tokens.
     Words,
@@ -50,7 +50,7 @@ pub enum Splitting {
 /// The case in which tokens are looked up in a vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Case {
-    /// Lower case: for vocabularies of lower-cased texts.
+    /// Lower case, for vocabularies of lower-case texts.
     #[default]
     Lower,
     /// The case of the text, unchanged.
@@ -109,13 +109,13 @@ impl Tokenizer {
 
     /// Returns the tokens of `text`, in order; at least one.
     ///
-    /// Takes time proportional to the length of the text; for words with punctuation, also to the square of
-    /// the longest token of the vocabulary.
+    /// The time is proportional to the length of the text and, for words with punctuation, to the square of
+    /// the length of the longest token in the vocabulary.
     ///
     /// # Errors
     ///
     /// [`MediaError::UnknownWord`] for a word that is not in the vocabulary, if there is no token for unknown
-    /// words; [`MediaError::NoTokens`] if the text contains no token.
+    /// words; [`MediaError::NoTokens`] if the text does not contain tokens.
     pub fn tokens(&self, text: &str, vocabulary: &Vocabulary) -> Result<Vec<Token>, MediaError> {
         let mut cut = TokenSplitter { text, vocabulary, case: self.case, tokens: Vec::new() };
         match self.splitting {
@@ -203,8 +203,8 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Appends the tokens of this punctuation, the longest known one at a time; characters at which no token
-    /// starts are skipped.
+    /// Appends the tokens of this punctuation, the longest known token at a time; characters at which no
+    /// token starts are skipped.
     fn punctuation(&mut self, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {
@@ -256,15 +256,16 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the one
-    /// that starts first.
+    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the
+    /// token that starts first.
     fn largest_known(&self, piece: &Range<usize>, core: &Range<usize>) -> Option<(Range<usize>, usize)> {
         let longest = self.vocabulary.longest();
         let length = self.text[core.clone()].chars().count();
         let room = longest.checked_sub(length)?;
         let before = &self.text[piece.start..core.start];
         let after = &self.text[core.end..piece.end];
-        // Candidate starts and ends from the core outwards, at most as far as the longest token reaches.
+        // Candidates for the start and the end, from the core outwards, up to the length of the longest
+        // token.
         let mut starts = vec![core.start];
         starts.extend(before.char_indices().rev().take(room).map(|(at, _)| piece.start + at));
         let mut ends = vec![core.end];

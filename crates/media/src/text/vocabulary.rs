@@ -16,7 +16,7 @@ const UNKNOWN: [&str; 4] = ["<unk>", "[UNK]", "<UNK>", "[unk]"];
 /// words map to the token `<unk>` or `[UNK]`, if there is one. Both tokens can be set. Tokens are whole words
 /// and punctuation: word pieces (`##ing`) are not combined.
 ///
-/// The text of the tokens is stored twice. A lookup takes constant time.
+/// Memory: the text of each token is stored twice. A lookup takes constant time.
 ///
 /// ```
 /// use apportion_media::Vocabulary;

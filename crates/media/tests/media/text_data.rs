@@ -1,5 +1,5 @@
-//! Compares the tokenization of the texts in the shared data pack with the ids and tokens stored there;
-//! skipped without the pack.
+//! Compares the tokenization of texts with the ids and tokens stored in the shared data pack. The tests are
+//! skipped if the pack is missing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
-/// Parses the cells of a CSV table in which cells with commas or quotes are quoted, and quotes in them
+/// Parses the cells of a CSV table. Cells with commas or quotes are quoted, and quotes in quoted cells are
 /// doubled.
 fn cells(table: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());

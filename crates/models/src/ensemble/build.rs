@@ -49,7 +49,7 @@ pub(crate) struct TreeParts {
 
 impl TreeParts {
     /// Swaps the children of splits that send every number left. Such a split then becomes a plain comparison
-    /// without a rule, because x̂ < −∞ holds for no number.
+    /// without a rule, because x̂ < −∞ does not hold for any number.
     fn compare_with_infinity(&mut self) {
         for (node, rule) in self.rules.iter_mut().enumerate() {
             if *rule == Some(Rule::ANY_NUMBER) && self.left[node] != self.right[node] {
@@ -88,8 +88,8 @@ pub(crate) fn at_most_infinity(threshold: f64) -> Option<Rule> {
     (threshold == f64::INFINITY).then_some(Rule::ANY_NUMBER)
 }
 
-/// Maximum of the sum over all trees of the largest absolute leaf value, so that sums of differences of
-/// margins cannot overflow.
+/// Maximum of the sum of the largest absolute leaf value of each tree. This limit prevents overflow in sums
+/// of differences of margins.
 const MAX_SUM: f64 = 1e300;
 
 impl Ensemble {
@@ -131,8 +131,8 @@ impl Ensemble {
         self.categories = words;
     }
 
-    /// Sets the names of the outputs, or of the two classes that share a single margin. Any other number of
-    /// names is ignored.
+    /// Sets the names of the outputs, or of the two classes of a single margin. If the number of names
+    /// matches neither, the names are ignored.
     pub(crate) fn set_output_names(&mut self, names: Vec<String>) {
         if names.len() == self.output_count() {
             self.output_names = names;
@@ -147,7 +147,7 @@ impl Ensemble {
     }
 
     /// Appends a tree with one leaf, which adds `coefficient · x̂_feature` to an output, or `missing` if the
-    /// feature is missing.
+    /// value of the feature is missing.
     ///
     /// A linear model consists of one tree per feature, so that the term of one feature does not depend on
     /// whether others are missing.
@@ -193,7 +193,7 @@ impl Ensemble {
         }
         let first = self.nodes.len();
         let (rules, linear_leaves) = (self.rules.len(), self.linear_leaves.len());
-        // Nodes as numbered in the file, in the order of their new indices, each with its depth. Visiting a
+        // Nodes as numbered in the file, each with its depth, in the order of their new indices. Visiting a
         // node appends its children.
         let mut order: Vec<(usize, usize)> = vec![(0, 0)];
         let mut listed = vec![false; count];

@@ -9,9 +9,9 @@ use super::category;
 ///
 /// A category is a string or a number (pandas supports both); booleans are the numbers 0 and 1.
 ///
-/// Most libraries store a list of the categories. CatBoost stores hashes of their strings: there, every
-/// string has a code, an integer (or a string of its digits) is its own code, and other numbers are not
-/// categories. The code of a string that did not occur in training is not used by any split.
+/// Most libraries store a list of the categories. CatBoost stores hashes of their strings instead. With
+/// hashes, every string has a code, an integer (or a string of its digits) is its own code, and other numbers
+/// are not categories. The code of a string that did not occur in training is not used by any split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categories {
     known: CategoryStorage,
@@ -56,7 +56,7 @@ pub enum UnknownCategory {
 }
 
 impl Categories {
-    /// The value in a row for an unknown category, if unknown categories are [neither missing nor an
+    /// The value of an unknown category in rows, if unknown categories are [neither missing nor an
     /// error](UnknownCategory::NoCategory).
     pub const NO_CATEGORY: f64 = -1.0;
 
@@ -82,8 +82,8 @@ impl Categories {
         Self { known: CategoryStorage::Hashed(hashes), list, unknown: UnknownCategory::Refused }
     }
 
-    /// Returns the union of two sets of categories if both are hashed, because codes of hashed categories do
-    /// not depend on a list.
+    /// Returns the union of two sets of categories if both are hashed. Then the codes do not depend on a
+    /// list.
     pub(super) fn union_of_hashed(&self, other: &Self) -> Option<Self> {
         let (CategoryStorage::Hashed(own), CategoryStorage::Hashed(others)) = (&self.known, &other.known)
         else {

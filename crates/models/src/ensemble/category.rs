@@ -10,7 +10,8 @@
 //! | NaN, a missing value | the string `nan`, which pandas writes for a missing value |
 //! | any other number | no category seen in training |
 //!
-//! So columns of integers need no encoding, and codes of strings need no list of categories.
+//! So columns of integers do not need to be encoded, and codes of strings do not require a list of
+//! categories.
 
 mod city;
 
@@ -39,8 +40,8 @@ pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
     (below.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&below)).then_some(below as u32)
 }
 
-/// Returns the code of a string: the integer if the string is its canonical decimal form, else a code for its
-/// hash.
+/// Returns the code of a string: the integer if the string is its canonical decimal form, otherwise a code
+/// for its hash.
 pub(crate) fn code_of_text(text: &str) -> f64 {
     match text.parse::<i64>() {
         Ok(number) if (number as f64).abs() < CODE_LIMIT && number.to_string() == text => number as f64,

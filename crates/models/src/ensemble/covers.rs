@@ -6,11 +6,11 @@ use super::{CoverProblem, Ensemble, Rule};
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Replaces the cover of each node with the number of the given rows that reach it. The path-dependent
-    /// game then averages over the branches of absent features in the proportions of these rows.
+    /// Replaces the cover of each node with the number of the given rows that reach it. For absent features,
+    /// the path-dependent game then averages over branches in the proportions of these rows.
     /// [`check_covers`](Self::check_covers) describes how nodes that no row reaches are treated.
     ///
-    /// Takes O(trees × depth) per row, in parallel over the trees.
+    /// Takes O(trees × depth) time per row, in parallel over the trees.
     ///
     /// # Errors
     ///
@@ -19,12 +19,13 @@ impl Ensemble {
         self.with_covers(rows, None)
     }
 
-    /// Replaces the cover like [`with_covers_of`](Self::with_covers_of), counting each row by its weight.
+    /// Replaces the cover like [`with_covers_of`](Self::with_covers_of), but with the weights of the rows
+    /// that reach a node instead of their number.
     ///
     /// # Errors
     ///
-    /// The errors of [`with_covers_of`](Self::with_covers_of), and an error unless there is one weight per
-    /// row and weights are finite, non-negative and not all zero.
+    /// The errors of [`with_covers_of`](Self::with_covers_of), and an error for invalid weights. There must
+    /// be one weight per row, and weights must be finite, non-negative and not all zero.
     pub fn with_covers_of_weighted(self, rows: Rows<'_>, weights: &[f64]) -> Result<Self, ModelError> {
         self.with_covers(rows, Some(weights))
     }
@@ -72,7 +73,7 @@ impl Ensemble {
     }
 
     /// Returns the categorical features: features whose values some split looks up in a set, and features
-    /// that have [categories](Self::categories). Numbers between two codes of such a feature have no meaning.
+    /// that have [categories](Self::categories). Numbers between two codes of such a feature are meaningless.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];
         for (feature, _) in self.features_with_categories() {

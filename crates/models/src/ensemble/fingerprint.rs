@@ -59,7 +59,7 @@ impl Ensemble {
         hash.0.finalize().into()
     }
 
-    /// Returns a hash of everything that explanations depend on: SHA-256 of the
+    /// Returns a hash of everything on which explanations depend: SHA-256 of the
     /// [fingerprint](Self::fingerprint), the cover, the link, the names of features and outputs, and the
     /// categories of features with their codes. The origin of the model is not included.
     pub fn digest(&self) -> [u8; 32] {

@@ -17,8 +17,8 @@ pub struct JointTrees {
 }
 
 impl JointTrees {
-    /// Creates joint trees from `ensemble`, whose trees expect extended rows of a model with `features`
-    /// features, and whose base margins are 0.
+    /// Creates joint trees from `ensemble`, whose base margins must be 0. Its trees expect extended rows of a
+    /// model with `features` features.
     pub(crate) fn new(features: usize, statistics: Vec<Statistic>, ensemble: Ensemble) -> Self {
         Self { features, statistics, ensemble }
     }
@@ -50,7 +50,7 @@ impl JointTrees {
         extended
     }
 
-    /// Restricts the trees to some boosting rounds. Returns `None` if these contain no joint trees.
+    /// Restricts the trees to some boosting rounds. Returns `None` if these do not contain joint trees.
     pub(super) fn of_rounds(self, rounds: &Rounds) -> Result<Option<Self>, ModelError> {
         let ensemble = self.ensemble.of_rounds(rounds)?;
         Ok((!ensemble.trees.is_empty()).then_some(Self { ensemble, ..self }))

@@ -1,4 +1,5 @@
-//! Leaves whose value is a linear model of the row, and linear models as trees with a single leaf.
+//! Leaves whose value is a linear model of the row. Linear models are represented as trees with a single
+//! leaf.
 
 use super::Ensemble;
 
@@ -26,14 +27,13 @@ impl LinearLeaf {
 }
 
 impl Ensemble {
-    /// Rejects rows in which one of the marked features is missing, because the model has no prediction for
-    /// them. `features` has one flag per feature.
+    /// Rejects rows in which one of the marked features is missing, because the model cannot predict them.
+    /// `features` has one flag per feature.
     pub(crate) fn refuse_missing(&mut self, features: Vec<bool>) {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };
     }
 
-    /// Returns for each feature whether a linear model or leaf has a coefficient for it. Empty if no leaf is
-    /// linear.
+    /// Returns whether each feature has a coefficient in a linear model or leaf. Empty if no leaf is linear.
     pub(crate) fn linear_features(&self) -> Vec<bool> {
         if self.linear_leaves.is_empty() {
             return Vec::new();

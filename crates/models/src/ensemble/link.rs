@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Link {
-    /// The outputs are the margins.
+    /// The identity: outputs are margins.
     Identity,
     /// `1 / (1 + e^(−a m))`, for each output separately, with steepness a.
     Logistic {
@@ -19,11 +19,11 @@ pub enum Link {
     Softplus,
     /// `2^(−m / c)`, the anomaly score of a mean path length m.
     HalfPower {
-        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree with
-        /// as many keys as each tree had training rows.
+        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree. The
+        /// number of keys is the number of training rows per tree.
         unit: f64,
     },
-    /// 1 if m > 0, else 0: the predicted class of the hinge loss.
+    /// 1 if m > 0, otherwise 0: the predicted class of the hinge loss.
     Step,
     /// The margins in ascending order, so that predicted quantiles do not cross.
     Sorted,

@@ -12,8 +12,8 @@ impl Ensemble {
     /// | [`Link::Softmax`] | a class k, from 0 | all k losses: output k is `−ln p_k`, the loss of the rows of class k. The outputs do not depend on y |
     /// | [`Link::Identity`], one output | a number | `(f(x) − y)²` |
     ///
-    /// If the loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, like any other
-    /// output after a [link](Self::link), the attribution of a feature is its contribution to the loss of the
+    /// The loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, like any other
+    /// output after a [link](Self::link). The attribution of a feature is its contribution to the loss of the
     /// row. The contribution is negative if the feature improves the prediction. For the log loss, these are
     /// the exact values of shap's `model_output="log_loss"`. Rows with the same target share a model.
     ///
@@ -32,8 +32,8 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`] if the link is not known, [`ModelError::NoLoss`] for other models and
-    /// targets.
+    /// [`ModelError::UnknownLink`] if the link is not known, [`ModelError::NoLoss`] for a model or target
+    /// that is not listed above.
     pub fn with_loss(mut self, target: f64) -> Result<Self, ModelError> {
         let Some(link) = self.link else {
             return Err(ModelError::UnknownLink { objective: self.origin().objective.clone() });

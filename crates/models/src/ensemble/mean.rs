@@ -7,10 +7,10 @@ impl Ensemble {
     /// Returns the ensemble whose margins are the means of the margins of `members`, e.g. the models of a
     /// cross-validation.
     ///
-    /// It contains all trees of the members, with leaves divided by the number of members, so values are
-    /// exact. The mean of margins is not the margin of the mean output, so the [link](Self::link) of several
-    /// members is kept only if it is the identity. Each member is one [round](Self::rounds). The mean of a
-    /// single member is this member itself.
+    /// It contains all trees of the members, with leaves divided by the number of members. So attributions of
+    /// the mean are exact. The mean of margins is not the margin of the mean output. So for several members,
+    /// the [link](Self::link) is only kept if it is the identity. Each member is one [round](Self::rounds).
+    /// The mean of a single member is this member itself.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -77,8 +77,8 @@ impl Ensemble {
         Self::new(parts, 0)
     }
 
-    /// Appends the trees of one of `count` members. If the member's features or outputs differ, returns what
-    /// was found and what was expected.
+    /// Appends the trees of one of `count` members. If the member's features or outputs differ, returns the
+    /// actual and the expected ones as an error.
     fn absorb(&mut self, member: &Self, count: f64) -> Result<(), (String, String)> {
         let differ = |found: usize, expected: usize, what: &str| {
             Err((format!("{found} {what}"), expected.to_string()))
@@ -201,7 +201,7 @@ impl Ensemble {
     }
 }
 
-/// Merges the joint trees of all members, over rows that are extended by the statistics of all members.
+/// Merges the joint trees of all members. Rows of the result are extended by the statistics of all members.
 fn mean_of_joint(first: &Ensemble, members: &[Option<&JointTrees>], count: f64) -> Option<JointTrees> {
     members.iter().any(Option::is_some).then(|| {
         let features = first.feature_count();

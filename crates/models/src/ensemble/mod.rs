@@ -2,10 +2,10 @@
 //!
 //! When a file is read, the rules of its format are converted to the normal form described in [`tree`], so
 //! that prediction and explanation implement a single rule. For example, `x̂ ≤ t` becomes `x̂ < t'` with t'
-//! the next number after t; if a library sends values that meet the condition to the right, the children are
-//! swapped; if a library treats missing values as a number, missing values go where this number goes.
-//! Comparison operator, width, and the rules for missing values and categories are stored in the ensemble and
-//! its nodes, so kernels do not depend on the library.
+//! the next number after t. If a library sends values that meet the condition to the right, the children are
+//! swapped. If a library treats missing values as a number, missing values go where this number goes. The
+//! ensemble and its nodes store the comparison operator, the width, and the rules for missing values and
+//! categories. So kernels do not depend on the library.
 
 mod build;
 mod categories;
@@ -59,7 +59,7 @@ pub struct Ensemble {
     trees: Vec<Tree>,
     rounds: rounds::Counted,
     rules: Vec<Rule>,
-    /// The trees with splits on several features at once, which are not in the lists above.
+    /// The trees with splits on several features at once. They are not in the lists above.
     joint: Option<Box<JointTrees>>,
     linear_leaves: Vec<LinearLeaf>,
     /// The index of each tree with linear leaves, with its first linear leaf as numbered in the file.
@@ -96,7 +96,7 @@ pub struct Origin {
     pub objective: String,
 }
 
-/// Why the cover of a tree does not define the path-dependent game.
+/// A problem with the cover of a tree, because of which it does not define the path-dependent game.
 #[derive(Debug, Clone)]
 struct CoverProblem {
     /// The index of the tree in the file.
@@ -111,9 +111,9 @@ struct CoverProblem {
 /// million rows have an error of 1e-4.
 const COVER_TOLERANCE: f64 = 1e-3;
 
-/// Share of its parent's cover that an empty child gets if its sibling is not empty. It is far below the
-/// rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost uses 1e-12,
-/// and also halves below an empty node.)
+/// Share of the parent's cover that is assigned to an empty child if its sibling is not empty. It is far
+/// below the rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost
+/// uses 1e-12, and also halves below an empty node.)
 const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
 
 impl Ensemble {
@@ -140,8 +140,8 @@ impl Ensemble {
         of_features.filter_map(|(feature, words)| Some((feature, words.as_ref()?)))
     }
 
-    /// Returns whether rows are rejected if this feature is missing, because the model has no prediction for
-    /// them. This is the case for linear models, unless they have an imputer or come from XGBoost.
+    /// Returns whether rows are rejected if this feature is missing, because the model cannot predict them.
+    /// This is the case for linear models, unless they have an imputer or come from XGBoost.
     pub fn refuses_missing(&self, feature: usize) -> bool {
         self.wanted.get(feature).copied().unwrap_or(false)
     }
@@ -156,7 +156,7 @@ impl Ensemble {
         Some(&*self.output_names).filter(|names| !names.is_empty())
     }
 
-    /// Returns the names of the classes, if the file stores them: one per output, or two if the only output
+    /// Returns the names of the classes, if the file stores them: one per output, or two if a single output
     /// is the margin of the second of two classes.
     pub fn class_names(&self) -> Option<&[String]> {
         match self.class_names.is_empty() {
@@ -211,12 +211,12 @@ impl Ensemble {
         &self.origin
     }
 
-    /// Checks that the cover defines the path-dependent game. In every tree with a split, each node must have
-    /// a finite, non-negative cover, the cover of the root must be positive, and the covers of two siblings
-    /// must sum to the cover of their parent up to one part in a thousand.
+    /// Checks that the cover defines the path-dependent game. In every tree with a split, all covers must be
+    /// finite and non-negative, and the cover of the root must be positive. The covers of two siblings must
+    /// sum to the cover of their parent up to one part in a thousand.
     ///
-    /// Nodes may be empty, like many leaves in CatBoost models. A node with cover 0 has no share in the
-    /// expectation of the tree for an absent feature. If it is a split, its children share its weight
+    /// Nodes may be empty, like many leaves in CatBoost models. A node with cover 0 does not contribute to
+    /// the expectation of the tree for an absent feature. If it is a split, its children share its weight
     /// equally.
     ///
     /// The cover is checked when a model is read, so this call takes no time. Only the path-dependent game

@@ -102,12 +102,12 @@ impl Node {
     }
 }
 
-/// A tree: the location of its nodes and the output that it adds to.
+/// A tree: the location of its nodes, and the output to which its leaves add.
 #[derive(Debug, Clone)]
 pub struct Tree {
     pub(super) first: usize,
     pub(super) count: usize,
-    /// The output that the leaves add to.
+    /// The output to which the leaves add.
     pub output: usize,
     /// The largest number of splits on a path from the root to a leaf.
     pub depth: usize,

@@ -48,7 +48,7 @@ impl Ensemble {
         let count = self.round_count();
         let used = match rounds {
             Rounds::All => 0..count,
-            // A model that was sliced after training may have fewer rounds.
+            // A model that was sliced after training may have fewer rounds than the best one.
             Rounds::Best => 0..self.rounds.best.unwrap_or(count).min(count),
             Rounds::Within(rounds) if rounds.is_empty() || rounds.end > count => {
                 return Err(ModelError::Rounds { start: rounds.start, end: rounds.end, count });

@@ -8,7 +8,7 @@ use super::statistic::Statistic;
 /// Sets whose members are all below this number are stored as bits; other sets are stored as sorted lists.
 const DENSE: u32 = 1 << 14;
 
-/// Upper bound of categories, exclusive.
+/// Exclusive upper bound of categories.
 const CATEGORIES: f64 = 4_294_967_296.0;
 
 /// A rule of a split other than a comparison with a threshold. Missing values (NaN) follow the split's
@@ -17,8 +17,8 @@ const CATEGORIES: f64 = 4_294_967_296.0;
 /// If one tree of the file becomes several trees, one for each output, they share the lists of their rules.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
-    /// Membership of the category, which is x̂ rounded toward zero, in a set: members go to one side, all
-    /// other values to the other.
+    /// Membership in a set of the category, which is x̂ rounded toward zero. Members go to one side, all
+    /// other values to the other side.
     Set {
         members: CategorySet,
         members_go_left: bool,
@@ -45,16 +45,17 @@ pub(crate) enum Rule {
 pub(crate) const ZERO: f64 = 1e-35_f32 as f64;
 
 impl Rule {
-    /// The rule: left iff x̂ is a number, including infinity.
+    /// The rule that sends every number left, including infinity.
     pub(crate) const ANY_NUMBER: Self = Self::Between { lowest: f64::NEG_INFINITY, highest: f64::INFINITY };
 
-    /// Creates the rule: left iff x̂ equals one of `numbers`.
+    /// Creates the rule that sends x̂ left iff it equals one of `numbers`.
     pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         Self::Exactly(numbers.into())
     }
 
-    /// Creates the rule: left iff x̂ < threshold, except that each of these numbers goes to the other side.
+    /// Creates the rule that sends x̂ left iff x̂ < threshold, except that each of these numbers goes to the
+    /// other side.
     pub(crate) fn except(threshold: f64, mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         Self::Except { threshold, numbers: numbers.into() }

@@ -6,9 +6,9 @@ use super::Ensemble;
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Returns the magnitude of the terms of each margin, rows × outputs: the sum of the absolute base margin
-    /// and, for each tree, the largest absolute leaf value or, if its leaves are linear, the absolute terms
-    /// of the leaf that the row reaches.
+    /// Returns the magnitude of the terms of each margin, rows × outputs. It is the absolute base margin
+    /// plus, for each tree, the largest absolute leaf value. For trees with linear leaves, it is the sum of
+    /// the absolute terms of the leaf that the row reaches.
     ///
     /// The rounding error of a sum of trees is proportional to this sum, not to the margin, in which large
     /// leaves may cancel.

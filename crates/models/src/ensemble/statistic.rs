@@ -1,8 +1,8 @@
 //! Statistics of categories and of their combinations, which CatBoost calls CTR.
 //!
-//! A split compares a ratio of counts with a border. The counts are found in a table by a hash of the inputs
-//! of the statistic: categories, and the results of tests of other features. All combinations that are not in
-//! the table have the same value.
+//! A split compares a ratio of counts with a border. The counts are stored in a table, keyed by a hash of the
+//! inputs of the statistic: categories, and the results of tests on other features. The statistic has the
+//! same value for all combinations that are not in the table.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::category::hash_of_code;
 #[derive(Debug, Clone)]
 pub struct Statistic {
     parts: Box<[Part]>,
-    /// The features that the statistic depends on, without duplicates.
+    /// The features on which the statistic depends, without duplicates.
     features: Box<[u32]>,
     counts: Arc<Counts>,
     rate: Rate,
@@ -97,11 +97,11 @@ impl Rate {
 /// The hash that marks an empty slot in a table.
 const NOTHING: u64 = u64::MAX;
 
-/// CatBoost bins targets into at most 256 classes.
+/// Maximum number of classes into which CatBoost bins targets.
 const MAX_CLASSES: usize = 256;
 
 impl Counts {
-    /// Creates a table. The first of several rows with the same hash is used. All rows must exist in
+    /// Creates a table. If several rows have the same hash, the first one is used. All rows must exist in
     /// `counts`.
     pub(crate) fn new(
         mut rows: Vec<(u64, u32)>,
@@ -151,7 +151,7 @@ pub(crate) enum Part {
     Exactly { feature: u32, hash: u32 },
 }
 
-/// Statistics with the same digest, hence the same values, are equal.
+/// Statistics are equal if they have the same digest, and hence the same values.
 impl PartialEq for Statistic {
     fn eq(&self, other: &Self) -> bool {
         self.digest == other.digest
@@ -226,7 +226,7 @@ impl Statistic {
         })
     }
 
-    /// Returns the features that the statistic depends on, in ascending order.
+    /// Returns the features on which the statistic depends, in ascending order.
     pub fn features(&self) -> &[u32] {
         &self.features
     }
@@ -245,7 +245,7 @@ impl Statistic {
         self.value(cell) > border
     }
 
-    /// Returns the SHA-256 of everything that the values of the statistic depend on.
+    /// Returns the SHA-256 of everything on which the values of the statistic depend.
     pub(super) fn digest(&self) -> [u8; 32] {
         self.digest
     }
@@ -299,15 +299,15 @@ mod tests {
         Statistic::new(parts, Arc::new(counts), rate).unwrap()
     }
 
-    /// If there is a single feature, the hashes in a table can be converted back to the hashes of the
-    /// categories.
+    /// If a statistic has a single feature, the hashes in its table can be converted back to the hashes of
+    /// the categories.
     #[test]
     fn categories_are_told_by_the_hashes_of_tables() {
         for word in ["0", "3", "a", "", "longer word of category"] {
             let hash = joined(0, signed(category_hash(word)));
             let known = statistic(vec![Part::Category { feature: 3 }], vec![(hash, 1), (NOTHING, 0)], RATE);
             assert_eq!(known.categories().collect::<Vec<_>>(), [category_hash(word)]);
-            // (4 + 1) / (4 + 1), and (0 + 1) / (0 + 1) for unknown categories.
+            // The ratios are (4 + 1) / (4 + 1), and (0 + 1) / (0 + 1) for unknown categories.
             assert_eq!(known.value(|_| code_of_text(word)), 3.0);
             assert_eq!(known.value(|_| code_of_text("other")), 3.0);
             assert_eq!(known.features(), [3]);
@@ -317,7 +317,8 @@ mod tests {
     #[test]
     fn rates_are_those_of_their_kind() {
         let hash = joined(0, signed(category_hash("a")));
-        // (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and unknown categories.
+        // The ratios are (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and the
+        // ratios for unknown categories.
         for (kind, rates) in [
             (RateKind::After(0), [0.4, 1.0]),
             (RateKind::Of(0), [0.8, 1.0]),

@@ -11,7 +11,7 @@
 //! - Trees with splits on several features at once are stored separately, as [`JointTrees`]: ordinary trees
 //!   over rows with an additional column for each [`Statistic`] of several features.
 //!
-//! Nodes of a tree are in breadth-first order with adjacent siblings: the root is node 0, the index of a
+//! Nodes of a tree are in breadth-first order with adjacent siblings. The root is node 0, the index of a
 //! child is higher than the index of its parent, and the right child follows the left child.
 //!
 //! | method | returns |

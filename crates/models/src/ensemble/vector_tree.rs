@@ -62,8 +62,8 @@ impl VectorTree {
         self.parts.cover = Some(cover);
     }
 
-    /// Appends this tree, which has the index `tree` in the file, to an ensemble, once for each output that
-    /// its leaves add to.
+    /// Appends this tree, which has the index `tree` in the file, to an ensemble, once for each output to
+    /// which its leaves add.
     pub(crate) fn push_to(
         mut self,
         ensemble: &mut Ensemble,

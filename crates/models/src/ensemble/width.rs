@@ -1,6 +1,7 @@
 //! Widths of floating-point numbers.
 
-/// The width of floating-point number to which a library rounds a row before it compares.
+/// The width of the floating-point numbers to which a library rounds the values of a row before comparing
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// 32 bits: XGBoost, CatBoost with numeric features only, ONNX, scikit-learn's forests.

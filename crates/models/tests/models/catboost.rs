@@ -81,7 +81,8 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON cannot represent these numbers, but the parser accepts the words that CatBoost writes for them.
+    // JSON cannot represent these numbers, but the parser accepts the words with which CatBoost replaces
+    // them.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();
@@ -142,8 +143,8 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     }
 }
 
-/// Older releases write a single bias instead of a list, and null for an empty list. A model may have no
-/// trees or no splits.
+/// Older releases write a single bias instead of a list, and null for an empty list. A model may lack trees
+/// or splits.
 #[test]
 fn other_ways_to_write_the_same_are_read() {
     let mut document = document("catboost_missing");

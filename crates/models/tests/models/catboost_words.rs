@@ -109,7 +109,8 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
     }
 }
 
-/// For several targets, several statistics have tables of the same name, only one of which is in a JSON file.
+/// For several targets, several statistics have tables of the same name. A JSON file contains only one of
+/// these tables.
 #[test]
 fn several_targets_are_read_where_the_file_has_all_tables() {
     let ensemble = model("catboost/targets.cbm.gz");

@@ -18,8 +18,8 @@ fn code(words: Option<&Categories>, cell: &Value) -> f64 {
     }
 }
 
-/// Asserts that rows with categories have the margins of the library, with an error of at most `within`
-/// relative to the largest.
+/// Asserts that the margins of rows with categories equal the margins of the library, with an error of at
+/// most `within` relative to the largest margin.
 fn assert_margins(file: &str, model_name: &str, within: f64) -> Ensemble {
     let model = Ensemble::from_bytes(&content(file)).unwrap();
     let document = json_fixture("words.json.gz");

@@ -78,7 +78,7 @@ impl TreeSpec {
         self.left.len() - 1
     }
 
-    /// Turns a leaf into a split, and returns its children, which are leaves with the same value.
+    /// Converts a leaf to a split, and returns its children, which are leaves with the same value.
     pub fn split(&mut self, node: usize, feature: usize, threshold: f32, default_left: bool) -> [usize; 2] {
         let value = self.number[node];
         let (left, right) = (self.add_leaf(value), self.add_leaf(value));
@@ -289,7 +289,7 @@ pub fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
 }
 
 /// Returns the outputs of the model for these rows: its margins after the link function, or the margins if it
-/// has no link.
+/// does not have a link.
 pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
     let mut outputs = ensemble.margins(Rows::new(rows, ensemble.feature_count())).unwrap();
     if let Some(link) = ensemble.link() {
@@ -341,7 +341,7 @@ pub fn ubj(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// Returns the bytes of a number, which has 32 bits in both cases.
+/// Returns the bytes of a number, which has 32 bits for both types.
 fn ubj_number(value: &Value, integer: bool) -> [u8; 4] {
     match value.as_i64() {
         Some(number) if integer => (number as i32).to_be_bytes(),

@@ -1,7 +1,8 @@
-//! LightGBM models: predictions equal to those of the library, and errors.
+//! LightGBM models: comparison with the predictions of the library, and errors.
 //!
-//! `fixtures/make_lightgbm.py` creates the models, and LightGBM's margins, outputs and path-dependent SHAP
-//! values for rows with all kinds of values. (The SHAP values are compared in `apportion-trees`.)
+//! `fixtures/make_lightgbm.py` creates the models. It also computes LightGBM's margins, outputs and
+//! path-dependent SHAP values for rows with all kinds of values. (The tests of `apportion-trees` compare the
+//! SHAP values.)
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, Link, ModelError};
@@ -253,7 +254,7 @@ proptest! {
     }
 }
 
-/// LightGBM separates names by single spaces, and replaces spaces within names. Other white space is kept,
+/// LightGBM separates names with single spaces, and replaces spaces within names. Other white space is kept,
 /// and in models that were not loaded from a file, names may be empty or contain line breaks.
 #[test]
 fn names_may_hold_any_space_but_a_blank() {

@@ -1,4 +1,4 @@
-//! Model files of all libraries: predictions equal to those of the library, and errors.
+//! Model files of all libraries: comparison with the predictions of the library, and errors.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

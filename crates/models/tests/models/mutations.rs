@@ -58,8 +58,8 @@ const EXTREMES: [&str; 12] = [
     "1e-320",
 ];
 
-/// Returns a corrupt copy of a file: with changed bytes, parts that are removed, repeated or swapped, or
-/// extreme numbers.
+/// Returns a corrupt copy of a file. Bytes are changed, parts are removed, repeated or swapped, or numbers
+/// are replaced with extreme numbers.
 fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..1 + random.below(4) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::{fixture, json_fixture, model, numbers, outputs};
 
-/// Returns rows with strings replaced by their codes.
+/// Returns rows in which strings are replaced with their codes.
 fn rows_of(model: &Ensemble, said: &Value) -> Vec<f64> {
     let cell = |(feature, cell): (usize, &Value)| match cell {
         Value::Null => f64::NAN,
@@ -89,8 +89,8 @@ fn outputs_and_features_are_those_of_the_graph() {
     assert_eq!(model("onnx/pipelines/one_against_rest.onnx").output_names().unwrap(), ["0", "1", "2"]);
 }
 
-/// As in scikit-learn, the margin is the mean path length over the trees. Its unit is the mean path length
-/// for 32 rows.
+/// As in scikit-learn, the margin is the mean path length over the trees. The link divides it by the mean
+/// path length for 32 rows.
 #[test]
 fn isolation_forests_have_the_margins_of_their_paths() {
     let forest = model("onnx/pipelines/isolation.onnx");

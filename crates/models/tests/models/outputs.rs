@@ -11,7 +11,7 @@ fn classes_are_named_where_a_file_says_them_and_each_is_an_output() {
         ("catboost/classes.cbm.gz", Some(&["0", "1", "2"])),
         ("onnx/rf_cls3.onnx", Some(&["0", "1", "2"])),
         ("onnx/xgb_cls3.onnx", Some(&["0", "1", "2"])),
-        // The single margin of two classes has no name of its own.
+        // The single margin of two classes does not have its own name.
         ("onnx/gb_cls2.onnx", None),
         ("onnx/gb_reg_double.onnx", None),
         ("iris_xgb_softprob.json.gz", None),

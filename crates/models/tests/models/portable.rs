@@ -8,8 +8,8 @@ use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
 
 const NAN: f64 = f64::NAN;
 
-/// Returns a model with two outputs, which consists of a tree with vector leaves, a tree with all kinds of
-/// rules and a linear leaf, and a single leaf.
+/// Returns a model with two outputs. It consists of a tree with vector leaves, a tree with all kinds of rules
+/// and a linear leaf, and a tree that is a single leaf.
 fn sample() -> Value {
     json!({
         "format": "apportion-trees",
@@ -51,8 +51,8 @@ fn all_that_an_ensemble_holds_is_read() {
     assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (2, 2, 4));
     assert_eq!((ensemble.link(), ensemble.feature_names()), (None, None));
     assert_eq!(&*ensemble.origin().format, "apportion-trees");
-    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values, else 1.5 and 2. The last tree
-    // adds 8.
+    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values; otherwise, it adds 1.5 and 2.
+    // The last tree adds 8.
     let (left, right) = ([9.0, 0.5], [10.0, 1.5]);
     let both = |first: [f64; 2], second: f64| [first[0], first[1] + second];
     // 1 < 1 is false, and so is the comparison of a missing value.
@@ -64,8 +64,8 @@ fn all_that_an_ensemble_holds_is_read() {
     for other in [0.0, 2.0, 4.0, -0.5, -7.0, 1e300] {
         assert_eq!(predict(&ensemble, [0.0, other]), both(left, 20.0), "{other}");
     }
-    // The listed categories and missing values go right, where 0.5 and −2.5 go right and all other values
-    // left.
+    // The listed categories and missing values go right. At the next split, 0.5 and −2.5 go right and all
+    // other values left.
     assert_eq!(predict(&ensemble, [0.0, 3.7]), both(left, 30.0));
     assert_eq!(predict(&ensemble, [0.5, 1.0]), both(left, 50.0));
     assert_eq!(predict(&ensemble, [-2.5, NAN]), both(left, 50.0));

@@ -183,7 +183,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let model = |key: &str| format!("{MODEL}/{key}");
     let parameter = |key: &str| format!("{PARAMETERS}/{key}");
     let cases: Vec<(String, Value, &str)> = vec![
-        // The structure of a tree. Tree 2 is a split with two leaves.
+        // The structure of a tree. Tree 2 has a single split and two leaves.
         (tree("left_children/0"), json!(0), "reached twice"),
         (tree("right_children/0"), json!(1), "reached twice"),
         (tree("left_children/1"), json!(0), "node 0 is reached twice"),
@@ -255,8 +255,8 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         let mut document = sample();
         put(&mut document, &path, value.clone());
         let binary = refusal(&ubj(&document));
-        // In UBJ, 1e300 becomes infinite and 9007199254740991 does not fit. Both are still rejected, for
-        // another reason.
+        // In UBJ, 1e300 becomes infinite, and 9007199254740991 is out of range. Both are still rejected, with
+        // a different reason.
         let fits = value.as_f64().is_none_or(|number| number.abs() < 1e10);
         assert!(binary.contains(reason) || !fits, "{path} = {value} as UBJ: {binary}");
     }
@@ -266,7 +266,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
 fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node() {
     const TREE: &str = "/learner/gradient_booster/model/trees/2";
     let covers = |place: &str| format!("{TREE}/sum_hessian{place}");
-    // Tree 2 is a split with two leaves.
+    // Tree 2 has a single split and two leaves.
     let cases = [
         (covers("/0"), json!(-1.0), 0, "its cover is -1"),
         (covers("/0"), json!(0.0), 0, "its cover is 0, expected a positive number at the root"),
@@ -465,8 +465,8 @@ fn an_infinite_threshold_sends_all_values_to_one_side() {
     assert!(error.contains("threshold NaN"), "{error}");
 }
 
-/// Tests each comparison at each threshold for values around it. XGBoost computes with 32 bits, where 1e39 is
-/// infinite.
+/// Tests each comparison at each threshold for values around it. XGBoost computes in 32 bits, in which 1e39
+/// is infinite.
 #[test]
 fn infinite_values_are_compared_as_numbers() {
     let ends = [

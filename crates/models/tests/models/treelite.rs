@@ -116,7 +116,7 @@ fn members_of_a_category_list_go_where_it_says() {
     }
 }
 
-/// The average for an output is taken over the trees of that output only.
+/// The average for an output is taken only over the trees that add to it.
 #[test]
 fn averages_are_over_the_trees_of_an_output() {
     let mut document = split("<", "float64", 0.0, true);
@@ -230,7 +230,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     assert_refused(&categorical, &list, &json!([1 << 25]), "invalid category 33554432");
 }
 
-/// Two splits are each other's children, in addition to a valid root.
+/// Two splits are each other's children, and not connected to the valid root.
 #[test]
 fn cycles_and_shared_nodes_are_refused() {
     let mut document = split("<", "float64", 0.5, true);

@@ -1,10 +1,10 @@
 //! Validation of ONNX files: completeness and internal consistency.
 //!
 //! An ONNX file is one protobuf message, a sequence of fields. Each field has a number, a type and usually a
-//! length; its content may be another message. The format has no marker at the beginning or end, and parsers
-//! accept a truncated message as a message with fewer fields. The lengths of the outermost fields determine
-//! where the file must end. The lengths of inner fields are checked as well, because the parser trusts them:
-//! with corrupt lengths it would loop forever or allocate more memory than is available.
+//! length; its content may be another message. Files do not have a marker at the beginning or end, and
+//! parsers accept a truncated message as a message with fewer fields. So this module checks that the lengths
+//! of the outermost fields match the end of the file. It also checks the lengths of inner fields, because the
+//! parser trusts them: with corrupt lengths, it would loop forever or allocate more memory than is available.
 
 #[cfg(test)]
 mod tests;

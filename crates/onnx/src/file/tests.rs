@@ -51,8 +51,8 @@ fn field(number: u8, length: usize, content: &[u8]) -> Vec<u8> {
     [integer(u64::from(number) << 3 | 2), integer(length as u64), content.to_vec()].concat()
 }
 
-/// Writes a file that has this content in the message at the end of the path. Returns the file, and the
-/// position of the content.
+/// Writes a file with this content in the message at the end of the path. Returns the file, and the position
+/// of the content.
 fn within(path: &[u8], content: &[u8]) -> (Vec<u8>, usize) {
     let wrap = |inner: Vec<u8>, &number: &u8| field(number, inner.len(), &inner);
     let message = path.iter().rev().fold(content.to_vec(), wrap);
@@ -70,7 +70,8 @@ fn problem(bytes: Vec<u8>) -> Option<String> {
     answer.recv_timeout(Duration::from_secs(60)).expect("the file is read within a minute, without a panic")
 }
 
-/// Asserts that reading fails at this content of a message, with the position of its field in the error.
+/// Asserts that reading fails at this content of a message, and that the error contains the position of its
+/// field.
 fn assert_refused(path: &[u8], content: &[u8], fault: &str) {
     let (bytes, start) = within(path, content);
     let expected = format!("the field at byte {start} of {} {fault};", bytes.len());
@@ -85,7 +86,7 @@ fn assert_read(path: &[u8], content: &[u8]) {
 #[test]
 fn numbers_of_more_than_ten_bytes_are_refused_in_every_message() {
     let endless = [0xff; 12];
-    // A number of more than 64 bits, in ten bytes.
+    // A number with more than 64 bits, in ten bytes.
     let large = [[0xff; 9].as_slice(), &[2]].concat();
     for path in MESSAGES {
         for number in [&endless[..], &endless[..10], &large] {

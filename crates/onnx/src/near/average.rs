@@ -8,13 +8,13 @@ use super::window::Window;
 #[derive(Debug)]
 pub(super) struct Average {
     window: Window,
-    /// For each window, 1 divided by the number of cells that the average divides by.
+    /// For each window, the reciprocal of the number of cells over which the average is taken.
     shares: Vec<f32>,
 }
 
 impl Average {
-    /// Creates average pooling. Each average divides by the number of cells of its window that are inside the
-    /// plane or, with `count_pads`, by the number of all cells of the window.
+    /// Creates average pooling. Each average is taken over the cells of its window inside the plane or, with
+    /// `count_pads`, over all cells of the window.
     pub(super) fn new(window: Window, count_pads: bool) -> Self {
         let share = |index: usize| {
             let cell = [index / window.output[1], index % window.output[1]];

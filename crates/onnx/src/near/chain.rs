@@ -52,7 +52,7 @@ impl Stage {
         Self { operation, functions: Vec::new(), output, bias: bias.to_vec() }
     }
 
-    /// Returns whether the stage stores its results in addition to its sums. Changes are added to the sums,
+    /// Returns whether the stage stores its results separately from its sums. Changes are added to the sums,
     /// so the results must not overwrite them.
     fn keeps_sums(&self) -> bool {
         !self.functions.is_empty() && !matches!(self.operation, Operation::Max(_))

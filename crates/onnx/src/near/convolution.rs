@@ -6,8 +6,8 @@
 //! block for each channel of the input. Each line of a block is multiplied by one change and added to one run
 //! of sums.
 //!
-//! With a stride of s, a cell is multiplied only by every s-th column of the kernel, starting at its column
-//! modulo s; likewise for the rows. The kernel is split into these phases.
+//! With a stride of s, a cell is multiplied only by every s-th column of the kernel, starting at the cell's
+//! column modulo s. The same holds for the rows. The kernel is split into these phases.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(super) struct Convolution {
     window: Window,
     /// Padded number of channels of a cell of the output.
     lanes: usize,
-    /// The overlap of each row of the input with the kernel, and of each column.
+    /// The overlap with the kernel of each row of the input, and of each column.
     meetings: [Vec<Overlap>; 2],
     /// The phases of the kernel, indexed by the phase of the rows, then by the phase of the columns.
     phases: Vec<Phase>,
@@ -50,7 +50,8 @@ impl Overlap {
             let (last, phase) =
                 ((input + window.pads[axis][0]) / stride, (input + window.pads[axis][0]) % stride);
             let taps = (phase..size).step_by(stride).len();
-            // Lines are in reverse order: the last one belongs to the window that begins last.
+            // Lines are in reverse order: the first line belongs to the last row or column of the kernel in
+            // this phase.
             Self { line: (outputs.start + taps).saturating_sub(last + 1), outputs, phase }
         };
         (0..window.input[axis]).map(meeting).collect()

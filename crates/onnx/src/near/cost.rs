@@ -12,10 +12,10 @@ const NEAREST: usize = 1 << 13;
 /// Returns the maximum number of changes of a row for which propagating them costs less than predicting the
 /// whole row.
 ///
-/// Cost is the number of multiply-adds. A multiply-add in propagation takes up to a third longer than one in
-/// the runtime, and twice as long as that if the kernel exceeds the first-level cache, since the kernel is
-/// read for each cell. Changes are assumed to be far from each other, which affects the most cells. The cost
-/// is counted instead of measured, so that all runs make the same choice.
+/// Cost is the number of multiply-adds. A multiply-add in propagation takes up to a third longer than in the
+/// runtime. If the kernel exceeds the first-level cache, it takes twice this time, since the kernel is read
+/// for each cell. Changes are assumed to be far from each other, which affects the most cells. The cost is
+/// counted instead of measured, so that the choice is the same in all runs.
 pub(super) fn max_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use crate::near::window::Window;
 
-    /// Returns a convolution of 5 × 5 and a convolution of 3 × 3, each followed by pooling of 2 × 2, and a
-    /// dense layer.
+    /// Returns a 5 × 5 convolution and a 3 × 3 convolution, each followed by 2 × 2 pooling, and a dense
+    /// layer.
     fn layers(side: usize, inputs: usize, [first, second]: [usize; 2]) -> Vec<Layer> {
         let mut layers = Vec::new();
         let mut grid = [side, side];

@@ -5,8 +5,9 @@ use super::plane::{Changed, InputChanges, Shape};
 
 /// A dense layer with few outputs: for each output, one product with all channels of a changed cell.
 ///
-/// A dense layer with more outputs than lanes is a [convolution](super::convolution::Convolution) whose
-/// window is the whole plane, which processes the outputs together.
+/// A dense layer with more outputs than lanes is represented as a
+/// [convolution](super::convolution::Convolution), which processes the outputs together. Its window is the
+/// whole plane.
 #[derive(Debug)]
 pub(super) struct Dense {
     input: Shape,

@@ -13,8 +13,8 @@ use super::pointwise::Pointwise;
 use super::window::Window;
 use crate::signature::{Element, Signature};
 
-/// Reads the network as a chain of layers. Returns `None` if the network is not a chain, has no convolution,
-/// or would not become faster.
+/// Reads the network as a chain of layers. Returns `None` if the network is not a chain, does not contain a
+/// convolution, or would not become faster.
 pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     if signature.element != Element::Float {
         return None;
@@ -352,7 +352,8 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Reads a reshape that flattens, or that turns rows into images before any layer depends on their shape.
+    /// Reads a reshape that flattens values, or that turns rows into images before any layer depends on their
+    /// shape.
     fn reshape(&mut self, node: &NodeProto) -> Option<()> {
         if integer(node, "allowzero", 0) != 0 {
             return None;
@@ -402,7 +403,7 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale: vec![1.0], shift })
     }
 
-    /// Adds a dense layer on the last value, which is a vector. Weights are inputs × outputs, or outputs ×
+    /// Adds a dense layer to the last value, which is a vector. Weights are inputs × outputs, or outputs ×
     /// inputs if `transposed`.
     fn dense(&mut self, shape: &[usize], weights: &[f32], transposed: bool, factor: f32) -> Option<()> {
         let &[rows, columns] = shape else { return None };

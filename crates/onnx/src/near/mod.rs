@@ -1,9 +1,8 @@
-//! Prediction of rows near a reference row, at a cost that depends on the number of cells that the changes
-//! affect.
+//! Prediction of rows near a reference row. The cost depends on the number of cells that the changes affect.
 //!
 //! If the graph of a file is a sequence of layers (convolutions, activations, pooling, dense layers), it is
-//! read as such. For a reference row, the values of every layer are stored. For a row with some changes, each
-//! layer in turn computes only the affected values:
+//! read as such. For a reference row, the values of every layer are stored. For a row with some changes, only
+//! the affected values of each layer are computed, layer by layer:
 //!
 //! - The sums of a convolution, of a dense layer and of an average are updated by the changes of their inputs
 //!   times the weights.

@@ -93,7 +93,7 @@ fn definition(layer: &Layer, input: Shape, values: &[f64]) -> Vec<f64> {
     for index in 0..output.elements() {
         let (channel, y, x) =
             (index / output.cells(), index / output.width % output.height, index % output.width);
-        // Taps of the kernel and the cells that they are multiplied by.
+        // The taps of the kernel, and the cells by which they are multiplied.
         let taps = (0..window.size[0] * window.size[1]).filter_map(|tap| {
             let row = (y * window.stride[0] + tap / window.size[1]).checked_sub(window.pads[0][0])?;
             let column = (x * window.stride[1] + tap % window.size[1]).checked_sub(window.pads[1][0])?;

@@ -1,4 +1,4 @@
-//! Compares networks exported with skl2onnx with the predictions of scikit-learn
+//! Compares the predictions of networks exported with skl2onnx with the predictions of scikit-learn
 //! (`tests/fixtures/exports.py`).
 
 use apportion_games::Rows;

@@ -29,8 +29,8 @@ impl Sequence {
         if self.nodes.is_empty() { "x".to_owned() } else { format!("v{}", self.nodes.len()) }
     }
 
-    /// Appends an operator whose inputs are the last value, and a tensor of random values within `bounds` for
-    /// each of these shapes. `finish` completes the node.
+    /// Appends an operator. Its inputs are the last value and, for each of these shapes, a tensor of random
+    /// values within `bounds`. `finish` completes the node.
     fn with(
         mut self,
         operator: &str,
@@ -86,7 +86,7 @@ fn windows(node: NodeProto, size: &[i64], stride: &[i64], pads: &[i64]) -> NodeP
     with_integers(node, "pads", pads)
 }
 
-/// Returns a network with the layers of the digit networks.
+/// Returns a network with the same layers as the digit networks of the data pack.
 fn digits(side: usize) -> Network {
     let left = ((side - 4) / 2 - 2) / 2;
     Sequence::new(&[1, side, side])
@@ -186,8 +186,8 @@ fn reference(network: &Network, seed: u64) -> (Vec<f64>, Box<dyn NearReference>)
     (row, near)
 }
 
-/// Returns rows as their changes to a reference: of no feature, the first one, the last one, a few, a tenth,
-/// or all.
+/// Returns rows as changes to a reference. The changed features are none, the first one, the last one, a few,
+/// a tenth, or all.
 fn some_changes(features: usize, seed: u64) -> Vec<Vec<(usize, f64)>> {
     let mut uniform = uniform(seed);
     let mut rows = vec![vec![], vec![(0, 2.0)], vec![(features - 1, -1.0)]];

@@ -135,7 +135,7 @@ fn a_number_without_an_end_is_refused_wherever_it_is() {
     let bytes = one_node(DataType::FLOAT, &["N", "2"], tall, vec![]);
     let number = [&[0xff; 8][..], &[0x7f]].concat();
     let start = bytes.windows(9).position(|window| window == number).unwrap();
-    // The largest number takes nine bytes; the three fields after it provide room for more.
+    // The largest number takes nine bytes. Longer numbers extend into the three fields after it.
     for length in [10, 11, 12] {
         let mut endless = bytes.clone();
         endless[start..start + length].fill(0xff);

@@ -1,7 +1,7 @@
 //! Compares every network of the shared data pack with its reference results, if the pack is available.
 //!
-//! Other programs computed them in f64 from the f32 weights, and the attributions of the multi-layer
-//! perceptron by enumerating all coalitions.
+//! Other programs computed these results in f64 from the f32 weights. The attributions of the multi-layer
+//! perceptron were computed by enumerating all coalitions.
 
 use std::io::Read;
 
@@ -91,8 +91,8 @@ fn values_of_the_perceptron_agree_with_enumeration_in_double_precision() {
     assert!(shapley.max(banzhaf) < 1e-5, "{shapley}, {banzhaf}");
 }
 
-/// Parses an image. The file orders pixels by row, column and channel; the network takes channel, row and
-/// column, with values between 0 and 1.
+/// Parses an image. The order in the file is row, column and channel. The network expects the order channel,
+/// row and column, and values between 0 and 1.
 fn image(line: &str, shape: &[usize]) -> Vec<f64> {
     let [channels, height, width] = shape[..] else { panic!("no image: {shape:?}") };
     let pixels = numbers(line, channels * height * width);
@@ -100,8 +100,8 @@ fn image(line: &str, shape: &[usize]) -> Vec<f64> {
     (0..pixels.len()).map(|index| f64::from(pixels[place(index)] as f32 / 255.0)).collect()
 }
 
-/// Parses the ids of a text, truncated or padded with 0. The ids are in the last column but one, because the
-/// text may contain commas.
+/// Parses the ids of a text, truncated or padded with 0. The ids are found from the end of the line, as the
+/// last column but one, because the text may contain commas.
 fn tokens(line: &str, length: usize) -> Vec<f64> {
     let ids = line.rsplit(',').nth(1).unwrap();
     let ids = ids.split_whitespace().map(|id| id.parse().unwrap());

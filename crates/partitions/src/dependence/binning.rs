@@ -33,8 +33,8 @@ impl Binned {
     }
 }
 
-/// Returns the bin of the rows at positions `start..end` of the order, whose values are equal: the bin of
-/// their mid-rank r, ⌊(r − ½) b / N⌋, where 2r − 1 = `start` + `end`.
+/// Returns the bin of tied rows. They are at the positions `start..end` of the sorted column. Their bin is
+/// ⌊(r − ½) b / N⌋, where r is their mid-rank and 2r − 1 = `start` + `end`.
 fn bin(start: usize, end: usize, rows: usize, bins: usize) -> u32 {
     ((start + end) * bins / (2 * rows)) as u32
 }
@@ -45,8 +45,8 @@ impl Binning {
         self.bins.unwrap_or_else(|| rows.isqrt().isqrt() + 1)
     }
 
-    /// Returns an estimate of the mutual information, in nats, of two independent features without ties: draw
-    /// number `unit`.
+    /// Estimates the mutual information of two independent features without ties, in nats, from draw number
+    /// `unit`.
     pub(super) fn under_independence(&self, rows: usize, unit: u64) -> f64 {
         let bins = self.bins(rows);
         let ascending: Vec<u32> = (0..rows).map(|place| bin(place, place + 1, rows, bins)).collect();

@@ -1,15 +1,15 @@
 //! Distributions of the measures for independent features.
 //!
-//! The distribution of Spearman's ρ is known. The distribution of any other measure depends only on the
-//! number of rows, and on the number of bins or neighbours, if there are no ties. So it is estimated from
+//! The distribution of Spearman's ρ is known. For any other measure, if there are no ties, the distribution
+//! depends only on the number of rows, and on the number of bins or neighbours. So it is estimated from
 //! draws. If enough draws exceed a quantile, the quantile is read off the draws. Otherwise, the quantile of a
 //! Pearson type III distribution (a shifted gamma distribution) with the first three moments of the draws is
 //! used.
 //!
-//! Alternatives were tested. The χ² distribution that textbooks give for binned mutual information is as good
-//! if cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too
-//! often, and with one row, 60 times. A normal distribution for the nearest-neighbour estimates has a
-//! quantile that is a tenth to a quarter too low at level 1/300.
+//! Alternatives were tested. For binned mutual information, textbooks recommend a χ² distribution. It is
+//! equally accurate if cells contain ten rows or more. But with two rows per cell, its quantile is exceeded
+//! 2.5 times too often, and with one row per cell, 60 times too often. For nearest-neighbour estimates, the
+//! quantile of a normal distribution at level 1/300 is 10 to 25% too low.
 
 use apportion_games::parallel;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
@@ -34,15 +34,15 @@ const GRID_DRAWS: u64 = 500;
 /// Maximum number of rows in each of these pairs. With more rows, the coefficient is smaller.
 const MAX_ROWS_IN_GRIDS: usize = 1000;
 
-/// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, and more if there are
+/// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, or more if there are
 /// few rows, because draws are then fast.
 fn neighbour_draws(rows: usize) -> u64 {
     (10_000_000 / (rows * rows.isqrt()) as u64).clamp(1000, 20_000)
 }
 
 impl Dependence {
-    /// Returns the dependence that two independent features with `rows` rows exceed with probability `tail`,
-    /// approximately.
+    /// Returns the approximate dependence that two independent features with `rows` rows exceed with
+    /// probability `tail`.
     pub(crate) fn critical_value(&self, rows: usize, tail: f64) -> f64 {
         match *self {
             Self::AbsoluteSpearman => {
@@ -116,8 +116,8 @@ impl Moments {
         if self.deviation == 0.0 {
             return self.mean;
         }
-        // A skewness this small moves the quantile of 1e-5 by 0.03 standard deviations, and gamma
-        // distributions with a large shape are slow to compute.
+        // Such a small skewness changes the quantile at 1e-5 by 0.03 standard deviations. Gamma distributions
+        // with a large shape parameter are slow to compute.
         if self.skewness.abs() < 0.01 {
             return self.mean + self.deviation * Normal::standard().inverse_cdf(1.0 - tail);
         }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn quantiles_with_many_draws_beyond_are_read_off_them() {
-        // The draws are 0 to 999, for which a Pearson type III distribution would give other values.
+        // The draws are 0 to 999, for which a Pearson type III distribution would have different quantiles.
         assert_eq!(exceeded_with(0.05, 1000, |unit| unit as f64), 950.0);
     }
 

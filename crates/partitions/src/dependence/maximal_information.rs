@@ -12,10 +12,10 @@
 //! # Algorithm
 //!
 //! There are too many grids to evaluate all of them. So one axis is divided into parts with equal numbers of
-//! points, as nearly as ties allow. The other is divided optimally, by dynamic programming over clumps: runs
-//! of points in the same row, which an optimal division never separates. If there are more than `c a` clumps,
-//! they are merged into about `c a` clumps with nearly equal numbers of points; c is 15. I is computed for
-//! both choices of the axis with equal parts, and the larger one is used.
+//! points, as nearly as ties allow. The other axis is divided optimally, by dynamic programming over clumps:
+//! runs of points in the same row, which an optimal division never separates. If there are more than `c a`
+//! clumps, they are merged into about `c a` clumps with nearly equal numbers of points; c is 15. I is
+//! computed for both choices of the axis with equal parts, and the larger value is used.
 //!
 //! # Source
 //!
@@ -41,7 +41,7 @@ const SEED: u64 = 0;
 pub(super) struct MaximalInformation;
 
 impl MaximalInformation {
-    /// Returns the coefficient of two independent features without ties: draw number `unit`.
+    /// Returns the coefficient of two independent features without ties, from draw number `unit`.
     pub(super) fn under_independence(&self, rows: usize, unit: u64) -> f64 {
         let numbers: Vec<f64> = (0..rows).map(|row| row as f64).collect();
         let mut shuffled = numbers.clone();
@@ -78,7 +78,7 @@ fn cells(rows: usize) -> usize {
     (rows as f64).powf(EXPONENT).max(4.0) as usize
 }
 
-/// Returns I for 2, 3, … `most` columns: `along` is divided into `rows` rows with nearly equal numbers of
+/// Returns I for 2, 3, … `most` columns. `along` is divided into `rows` rows with nearly equal numbers of
 /// points, and `across` is divided into columns optimally.
 fn best_columns(across: &Ordered, along: &Ordered, rows: usize, most: usize) -> Vec<f64> {
     let runs: Vec<usize> = along.runs().map(|run| run.len()).collect();
@@ -150,8 +150,8 @@ fn joined(clumps: &[Vec<u32>], parts: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// Returns the largest mutual information for 2, 3, … `most` columns, each of which is a run of clumps. With
-/// the entropy H of the rows, and columns from clump s to clump t,
+/// Returns the largest mutual information for 2, 3, … `most` columns, each of which is a run of clumps. H is
+/// the entropy of the rows of the grid, and a column contains the clumps s to t − 1:
 /// ```text
 /// N I = N H + max over cuts of Σ g(s, t),
 /// g(s, t) = Σ_rows c ln(c / Σ c),  c the points of clumps s … t − 1 in a row
@@ -180,7 +180,7 @@ fn informations(clumps: &[Vec<u32>], most: usize) -> Vec<f64> {
     let columns: Vec<Vec<f64>> =
         (1..=count).map(|to| (0..to).map(|from| column(from, to)).collect()).collect();
     let entropy = product(total) - sums[count].iter().map(|&points| product(points)).sum::<f64>();
-    // The best sum over `number` columns for the first t clumps.
+    // The largest sum over `number` columns for the first t clumps.
     let mut best: Vec<f64> =
         std::iter::once(f64::NEG_INFINITY).chain(columns.iter().map(|starts| starts[0])).collect();
     let mut found = Vec::with_capacity(most - 1);

@@ -25,8 +25,8 @@ pub use pairs::MIN_ROWS;
 /// A measure of the dependence of two features.
 ///
 /// All measures depend only on the ranks of the data, so increasing transformations of features do not change
-/// them. Without ties, decreasing ones do not either, except for rows at the border of a bin. A constant
-/// feature has dependence 0 with every other feature.
+/// them. Without ties, decreasing transformations do not change them either, except for rows at the border of
+/// a bin. A constant feature has dependence 0 with every other feature.
 ///
 /// The group-explainer paper uses the maximal information coefficient. Dependences computed by other tools
 /// can be passed to [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
@@ -49,7 +49,7 @@ pub use pairs::MIN_ROWS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dependence {
-    /// |ρ|, Spearman's rank correlation, where tied rows have the mean of their ranks. Detects monotone
+    /// |ρ|, Spearman's rank correlation, in which tied rows have the mean of their ranks. It detects monotone dependence with the highest power.
     /// dependence, with the highest power.
     ///
     /// Takes O(N) time per pair for N rows.
@@ -71,9 +71,9 @@ pub enum Dependence {
         /// Number of bins of a feature, b, from 2 to √N. The default is ⌊N^(1/4)⌋ + 1.
         bins: Option<usize>,
     },
-    /// Mutual information estimated from distances of k-th nearest neighbours, on the scale of a correlation:
-    /// algorithm 1 of Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, Physical Review E,
-    /// 2004, on normal scores.
+    /// Mutual information estimated from distances of k-th nearest neighbours, on the scale of a correlation.
+    /// The estimate is algorithm 1 of Kraskov, Stögbauer and Grassberger, *Estimating mutual information*,
+    /// Physical Review E, 2004, applied to normal scores.
     ///
     /// ```text
     /// I = ψ(k) + ψ(N) − mean of ψ(n_x + 1) + ψ(n_y + 1)
@@ -84,8 +84,8 @@ pub enum Dependence {
     /// mutual information. Estimates below 0 are set to 0. Many neighbours separate weak dependence from
     /// independence; few neighbours resolve fine structure.
     ///
-    /// Takes O(N √(k N)) time per pair if features are independent, and less otherwise: 2 ms for 1000 rows
-    /// and 20 neighbours, on one core.
+    /// Takes O(N √(k N)) time per pair if features are independent, and less time otherwise. For 1000 rows
+    /// and 20 neighbours, a pair takes 2 ms on one core.
     NearestNeighbours {
         /// Number of neighbours k, at least 1 and less than the number of rows. The default is the smaller of
         /// 20 and N / 5.
@@ -94,7 +94,7 @@ pub enum Dependence {
         seed: u64,
     },
     /// The maximal information coefficient of Reshef et al., *Detecting novel associations in large data
-    /// sets*, Science, 2011: the mutual information of the best grid, as a share of the maximum for a grid of
+    /// sets*, Science, 2011: the mutual information of the best grid, divided by the maximum for a grid of
     /// that size.
     ///
     /// ```text
@@ -103,7 +103,7 @@ pub enum Dependence {
     ///
     /// where I(a, b) is the mutual information of the best grid with a columns and b rows, computed by their
     /// algorithm ApproxMaxMI with c = 15. It is 1 for noiseless functions of any form. For independent
-    /// features, it is not 0, but about 0.25 with 100 rows, and 0.13 with 1000.
+    /// features, it is not 0, but about 0.25 with 100 rows, and 0.13 with 1000 rows.
     ///
     /// Takes O(N^1.8) time per pair: 15 ms for 1000 rows, on one core.
     MaximalInformation,

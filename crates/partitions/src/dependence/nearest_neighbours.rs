@@ -1,7 +1,7 @@
 //! Mutual information estimated from distances of nearest neighbours.
 //!
 //! Implements algorithm 1 of Kraskov, Stögbauer and Grassberger (2004) with the maximum norm. Columns are
-//! first replaced by normal scores, Φ⁻¹(rank / (N + 1)). This does not change the mutual information, the
+//! first replaced with normal scores, Φ⁻¹(rank / (N + 1)). This does not change the mutual information, the
 //! estimator performs best for such marginals, and under independence its distribution depends only on N and
 //! k. Neighbours are found by walking outwards from a point in the order of x, until the next point is
 //! further away in x than the k-th neighbour found so far.
@@ -96,7 +96,7 @@ impl NearestNeighbours {
         }
     }
 
-    /// Returns an estimate for two independent features: draw number `unit` of this seed.
+    /// Returns an estimate for two independent features, from draw number `unit` of this seed.
     pub(super) fn under_independence(&self, unit: u64) -> f64 {
         let mut places: Vec<usize> = (0..self.tables.scores.len()).collect();
         places.shuffle(&mut stream(self.seed, Purpose::Permutations, unit));
@@ -122,7 +122,7 @@ struct Estimate<'a> {
 }
 
 impl Estimate<'_> {
-    /// Returns the estimate for the points (i, `y_places[i]`), given as positions in both orders.
+    /// Returns the estimate for points that are given as positions in both orders: (i, `y_places[i]`).
     fn information(&mut self, y_places: &[usize]) -> f64 {
         let Tables { scores, digamma } = self.tables;
         let y_scores: Vec<f64> = y_places.iter().map(|&place| scores[place]).collect();

@@ -18,8 +18,8 @@ impl Dependence {
     /// Computes the dependence of all pairs of columns.
     ///
     /// NaN is a missing value. Each pair is measured on the rows in which neither column is missing. The
-    /// result does not depend on the number of threads. Takes the time of n(n − 1)/2 pairs, and memory for
-    /// two or three copies of the data.
+    /// result does not depend on the number of threads. The time is proportional to the n(n − 1)/2 pairs of
+    /// features. The memory is two or three copies of the data.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
     Ok((0..rows.columns()).map(|column| rows.iter().map(|row| row[column]).collect()).collect())
 }
 
-/// Returns the smallest number of rows over all pairs in which neither feature is missing, or the number of
-/// all rows if there is one column.
+/// Returns the smallest number of rows over all pairs in which neither feature is missing, or the total
+/// number of rows if there is one column.
 fn min_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let rows = columns.first().map_or(0, Vec::len);
     let missing: Vec<bool> =
@@ -86,8 +86,8 @@ fn min_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let complete = |first: usize, second: usize| {
         if missing[first] || missing[second] { both(&columns[first], &columns[second]).count() } else { rows }
     };
-    // The smallest number of rows over the pairs of a feature with those after it, or an error if a pair has
-    // too few.
+    // The smallest number of rows over the pairs of a feature with all later features, or an error if a pair
+    // has too few rows.
     let fewest = |first: usize| {
         let mut fewest = rows;
         for second in first + 1..columns.len() {

@@ -4,8 +4,8 @@
 pub(super) struct Ordered {
     /// The rows in the order of their numbers. Tied rows are in ascending order.
     pub(super) rows: Vec<usize>,
-    /// The end of each run of equal numbers in `rows`. The first run starts at 0, each other one at the end
-    /// of the previous one.
+    /// The end of each run of equal numbers in `rows`. The first run starts at 0, and each other run at the
+    /// end of the previous one.
     ends: Vec<usize>,
 }
 
@@ -26,7 +26,8 @@ impl Ordered {
         starts.zip(&self.ends).map(|(start, &end)| start..end)
     }
 
-    /// Returns, for each row, `value(start, end)` of the run of equal numbers that contains the row.
+    /// Returns `value(start, end)` for each row, where `start..end` is the run of equal numbers that contains
+    /// the row.
     pub(super) fn by_run<T: Clone + Default>(&self, value: impl Fn(usize, usize) -> T) -> Vec<T> {
         let mut values = vec![T::default(); self.rows.len()];
         for run in self.runs() {

@@ -6,8 +6,8 @@ use super::ranks::Ordered;
 /// |ρ|, the absolute correlation of mid-ranks.
 pub(super) struct Spearman;
 
-/// Twice the mid-rank of each row, minus the mean N + 1. These are integers, so sums of products are exact up
-/// to N = 2·10^5.
+/// Twice the mid-rank of each row, minus the mean N + 1. These numbers are integers, so sums of products are
+/// exact up to N = 2·10^5.
 pub(super) struct CentredRanks {
     ranks: Vec<f64>,
     square: f64,

@@ -1,4 +1,4 @@
-//! Measures of dependence compared with their definitions, and for distributions with known dependence.
+//! Compares measures of dependence with their definitions, and with the known dependence of distributions.
 
 use apportion_games::{Purpose, Rows, stream};
 use apportion_partitions::{Dependence, MIN_ROWS, PartitionsError};
@@ -149,8 +149,8 @@ fn information_in_bins_is_the_sum_of_corrected_entropies_of_the_bins() {
     }
 }
 
-/// The default number of bins is the fourth root of the number of rows plus one. The default number of
-/// neighbours is a fifth of the number of rows, and at most 20.
+/// The default number of bins is the fourth root of the number of rows, rounded down, plus one. The default
+/// number of neighbours is a fifth of the number of rows, and at most 20.
 #[test]
 fn bins_and_neighbours_go_by_the_number_of_rows_unless_told_otherwise() {
     for (by_rows, told, rows) in [
@@ -217,9 +217,9 @@ fn the_dependence_of_normal_features_is_known() {
     }
 }
 
-// A binary feature and a copy with values flipped with probability p: I = ln 2 − H(p), for binned estimates
-// and, with ties in random order, for nearest-neighbour estimates. The bound is 0.03, about 3 standard errors
-// of an estimate with 4000 rows.
+// The features are a binary feature and a copy whose values are flipped with probability p. So I = ln 2 −
+// H(p), for binned estimates and, with ties in random order, for nearest-neighbour estimates. The bound is
+// 0.03, about 3 standard errors of an estimate with 4000 rows.
 #[test]
 fn ties_do_not_change_information() {
     let mut rng = stream(9, Purpose::Experiment, 0);
@@ -258,8 +258,8 @@ fn a_feature_depends_wholly_on_itself_and_on_its_negative() {
     }
 }
 
-/// The example in the documentation of minepy 1.2, which prints 0.505716693417 (and 0.50571669341737124 in
-/// version 0.3). The noise is NumPy's `RandomState(0).uniform(-1, 1, 1000)`.
+/// Computes the example in the documentation of minepy 1.2, which prints 0.505716693417 (and
+/// 0.50571669341737124 in version 0.3). The noise is NumPy's `RandomState(0).uniform(-1, 1, 1000)`.
 #[test]
 fn the_maximal_information_coefficient_is_the_published_one() {
     let noise: Vec<f64> =
@@ -388,7 +388,8 @@ fn matrices_store_the_upper_triangle_row_by_row() {
     }
 }
 
-// Stored groups refer to their data and seed, so if these numbers change, the groups may change too.
+// Stored groups are identified by their data and seed. If these numbers change, the groups may change
+// although data and seed are the same.
 #[test]
 fn estimates_with_ties_in_random_order_are_fixed() {
     let (x, y) = discrete_pair(200, 4, 17);

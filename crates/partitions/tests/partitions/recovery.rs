@@ -60,8 +60,8 @@ fn critical_values_hold_their_level_in_small_and_large_data_with_and_without_tie
 
 #[test]
 fn critical_values_are_those_of_students_t_and_for_many_rows_in_a_cell_of_chi_squared() {
-    // For 3 features, level 0.06 is 0.02 per pair: t = 2.328216 with 1998 degrees of freedom, χ² = 11.667843
-    // with 4.
+    // For 3 features, level 0.06 is 0.02 per pair. The critical values are t = 2.328216 with 1998 degrees of
+    // freedom, and χ² = 11.667843 with 4.
     let mut rng = stream(3, Purpose::Experiment, 3);
     let values: Vec<f64> = (0..3 * 2000).map(|_| rng.random()).collect();
     let critical =
@@ -69,7 +69,7 @@ fn critical_values_are_those_of_students_t_and_for_many_rows_in_a_cell_of_chi_sq
     let t = 2.328_215_711_f64;
     assert!((critical(Dependence::AbsoluteSpearman) - t / (1998.0 + t * t).sqrt()).abs() < 1e-8);
     let binned = (1.0 - (-(11.667_843_f64 - 4.0) / 2000.0).exp()).sqrt();
-    // The quantile from 4000 draws has an error of 2% on this scale.
+    // The quantile from 4000 draws has an error of 2% on the scale of the dependence.
     assert!((critical(Dependence::MutualInformation { bins: Some(3) }) / binned - 1.0).abs() < 0.04);
 }
 

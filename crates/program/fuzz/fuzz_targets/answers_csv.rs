@@ -1,7 +1,7 @@
 //! Fuzzes the reader of programs' answers in the text format.
 //!
-//! The reader is not public and needs no process: its source files are included here, and a file replaces the
-//! pipe.
+//! The reader is not public, so its source files are included here. It does not require a process, so a file
+//! replaces the pipe.
 
 #![no_main]
 #![allow(dead_code, unreachable_pub, reason = "of the sources only what reads answers is used")]

@@ -40,7 +40,7 @@ pub fn check(format: Format, bytes: &[u8]) {
     assert!(!matches!(end, End::TooMany) || came.load(Ordering::Relaxed) == MAX_BATCH_ROWS);
 }
 
-/// Makes a file the output of a process.
+/// Makes a file look like the output of a process.
 fn pipe(bytes: &[u8]) -> ChildStdout {
     let mut file = tempfile::tempfile().expect("a folder for what passes");
     file.write_all(bytes).expect("room for a file");

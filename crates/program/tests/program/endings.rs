@@ -7,7 +7,7 @@ use apportion_program::ProgramError;
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
 /// Returns a server that answers each row with `$x`, and runs `what` before it answers batch `at`, but only
-/// once per `folder`.
+/// once per directory `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();
@@ -149,8 +149,8 @@ fn what_a_program_started_in_the_background_ends_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("id");
     let path = file.display();
-    // Background processes with and without open streams, ignoring signals, started from a subshell that has
-    // ended, and after a failure.
+    // The background processes have or do not have open streams, ignore signals, are started from a subshell
+    // that has ended, or remain after a failure.
     for (background, ending) in [
         (format!("sleep 1000 & echo $! > {path}"), ""),
         (format!("sleep 1000 >/dev/null 2>&1 </dev/null & echo $! > {path}"), ""),

@@ -5,8 +5,8 @@ use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
 use crate::common::{FIRST, columns, options, predictions, refusal, shell, start};
 
-/// Returns the error of a server that answers two batches correctly, and runs `then` in the third one, which
-/// has three rows.
+/// Returns the error of a server that answers two batches correctly, and runs `then` in the third batch,
+/// which has three rows.
 fn third(then: &str) -> ProgramError {
     let server =
         shell(":", &format!("case $batch in 1) echo 1;; 2) echo 1; echo 1;; *) {then};; esac; echo"));
@@ -78,7 +78,7 @@ fn the_number_of_outputs_is_that_of_the_first_answer() {
 fn an_answer_to_nothing_is_refused_with_the_next_batch() {
     let twice = "[ $batch -gt 2 ] && { echo; echo 1; }; echo";
     let program = start(&shell("echo 1", twice), &options()).unwrap();
-    // A fast program is caught in the same batch already.
+    // A fast program already causes the error in the same batch.
     let error = match predictions(&program, &[0.0; 2]) {
         Ok(first) => {
             assert_eq!(first, [1.0]);
@@ -99,7 +99,7 @@ fn a_program_that_draws_or_counts_is_no_function() {
 }
 
 /// Returns a server that reads all rows of a batch, and then writes the result of `more` for each row. `more`
-/// is an expression of `x`, the sum `sum` of x over the batch, `count` and `calls`.
+/// is an expression in `x`, in `sum` (the sum of x over the batch), in `count` and in `calls`.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \
@@ -115,8 +115,8 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         Program::start(&batchwise(more), &columns(), Rows::new(rows, 2), &options())
     };
     for (more, first, second) in [
-        // Outputs that depend on the mean of the batch, the sum of the other rows, the sum, the number of
-        // rows, and the number of calls.
+        // The outputs depend on the mean of the batch, the sum over the other rows, the sum over all rows,
+        // the number of rows, and the number of calls.
         ("x * count - sum", 0.0, -9.0),
         ("sum - x", 0.0, 11.0),
         ("sum", 1.0, 12.0),
@@ -142,7 +142,7 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
 #[test]
 fn outputs_that_depend_on_the_batch_are_refused_in_the_run_if_the_start_had_one_row() {
     let program = start(&batchwise("x * count - sum"), &options()).unwrap();
-    // The dependence on the batch does not show for equal rows.
+    // For equal rows, the outputs do not show that they depend on the batch.
     assert_eq!(predictions(&program, &[3.0, 0.0, 3.0, 0.0]).unwrap(), [0.0, 0.0]);
     let error = predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap_err().to_string();
     assert!(

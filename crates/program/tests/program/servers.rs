@@ -17,7 +17,7 @@ fn server(heading: &str) -> String {
     code.split_once("\n```").unwrap().0.to_owned()
 }
 
-/// Returns whether a command succeeds; otherwise prints which test is skipped.
+/// Returns whether a command succeeds. If it fails, prints which test is skipped.
 fn there(program: &str, arguments: &[&str], left_out: &str) -> bool {
     let ends_well =
         Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());

@@ -13,7 +13,7 @@ pub use text::write as to_json;
 pub use write::object;
 pub(crate) use write::{Document, Lines, Outputs, Players};
 
-/// The strings that represent the inputs ∞ and −∞, since JSON has no infinite numbers.
+/// The strings that represent the inputs ∞ and −∞, since JSON cannot represent infinite numbers.
 pub const INFINITE: [&str; 2] = ["Infinity", "-Infinity"];
 
 /// Members of the head of results that have a field in [`Heading`](crate::Heading). All other members become

@@ -31,8 +31,8 @@ type Refusal = Box<dyn Error + Send + Sync>;
 /// up to 1024 at a time, with the heading that applies to all rows. Memory use does not depend on the number
 /// of rows.
 ///
-/// Returns the heading with the categories of the inputs, which are known after all rows are read: inputs are
-/// passed as codes, and the categories of a feature are numbered in the order of their first occurrence.
+/// Returns the heading with the categories of the inputs, which are known after all rows are read. Inputs are
+/// passed as codes, which number the categories of a feature in the order of their first occurrence.
 /// `is_efficient` returns whether the values with this name sum to the prediction of a row minus its base
 /// value, which result files do not store.
 ///
@@ -79,7 +79,7 @@ fn read_plain(
     }
     let mut reading = Reading::new(&is_efficient, receive);
     let read = read_all(&mut reading, from);
-    // An error of the receiver also makes the parser fail, so check for it first.
+    // An error of the receiver also causes an error of the parser, so check for it first.
     match reading.refusal.take() {
         Some(refusal) => Err(ReadError::Receiver(refusal)),
         None => read.and_then(|()| reading.end()),
@@ -165,8 +165,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         })
     }
 
-    /// Checks that the numbers of a row match the players and outputs. Without this check, too many numbers
-    /// in one row could make up for too few in another, and the head alone could declare more numbers than
+    /// Checks that the numbers of a row match the players and outputs. Without this check, an excess of
+    /// numbers in one row could hide a lack in another, and the head alone could declare more numbers than
     /// fit in memory.
     fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
         let Some(heading) = &mut self.heading else { return Ok(()) };
@@ -261,7 +261,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         match input {
             Input::Missing => f64::NAN,
             Input::Word(word) => *words.entry(word).or_insert(next) as f64,
-            // If the input of a categorical feature is a number, the model stores no name for its category.
+            // If the input of a categorical feature is a number, the model does not store a name for its
+            // category.
             Input::Number(number) if !words.is_empty() => {
                 *words.entry(number.to_string()).or_insert(next) as f64
             }

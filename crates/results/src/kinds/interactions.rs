@@ -71,8 +71,8 @@ impl Results for Interactions {
         to_json(out, &object)
     }
 
-    /// Returns the columns. A table has one line per row, output and player, which contains the player's row
-    /// of the interaction matrix.
+    /// Returns the columns. A table has one line per row, output and player. The line contains the player's
+    /// row of the interaction matrix.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));

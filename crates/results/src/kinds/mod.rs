@@ -17,7 +17,7 @@ pub use interactions::Interactions;
 pub use predictions::Predictions;
 pub use values::{CategoryNames, Values};
 
-/// A kind of results. It provides the head, which applies to all rows, and the content of each row in every
+/// A kind of results. It provides the head, which applies to all rows, and the contents of each row in every
 /// format.
 pub trait Results: Sync {
     /// Returns the members of the head, which apply to all rows, as pairs of name and value in the order of
@@ -40,8 +40,8 @@ pub trait Results: Sync {
     /// Returns the cells of some rows, one element for each of the [`columns`](Self::columns).
     fn cells(&self, batch: &Batch, rows: Range<usize>) -> Vec<Cells>;
 
-    /// Returns the numeric arrays: the name of each, and its axes after the axis of the rows. The npy format
-    /// contains the first array only.
+    /// Returns the numeric arrays, each with its name and the lengths of its axes after the row axis. The npy
+    /// format contains the first array only.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)>;
 
     /// Returns the numbers in each of the [`arrays`](Self::arrays).
@@ -99,12 +99,12 @@ pub enum Cells {
     Texts(Vec<Option<String>>),
 }
 
-/// Returns the length of the axis of outputs if there are several outputs, otherwise nothing.
+/// Yields the number of outputs if there are several, as the length of their axis; otherwise nothing.
 fn several(outputs: usize) -> impl Iterator<Item = usize> {
     (outputs > 1).then_some(outputs).into_iter()
 }
 
-/// Returns the names of the outputs if there are several, or their indices if they have no names.
+/// Returns the names of the outputs if there are several, or their indices if they do not have names.
 pub(crate) fn names_of_outputs(outputs: &[String]) -> Option<Vec<String>> {
     let numbered = || (0..outputs.len()).map(|output| output.to_string()).collect();
     let are_named = outputs.iter().any(|name| !name.is_empty());

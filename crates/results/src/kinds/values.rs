@@ -31,10 +31,10 @@ pub struct Values {
     pub has_ids: bool,
     /// Whether rows have inputs.
     pub has_inputs: bool,
-    /// Whether rows have standard errors. This holds for all rows of a run with estimates, including rows
-    /// whose values are exact.
+    /// Whether rows have standard errors. In a run with estimates, all rows have them, including rows whose
+    /// values are exact.
     pub has_errors: bool,
-    /// Whether rows have certificates. This holds for runs with a tolerance.
+    /// Whether rows have certificates. They do in a run with a tolerance.
     pub has_certificates: bool,
     /// Maximum number of players to write per row: the players with the largest absolute values. `None`
     /// writes all players.
@@ -67,7 +67,7 @@ impl Values {
     fn input(&self, batch: &Batch, row: usize, feature: usize) -> Value {
         match batch.of_row(&batch.inputs, row)[feature] {
             input if input.is_nan() => Value::Null,
-            // JSON has no infinite numbers.
+            // JSON cannot represent infinite numbers.
             f64::INFINITY => INFINITE[0].into(),
             f64::NEG_INFINITY => INFINITE[1].into(),
             input => self.category(feature, input).map_or_else(|| json!(input), Value::from),

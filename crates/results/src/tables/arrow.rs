@@ -1,5 +1,5 @@
 //! Arrow: a record batch for each batch of rows, with the columns of CSV, as a stream or as a file (Feather).
-//! The metadata contain the head of the results as JSON.
+//! The metadata contains the head of the results as JSON.
 
 use std::io::{self, Write};
 

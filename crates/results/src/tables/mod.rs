@@ -1,4 +1,4 @@
-//! Results as tables and arrays, with a module for each format.
+//! Writers for tables and arrays, with a module for each format.
 
 #[cfg(feature = "columnar")]
 pub(crate) mod arrow;

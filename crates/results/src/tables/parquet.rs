@@ -1,5 +1,5 @@
-//! Parquet: a row group for each batch of rows, with the columns of CSV. The metadata contain the head of the
-//! results as JSON.
+//! Parquet: a row group for each batch of rows, with the columns of CSV. The metadata contains the head of
+//! the results as JSON.
 
 use std::io::{self, Write};
 

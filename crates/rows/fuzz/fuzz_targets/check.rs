@@ -10,8 +10,8 @@ use apportion_rows::{RowOptions, RowsError, Sentinel, Source, Table};
 /// The names of the columns of the fixtures; those with categories are at the end.
 const OF_FIXTURES: [&str; 13] =
     ["money", "f64", "f32", "f16", "i8", "i64", "u16", "u32", "flag", "colour", "category", "large", "code"];
-/// Maximum number of bytes that are also read in small pieces. This is slow, and what it tests does not
-/// depend on the size.
+/// Maximum size in bytes of inputs that are also read in small pieces. Reading in pieces is slow, and larger
+/// inputs do not test anything else.
 const MAX_SLOW_BYTES: usize = 4096;
 
 struct Fixtures {
@@ -107,8 +107,9 @@ pub fn row_options() -> Vec<RowOptions<'static>> {
     ]
 }
 
-/// Checks that reading does not panic, and that it returns the same rows at once, in blocks, from a slow pipe
-/// and, for columnar formats, from a file read in parts. Returns the rows with the default options.
+/// Checks that reading does not panic. Also checks that it returns the same rows if the input is read at
+/// once, in blocks, from a slow pipe or, for columnar formats, from a file in parts. Returns the rows with
+/// the default options.
 pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     tell_own_panics();
     let mut first = None;
@@ -141,8 +142,8 @@ pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     first
 }
 
-/// Aborts on panics in this crate. The crate converts panics of third-party decoders to errors, which must
-/// not hide its own.
+/// Aborts on panics in this crate. The crate converts panics of third-party decoders to errors, but must not
+/// hide its own panics.
 fn tell_own_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -249,7 +250,7 @@ impl Read for Slow<'_> {
 #[allow(dead_code, reason = "not every target writes")]
 pub fn writable(table: &Table) -> Option<Vec<String>> {
     let names = table.names.clone()?;
-    // Text formats trim names, and would exclude a target and an index.
+    // Text formats trim names. By default, a target and an index would be excluded.
     let is_plain = |name: &String| {
         name.trim() == name
             && name != "target"
@@ -269,7 +270,8 @@ pub fn reads_back(table: &Table, written: &[u8]) {
     assert_eq!(again.names, table.names);
 }
 
-/// Checks that compression changes nothing, except for the limit of decompressed bytes.
+/// Checks that compressing a file does not change the result, except if the limit of decompressed bytes is
+/// exceeded.
 #[allow(dead_code, reason = "not every target compresses")]
 pub fn packed_is_plain(plain: &[u8], packed: &[u8]) {
     for wanted in row_options().iter().filter(|wanted| wanted.unpacked_limit.is_none()) {

@@ -18,7 +18,7 @@ pub(crate) enum Codec {
     Lz4Block,
     Lz4Frame,
     /// LZ4 blocks with their lengths, as written by Hadoop. Some writers use the name of this codec for the
-    /// two other LZ4 formats.
+    /// other two LZ4 formats.
     Lz4Hadoop,
 }
 
@@ -30,7 +30,7 @@ impl Codec {
         let unpacked = match self {
             Self::Plain => Some(packed.to_vec()),
             Self::Snappy => {
-                // Snappy data also contain the decompressed size.
+                // Snappy data also contains the decompressed size.
                 if snap::raw::decompress_len(packed).map_err(|_| damaged())? != size {
                     return Err(damaged());
                 }

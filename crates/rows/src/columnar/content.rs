@@ -1,5 +1,5 @@
-//! Content with random access, for formats with metadata at the end: bytes in memory, or a file that is read
-//! in parts.
+//! File contents with random access, for formats with metadata at the end: bytes in memory, or a file that is
+//! read in parts.
 
 use std::fs::File;
 use std::io::{BufRead, Read as _, Seek as _, SeekFrom};
@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::error::Result;
 
-/// Content with random access. Clones share it.
+/// File contents with random access. Clones share the same contents.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Memory(Bytes),

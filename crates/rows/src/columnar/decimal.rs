@@ -8,11 +8,11 @@ pub(crate) struct Decimal {
     pub(crate) scale: i32,
 }
 
-/// A decimal that was read.
+/// The result of reading a decimal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum DecimalReading {
     Whole(Decimal),
-    /// A decimal beyond 128 bits, rounded to the nearest f64 or a neighbour of it.
+    /// A decimal beyond 128 bits, rounded to the nearest f64 or one of its neighbours.
     Rounded(f64),
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum DecimalReading {
 const MAX_ZEROS: u32 = 80;
 
 impl Decimal {
-    /// Returns the nearest f64 or a neighbour of it.
+    /// Returns the nearest f64, or one of its neighbours.
     #[inline]
     pub(crate) fn rounded(self) -> f64 {
         self.number as f64 / 10f64.powi(self.scale)

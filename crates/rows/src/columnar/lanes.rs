@@ -35,7 +35,7 @@ impl From<DecimalReading> for Cell<'_> {
     }
 }
 
-/// The columns of a file that are read, and the rows assembled from them.
+/// The columns that are read from a file, and the rows assembled from them.
 pub(crate) struct Lanes<'w> {
     header: Vec<String>,
     chosen: ChosenColumns,
@@ -91,9 +91,9 @@ impl<'w> Lanes<'w> {
         ))
     }
 
-    /// Starts a block of `rows` rows, within the `allowance`. Memory is only allocated at the first cell: a
-    /// file can declare any number of rows, but a reader that has a cell has checked that the file contains
-    /// them.
+    /// Starts a block of `rows` rows, within the `allowance`. Memory is only allocated at the first cell. A
+    /// file can declare any number of rows, but before a reader passes a cell, it has checked that the file
+    /// contains them.
     pub(crate) fn begin(&mut self, rows: usize, allowance: &Allowance) -> Result<()> {
         allowance.unpack(self.bytes_of(rows))?;
         self.announced = rows.checked_mul(self.features.len()).ok_or_else(announced_too_many)?;
@@ -127,7 +127,7 @@ impl<'w> Lanes<'w> {
 
     /// Passes the current block of rows to the receiver. Returns `false` if the receiver stopped.
     pub(crate) fn hand_over(&mut self, receive: &mut RowReceiver<'_>) -> bool {
-        // If no column has a cell, all are missing.
+        // If no column has a cell, all cells are missing.
         self.block.values.resize(self.announced, f64::NAN);
         self.rows += self.block.values.len() / self.features.len().max(1);
         self.block.values.is_empty() || receive(&mut self.block)

@@ -15,8 +15,8 @@ pub(super) struct Comments {
 /// Finds the comments at the start of a text.
 ///
 /// Comments are the lines before the first one that does not begin with `#`. The last of them may be the
-/// header, as in `#id,age`: this is the case if it has the same number of fields as the line below, unless
-/// the names or strings in the line below show that that line is the header.
+/// header, as in `#id,age`. It is the header if it has the same number of fields as the line below. The
+/// exception is a line below whose names or strings show that it is the header itself.
 pub(super) fn find(text: &[u8], options: &RowOptions<'_>) -> Result<Comments> {
     let mut lines = vec![0];
     let mut rest = text;
@@ -31,7 +31,8 @@ pub(super) fn find(text: &[u8], options: &RowOptions<'_>) -> Result<Comments> {
         return Ok(comments(0));
     }
     let last = &text[lines[block - 1]..];
-    // If the lines below do not determine the delimiter, the last line may be the header that does.
+    // If the lines below do not determine the delimiter, the last comment line may be the header, which
+    // determines it.
     let Ok(separator) = separator::find(rest, options) else { return Ok(comments(block - 1)) };
     let cells = |text: &[u8]| separator::cells(split_header(text, separator).0, separator);
     let (marked, below) = (cells(last), cells(rest));

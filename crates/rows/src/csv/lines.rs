@@ -62,13 +62,13 @@ pub(super) fn open_quote(text: &[u8], separator: u8) -> Option<usize> {
     (at == At::Quotes).then_some(opened)
 }
 
-/// The state of a parser within a line of CSV.
+/// The state of a parser within a CSV line.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     FieldStart,
     BareField,
     Quotes,
-    /// After a quote that ends the quotes unless another quote follows.
+    /// After a quote within quotes. It ends the quotes unless another quote follows.
     QuoteInQuotes,
 }
 
@@ -97,7 +97,7 @@ fn last_line_end(text: &[u8], separator: u8) -> Option<usize> {
     }
 }
 
-/// Returns whether a text consists of line ends, so that it contains no header.
+/// Returns whether a text consists of line ends only, so that it does not contain a header.
 fn is_empty_text(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
 }
@@ -115,7 +115,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Returns the start of the text without consuming it. The byte order mark is removed, so that a quote
-    /// after it begins a field.
+    /// directly after it begins a field.
     pub(super) fn beginning(&mut self) -> Result<&[u8]> {
         if self.rest.is_empty() {
             (&mut *self.bytes).take(PIECE as u64).read_to_end(&mut self.rest)?;
@@ -140,7 +140,7 @@ impl<'a> Pieces<'a> {
                 self.rest = piece.split_off(end);
                 return Ok(Some(piece));
             }
-            // Double the size of the piece each time, so that a long line is only scanned a few times.
+            // Double the size of the piece each time, so that a long line is scanned only a few times.
             let more = PIECE.max(piece.len()) as u64;
             if (&mut *self.bytes).take(more).read_to_end(&mut piece)? == 0 {
                 return Ok((!piece.is_empty()).then_some(piece));

@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns advice for a row with too many or too few fields.
+/// Returns advice for a row with too many or too few fields. `options` is the expected number of fields.
 fn hint(record: &::csv::ByteRecord, options: usize, separator: u8) -> &'static str {
     match separator {
         _ if record.get(0).is_some_and(|cell| cell.starts_with(b"#")) => {
@@ -224,7 +224,7 @@ fn line_feeds(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Returns the number of the last line of `text`, from 1.
+/// Returns the line number of the last line of `text`, counted from 1.
 fn last_line(text: &[u8]) -> usize {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     1 + line_feeds(&text[..end])
@@ -376,7 +376,7 @@ mod tests {
         let options = RowOptions { names: Some(&names), ..two() };
         for (text, line) in [
             ("a,b,note\n1,2,ok\n3,4,\"oops\n5,6,fine\n7,8,fine\n", 3),
-            // Report the quote, not the cell or the short row that results from it.
+            // The error must report the quote, not the resulting cell or short row.
             ("a,b\n1,\"2\n", 2),
             ("a,b\n1,\"2", 2),
             ("a,b\n1,2\n\"3,4\n5,6\n", 3),

@@ -16,9 +16,9 @@ const BYTES: usize = 1 << 16;
 /// Returns the delimiter of a text that starts with `beginning`:
 ///
 /// 1. the delimiter specified by the user;
-/// 2. otherwise the one that splits the first line into the most fields with expected names;
-/// 3. otherwise the only one that splits the first line, or a comma if none does;
-/// 4. otherwise the only one that splits the first lines into the same number of fields each.
+/// 2. otherwise the delimiter that splits the first line into the most fields with expected names;
+/// 3. otherwise the only delimiter that splits the first line, or a comma if none does;
+/// 4. otherwise the only delimiter that splits the first lines into the same number of fields each.
 pub(super) fn find(beginning: &[u8], options: &RowOptions<'_>) -> Result<u8> {
     if let Some(given) = options.separator {
         return Ok(given);

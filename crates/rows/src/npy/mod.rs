@@ -1,9 +1,9 @@
 //! Reading of matrices in NumPy's `.npy` format, versions 1 to 3, with all numeric types, in C or Fortran
-//! order. Matrices have no column names, and contain the codes of categories.
+//! order. Matrices do not have column names, and contain the codes of categories.
 //!
-//! A file consists of six magic bytes, two bytes of version, the length of the header (two bytes in version
-//! 1, four in versions 2 and 3, little-endian), the header, and the numbers. Source: *NumPy Reference*, "The
-//! NPY format". Every length is checked before it is used.
+//! A file consists of six magic bytes, the version in two bytes, the length of the header, the header, and
+//! the numbers. The length is little-endian, with two bytes in version 1, and four in versions 2 and 3.
+//! Source: *NumPy Reference*, "The NPY format". Every length is checked before it is used.
 
 mod header;
 mod numbers;
@@ -68,7 +68,7 @@ pub(crate) fn read(
     Ok(Read { names: None, id: None, columns: columns.len(), absent, notes })
 }
 
-/// Reads the header, without consuming what follows it.
+/// Reads the header, without consuming the bytes after it.
 fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let cut = || RowsError::damaged("the .npy header is truncated");
     let mut read = |length: u64| -> Result<Vec<u8>> {
@@ -164,8 +164,8 @@ impl Matrix {
         )))
     }
 
-    /// Appends the chosen columns of `rows`, whose numbers start at the beginning of `data`; in Fortran
-    /// order, `data` is the whole matrix.
+    /// Appends the chosen columns of `rows`. Their numbers start at the beginning of `data`, except in
+    /// Fortran order, in which `data` is the whole matrix.
     fn read(
         &self,
         data: &[u8],

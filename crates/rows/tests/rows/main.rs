@@ -1,5 +1,5 @@
-//! Tests rows in every format and compression: the same numbers are read from each, and corrupt files are
-//! errors.
+//! Tests reading rows in every format and compression. Each must yield the same numbers, and corrupt files
+//! must be errors.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

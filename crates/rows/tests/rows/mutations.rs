@@ -1,4 +1,5 @@
-//! Randomly changed files give an error or rows, but never a panic, an abort, or memory out of proportion.
+//! Checks that reading randomly changed files returns an error or rows, but never panics, aborts, or
+//! allocates excessive memory.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +7,7 @@ use apportion_rows::{RowOptions, Source};
 
 use crate::common::{FEATURES, FixtureOptions, bytes};
 
-/// SplitMix64, which makes the same changes in every run.
+/// SplitMix64. It draws the same changes in every run.
 struct Draws(u64);
 
 impl Draws {

@@ -1,4 +1,4 @@
-//! Arrow data that is written is read back unchanged, for any number of rows and batches.
+//! Checks that Arrow data is read as it was written, for any number of rows and batches.
 
 use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter, RowOptions};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const COLUMNS: [(&str, ArrowKind); 5] = [
     ("flag", ArrowKind::Boolean),
 ];
 
-/// Creates batches of the given sizes; each row has a number, a text, a list, an integer and a boolean.
+/// Creates batches of the given sizes; each row has a number, a string, a list, an integer and a boolean.
 fn batches(sizes: &[usize], numbers: &mut impl Iterator<Item = f64>) -> Vec<[ArrowColumn; 5]> {
     let batch = |&size: &usize| {
         let ids: Vec<String> = (0..size).map(|row| "ü".repeat(row % 5)).collect();

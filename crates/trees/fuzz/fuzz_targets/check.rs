@@ -14,7 +14,8 @@ use apportion_values::{Semivalue, Value};
 const MAX_COLUMNS: usize = 4096;
 /// A power of two, smaller than 1 / [`MAX_COLUMNS`], so that sums of scaled values are finite.
 const PART: f64 = 1.0 / 65536.0;
-/// The maximum of leaves × depth for which a model is explained; larger models are slow, not wrong.
+/// The maximum of leaves × depth for which a model is explained. Larger models are skipped, because they
+/// would take too long.
 const MAX_WORK: usize = 20_000;
 
 /// Runs everything on the calling thread, whose stack and time libFuzzer watches.
@@ -29,8 +30,8 @@ pub fn use_one_thread() {
     });
 }
 
-/// Checks that reading does not panic, and that a model that was read predicts and is explained without a
-/// panic.
+/// Checks that reading does not panic. If a model was read, checks that predictions and explanations do not
+/// panic either.
 pub fn check(bytes: &[u8]) {
     use_one_thread();
     let Ok(ensemble) = Ensemble::from_bytes(bytes) else { return };
@@ -69,13 +70,13 @@ struct Explained<'a> {
     ensemble: &'a Ensemble,
     rows: Rows<'a>,
     margins: &'a [f64],
-    /// Whether leaves are known to be small, so that no leaf hides the digits of others.
+    /// Whether leaves are known to be small, so that no large leaf causes a loss of digits of others.
     tame: bool,
 }
 
 impl Explained<'_> {
-    /// Checks that values sum to the prediction, as exactly as the largest leaf allows. `walked` is the
-    /// background if the walk computed the values, because the walk only visits leaves that count.
+    /// Checks that values sum to the prediction, up to rounding errors of the largest leaf. `walked` is the
+    /// background if the walk computed the values, because the walk only visits leaves that contribute.
     fn adds_up(&self, explained: &Attributions, walked: Option<Rows<'_>>, what: &str) {
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =
@@ -94,7 +95,7 @@ impl Explained<'_> {
                 let gap = (PART * base + sum - PART * prediction).abs();
                 let is_near = |largest: f64| gap <= PART * (1e-6 * largest + 1e-8);
                 // Large leaves of several trees, or with several background rows, may cancel each other, so
-                // that the digits of small ones are lost.
+                // that the digits of small leaves are lost.
                 assert!(
                     is_near(largest)
                         || walked.is_some_and(|background| is_near(self.largest_of_a_round(background))),
@@ -105,8 +106,8 @@ impl Explained<'_> {
         }
     }
 
-    /// Returns the largest number in the results of the walk for one round of the file and one background row
-    /// at a time, because large leaves also cancel between rows.
+    /// Returns the largest number in the results of the walk. The walk uses one round of the file and one
+    /// background row at a time, because large leaves also cancel between rows.
     fn largest_of_a_round(&self, background: Rows<'_>) -> f64 {
         let mut largest: f64 = 0.0;
         for round in 0.. {
@@ -149,7 +150,7 @@ impl Explained<'_> {
                         let walked = (kernel == Some(Kernel::Walk)).then_some(background);
                         self.adds_up(&explained, walked, &what);
                     }
-                    // Predictions that are not finite are rejected, including those for a coalition.
+                    // Predictions that are not finite are rejected, including predictions for a coalition.
                     Err(TreeError::Overflow { .. }) if !finite(margins) || self.has_linear_leaves() => return,
                     // Not every kernel supports every tree.
                     Err(error) => assert!(kernel.is_some(), "{error}"),

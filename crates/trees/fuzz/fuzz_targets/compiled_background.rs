@@ -1,4 +1,4 @@
-//! Fuzzes compiled backgrounds. The checksum is corrected, so that the parsing behind it is reached.
+//! Fuzzes compiled backgrounds. The checksum is corrected, so that the contents are parsed.
 
 #![no_main]
 

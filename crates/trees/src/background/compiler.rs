@@ -15,11 +15,11 @@ const PART: usize = 4096;
 
 /// An incremental compiler for backgrounds: rows can be added in any number of calls.
 ///
-/// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time, which takes about as long as
-/// ten predictions; rows of other weights take several times longer. The result is the same to the last bit
-/// for any number of threads and any division of the rows into calls. Memory does not grow with the number of
-/// rows: 8 bytes for every set of features on the path to a split, or 16 bytes for each pattern that occurs
-/// if there would be too many sets.
+/// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time. This takes about as long as
+/// ten predictions per row; rows of other weights take several times longer. The result is the same to the
+/// last bit for any number of threads and any division of the rows into calls. Memory does not grow with the
+/// number of rows. It is 8 bytes for every set of features on the path to a split or, if there would be too
+/// many sets, 16 bytes for each pattern that occurs.
 #[derive(Debug)]
 pub struct BackgroundCompiler<'a> {
     ensemble: &'a Ensemble,
@@ -42,8 +42,8 @@ pub struct BackgroundCompiler<'a> {
 }
 
 impl<'a> BackgroundCompiler<'a> {
-    /// Creates a compiler for an ensemble without linear leaves and [joint](Ensemble::joint) trees, whose
-    /// paths have up to 64 features.
+    /// Creates a compiler for an ensemble. It must not have linear leaves or [joint](Ensemble::joint) trees,
+    /// and its paths must have at most 64 features.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ impl<'a> BackgroundCompiler<'a> {
     }
 
     /// Adds rows, each of weight 1 unless `weights` has one weight per row. Missing values are NaN; rows of
-    /// weight 0 are ignored. If the rows are rejected, no row of the call is added; error messages number
-    /// rows from the first one of the call.
+    /// weight 0 are ignored. If any row is rejected, none of the rows in this call is added. Error messages
+    /// contain the index of the row in this call.
     ///
     /// # Errors
     ///
@@ -220,8 +220,8 @@ impl MergedPatterns {
         }
     }
 
-    /// Returns the weights of all patterns: these and the weights of the `counted` patterns of the same tree,
-    /// if any.
+    /// Returns the weights of all patterns: the merged ones and, if any, the `counted` patterns of the same
+    /// tree.
     fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
         if let Some(counted) = counted {
             if self.leaves.iter().all(Vec::is_empty) {

@@ -71,7 +71,7 @@ impl Questions {
         self.of_node[node]
     }
 
-    /// Writes which rows of a block go left, for every condition. Bits beyond the rows of the block are
+    /// Writes, for every condition, which rows of a block go left. Bits beyond the rows of the block are
     /// arbitrary.
     pub(crate) fn answer(&self, ensemble: &Ensemble, block: &Block, answers: &mut [Bits]) {
         self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());

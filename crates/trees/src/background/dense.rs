@@ -8,7 +8,7 @@ use crate::engine::paths::Paths;
 use apportion_games::parallel;
 use apportion_models::Ensemble;
 
-/// The number of blocks whose decisions are in memory at once.
+/// The number of blocks whose decisions are in memory at a time.
 const BLOCKS: usize = 8;
 
 /// The number of rows with each pattern at each leaf of an ensemble, for rows of equal weight.

@@ -2,9 +2,9 @@
 //!
 //! # Layout
 //!
-//! Integers and floats are little-endian. A *varint* is an unsigned integer in groups of seven bits, lowest
-//! first, each in a byte whose highest bit is set if another byte follows (LEB128), in the minimum number of
-//! bytes.
+//! Integers and floats are little-endian. A *varint* is an unsigned integer in the encoding LEB128, with the
+//! minimum number of bytes. Each byte contains seven bits, the lowest first; its highest bit is set if
+//! another byte follows.
 //!
 //! | bytes | |
 //! |---|---|
@@ -14,13 +14,14 @@
 //! | 32 | SHA-256 of the model: see [`Ensemble::fingerprint`] |
 //! | 8 | number of rows of positive weight |
 //! | 8 | sum of their weights, `f64` |
-//! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
-//! | 32 | SHA-256 of everything before |
+//! | … | the leaves of the first tree, in the order of its nodes, then the leaves of the second tree, … |
+//! | 32 | SHA-256 of all preceding bytes |
 //!
-//! A leaf is stored as the number of its patterns as a varint, then for each pattern, in ascending order, its
-//! distance to the previous one (for the first: to 0) as a varint and its weight: a varint for row counts,
-//! else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the path from the root to the leaf, in
-//! the order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
+//! A leaf starts with the number of its patterns, a varint. The patterns follow in ascending order. Each
+//! pattern is stored as a varint, its difference from the previous pattern (for the first: from 0). Its
+//! weight follows: a varint for row counts, otherwise an `f64` of 8 bytes. Bit j of a pattern belongs to the
+//! j-th feature on the path from the root to the leaf, in the order of the first split on each feature. Every
+//! leaf has at least one pattern, and its weights sum to the total.
 //!
 //! v(∅) is not stored, because it can be computed from the patterns.
 
@@ -39,8 +40,8 @@ const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 4 + 32 + 8 + 8;
 const CHECKSUM: usize = 32;
 
-/// The maximum relative deviation of a leaf's total weight from the overall total: the weights are summed in
-/// a different order.
+/// The maximum relative difference between a leaf's total weight and the overall total. They differ because
+/// the weights are summed in a different order.
 const TOLERANCE: f64 = 1e-9;
 
 /// The header of the [file](CompiledBackground::write) of a compiled background.
@@ -53,13 +54,13 @@ pub struct CompiledHead {
     pub total_weight: f64,
     /// Whether all weights are row counts.
     pub are_counts: bool,
-    /// SHA-256 of the model that the background was compiled for: see [`Ensemble::fingerprint`].
+    /// SHA-256 of the model for which the background was compiled: see [`Ensemble::fingerprint`].
     pub fingerprint: [u8; 32],
 }
 
 impl CompiledBackground {
-    /// Writes the background in its own file format, which has a version and a checksum: 2 to 4 bytes for
-    /// most patterns of rows with equal weights.
+    /// Writes the background in its own file format, which has a version and a checksum. Most patterns of
+    /// rows with equal weights take 2 to 4 bytes.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl CompiledBackground {
         bytes.starts_with(MAGIC)
     }
 
-    /// Reads the header of a file, without the model that it was compiled for.
+    /// Reads the header of a file, without the model for which it was compiled.
     ///
     /// # Errors
     ///
@@ -115,8 +116,8 @@ impl CompiledBackground {
     ///
     /// [`TreeError::CompiledBackground`] for bytes that are not such a file, are truncated or corrupt, or
     /// have another version; [`TreeError::OtherModel`] if it was compiled for another model;
-    /// [`TreeError::Unsupported`] for a model that backgrounds cannot be
-    /// [compiled](super::BackgroundCompiler::new) for.
+    /// [`TreeError::Unsupported`] for a model for which backgrounds cannot be
+    /// [compiled](super::BackgroundCompiler::new).
     pub fn read(bytes: &[u8], ensemble: &Ensemble) -> Result<Self, TreeError> {
         let (head, mut reader) = head_and_rest(bytes)?;
         let CompiledHead { rows, total_weight: total, are_counts: counted, fingerprint } = head;

@@ -4,8 +4,8 @@ use crate::engine::histograms::Histograms;
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// Computes the paths of a tree for groups as players, and converts the histograms of features to those of
-/// groups. Returns `None` if a path has too many groups, which implies too many features.
+/// Computes the paths of a tree for groups as players, and converts the histograms of features to histograms
+/// of groups. Returns `None` if a path has too many groups, which implies too many features.
 pub(crate) fn of_groups(
     nodes: &[Node],
     (paths, histograms): &(Paths, Histograms),
@@ -14,7 +14,7 @@ pub(crate) fn of_groups(
     let grouped_paths = Paths::new(nodes, group_of)?;
     let mut grouped = Histograms::empty(nodes.len());
     for (leaf, _) in nodes.iter().enumerate().filter(|(_, node)| node.is_leaf()) {
-        // A row passes the tests of a group iff it passes those of all its features.
+        // A row passes the tests of a group iff it passes the tests of all its features.
         let features = paths.features(leaf);
         let members: Vec<u64> = grouped_paths
             .features(leaf)

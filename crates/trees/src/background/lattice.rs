@@ -1,8 +1,8 @@
 //! Counts how many rows pass the tests of every subset of a path's features, by bitwise AND.
 //!
-//! At a node with k path features let P\[S\] be the number of rows that pass all tests above the node on the
-//! features in S, for each of the 2^k sets S of path features. A split on feature f adds a test. From P and
-//! the number L\[S\] of those rows that go left, the counts of the children follow:
+//! A node has k path features, which have 2^k sets S. Let P\[S\] be the number of rows that pass all tests
+//! above the node on the features in S. A split on feature f adds a test. From P and the number L\[S\] of
+//! those rows that go left, the counts of the children follow:
 //!
 //! ```text
 //! f is new:      left:  P[S], P[S ∪ f] = L[S]         right:  P[S], P[S ∪ f] = P[S] − L[S]
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! and P\[S\] for f ∉ S is unchanged. So one AND and one bit count per split and set are enough for both
-//! children, for 64 rows at a time, and no row is processed individually. At a leaf, the number of rows with
-//! the pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and
-//! feature. All counts are integers, so the result does not depend on the order of rows or threads.
+//! children. They process 64 rows at a time, and no row individually. At a leaf, the number of rows with the
+//! pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and feature.
+//! All counts are integers, so the result does not depend on the order of rows or threads.
 //!
 //! The sets of rows at a node are kept while the tree below it is traversed. The sets of a child are appended
 //! to them if the feature is new; if the feature is known, the child has separate sets.
@@ -21,7 +21,7 @@ use super::decisions::{Bits, Questions, WORDS};
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond either
+/// The maximum number of path features of a split, and the maximum number of counts of a tree. Beyond either
 /// limit, counting every set takes longer than processing each row.
 const MAX_FEATURES: usize = 10;
 const MAX_COUNTS: usize = 1 << 16;
@@ -53,9 +53,9 @@ struct Step {
 
 #[derive(Debug, Clone, Copy)]
 enum Task {
-    /// Count the rows that go left, in the counts that start at this offset.
+    /// Count the rows that go left, and store the counts from this offset on.
     Count(usize),
-    /// Count them in the same way as `Count`, and compute the sets of the left child.
+    /// Count the rows that go left, as [`Count`](Self::Count) does, and compute the sets of the left child.
     CountAndGoLeft(usize),
     /// Compute the sets of the right child.
     GoRight,

@@ -7,7 +7,7 @@
 //! needs: at most 2^d numbers, for any number of rows. The expected margin v(∅) is the sum over the leaves of
 //! the value of the leaf times the share of rows that pass all its tests. If groups of features are the
 //! players, a group's bit in a pattern is the AND of its features' bits, so the histograms of groups are
-//! computed from those of features.
+//! computed from the histograms of features.
 //!
 //! # Modules
 //!
@@ -39,12 +39,12 @@ use crate::engine::paths::Paths;
 use crate::error::TreeError;
 use apportion_models::Ensemble;
 
-/// A background dataset reduced to the patterns that the leaves of one ensemble distinguish: all that
-/// [`InterventionalOracle`](crate::InterventionalOracle) needs, without the rows.
+/// A background dataset reduced to the patterns that the leaves of one ensemble distinguish.
+/// [`InterventionalOracle`](crate::InterventionalOracle) requires these patterns only, without the rows.
 ///
 /// Created by a [`BackgroundCompiler`], or [read](Self::read) from bytes that were [written](Self::write).
-/// Takes 16 bytes for each pattern that occurs at a leaf, at most 2^d patterns for a leaf with d path
-/// features, for any number of rows.
+/// Takes 16 bytes for each pattern that occurs at a leaf. For any number of rows, there are at most 2^d
+/// patterns for a leaf with d path features.
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -99,7 +99,7 @@ impl CompiledBackground {
         &self.base
     }
 
-    /// Returns the SHA-256 of the model that the background was compiled for: a hash of its trees, base
+    /// Returns the SHA-256 of the model for which the background was compiled: a hash of its trees, base
     /// margins and number of features.
     pub fn fingerprint(&self) -> &[u8; 32] {
         &self.fingerprint
@@ -110,7 +110,7 @@ impl CompiledBackground {
         self.trees.iter().map(Histograms::len).sum()
     }
 
-    /// Returns an error for an ensemble that the background was not compiled for.
+    /// Returns an error for an ensemble for which the background was not compiled.
     fn check(&self, ensemble: &Ensemble) -> Result<(), TreeError> {
         let own = ensemble.fingerprint();
         if own == self.fingerprint {

@@ -7,7 +7,7 @@ use crate::common::{TreeSpec, document, read};
 
 #[test]
 fn histograms_are_counts_of_the_rows() {
-    // One split: 5 of 7 rows go right, where missing values also go.
+    // The tree has one split: 5 of 7 rows go right. Missing values go right, too.
     let mut tree = TreeSpec::leaf(0.0);
     let [left, right] = tree.split(0, 0, 0.5, false);
     (tree.number[left], tree.number[right]) = (-1.0, 3.0);

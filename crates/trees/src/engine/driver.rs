@@ -60,8 +60,8 @@ pub(crate) trait Kernels: Sync {
         Arc::new(make())
     }
 
-    /// Adds the contributions of a tree without tables: those for target `target` and row `r` go to
-    /// `phi[target · rows + r]`.
+    /// Adds the contributions of a tree without tables. The contribution for target `target` and row `r` is
+    /// added to `phi[target · rows + r]`.
     fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &LoadedRows, phi: &mut [f64]);
 }
 
@@ -162,7 +162,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
             }
             return;
         }
-        // Parallelize over sections of trees; add the partial sums in the order of the trees to keep results
+        // Parallelize over sections of trees. Add the partial sums in the order of the trees to keep results
         // deterministic.
         let of_section = |section: Range<usize>| {
             let mut sums = vec![0.0; values.len()];

@@ -80,7 +80,7 @@ impl LeafGroups {
         self.masks[group]
     }
 
-    /// Returns those of `features` that are in the same group as the path feature `bit`.
+    /// Returns the `features` that are in the same group as the path feature `bit`.
     #[inline]
     pub(crate) fn fellows(&self, features: u64, bit: usize) -> u64 {
         features & self.masks[self.of_bit[bit] as usize]

@@ -111,7 +111,7 @@ impl Histograms {
 }
 
 /// The number of copies of a bin, which successive rows use in turn. Consecutive rows mostly have the same
-/// pattern, and each addition to the same bin would have to wait for the previous one.
+/// pattern, and each addition to the same bin would have to wait for the previous addition.
 const COPIES: usize = 4;
 /// The number of nodes of a tree between two checks for cancellation.
 const NODES_BETWEEN_CHECKS: usize = 1 << 10;

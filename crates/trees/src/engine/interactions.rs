@@ -12,10 +12,11 @@
 //! where F is the multilinear extension of v: the probabilistic interaction index of Fujimoto, Kojadinovic
 //! and Marichal, *Axiomatic characterizations of probabilistic and cardinal-probabilistic interaction
 //! indices*, 2006. It uses the weights of the semivalue in a game of n − 1 players, because i and j act as
-//! one player with respect to the others. For the Shapley value it is the Shapley interaction index, for the
-//! Banzhaf value the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to the concept
-//! of interaction among players in cooperative games*, 1999). Weights by size for n players become weights
-//! for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every semivalue has an interaction index.
+//! one player with respect to all other players. For the Shapley and the Banzhaf value, it is the Shapley and
+//! the Banzhaf interaction index, respectively (Grabisch and Roubens, *An axiomatic approach to the concept
+//! of interaction among players in cooperative games*, 1999). Weights by coalition size for n players become
+//! weights for n − 1 players by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every semivalue has an interaction
+//! index.
 
 use apportion_games::{memory, parallel};
 

@@ -16,7 +16,7 @@ impl<K, T: ?Sized> Default for LastResult<K, T> {
 
 impl<K: PartialEq + Clone, T: ?Sized> LastResult<K, T> {
     /// Returns the cached value for `key`, or computes it with `make` and caches it. Two threads may compute
-    /// the same value concurrently: neither waits.
+    /// the same value concurrently, without waiting for each other.
     pub(crate) fn get(&self, key: &K, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
         if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
             return made.clone();

@@ -24,7 +24,7 @@ pub(crate) struct GroupTree {
     features: usize,
     /// The group that directly contains each node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// For each group, whether it is the top level of the specified hierarchy.
+    /// For each group, whether it is the top level of the hierarchy that the user specified.
     is_top: Vec<bool>,
 }
 
@@ -44,7 +44,7 @@ impl GroupTree {
         self.is_top.len()
     }
 
-    /// Returns the group that directly contains a node. Groups are numbered from 0, which is the whole set.
+    /// Returns the group that directly contains a node. Groups are numbered from 0; group 0 is the whole set.
     #[inline(always)]
     pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
@@ -62,7 +62,7 @@ impl Levels {
     /// Creates the weights for trees with up to `max_width` features on a path. The value must be
     /// [defined](CoalitionalValue::check_over) for the hierarchy.
     pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, max_width: usize) -> Self {
-        // Weights by size are only defined for up to the number of members.
+        // Weights by coalition size are defined for a maximum number of players, here the members of a group.
         let moments = |value: &Semivalue, is_top: bool| {
             let groups = hierarchy.groups().filter(|&group| (hierarchy.level(group) == 0) == is_top);
             let most = groups.map(|group| hierarchy.children(group).len()).max().unwrap_or(0);
@@ -79,8 +79,8 @@ impl Levels {
         &self.tree
     }
 
-    /// Returns the moments that weight the members of a group: those of the top level if `is_top`, else those
-    /// of the levels below.
+    /// Returns the moments that weight the members of a group: the moments of the top level if `is_top`,
+    /// otherwise the moments of the levels below.
     #[inline(always)]
     pub(crate) fn moments(&self, is_top: bool) -> &Moments {
         if is_top { &self.between } else { &self.within }
@@ -112,7 +112,7 @@ struct LeafGroup {
 }
 
 /// The hierarchy restricted to the path features of a leaf: groups and features that are not on the path are
-/// removed, and so are groups with a single member. The first group is the whole set, and a group comes
+/// removed. Groups with a single member are removed, too. The first group is the whole set, and a group comes
 /// before its subgroups. A single path feature forms one group on its own.
 #[derive(Default)]
 pub(crate) struct LeafLevels {
@@ -163,7 +163,8 @@ impl LeafLevels {
         if met.is_empty() {
             return;
         }
-        // Process the groups level by level; a group gets its index in this leaf when its members are listed.
+        // Process the groups level by level; a group is assigned its index in this leaf when its members are
+        // listed.
         let mut at = 0;
         match inner(Child::Group(0)) {
             top @ Child::Group(_) => children.push(top),
@@ -226,10 +227,10 @@ impl LeafLevels {
         }
     }
 
-    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set.
-    /// Also returns how many of its members contain features of `own` and of `rest`, and the product of the
-    /// weights of all levels above. Returns `None` if a group has two members with features of both, because
-    /// then no coalition reaches the leaf.
+    /// Returns the smallest group that contains features of both `own` and `rest`, or the whole set if there
+    /// is no such group. Also returns the numbers of its members that contain features of `own` and of
+    /// `rest`, and the product of the weights of all levels above. Returns `None` if a group has two members
+    /// with features of both, because then no coalition reaches the leaf.
     #[inline]
     pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<DivergingGroup> {
         let (mut group, mut factor) = (0, 1.0);
@@ -254,8 +255,8 @@ impl LeafLevels {
     }
 
     /// Distributes the contributions of a leaf among the members of a group that contain any of `features`,
-    /// down to single features. These features all come from the same row: the explicand if `is_own`, else
-    /// the background. Each of these members gets `value`.
+    /// down to single features. These features all come from the same row: the explicand if `is_own`,
+    /// otherwise the background. The contribution of each of these members is `value`.
     pub(crate) fn divide(
         &self,
         levels: &Levels,
@@ -271,7 +272,7 @@ impl LeafLevels {
             }
             match child {
                 Child::Feature(place) => phi(place as usize, value),
-                // A single feature gets the whole contribution.
+                // The whole contribution belongs to a single feature.
                 Child::Group(_) if own & (own - 1) == 0 => phi(own.trailing_zeros() as usize, value),
                 Child::Group(inner) => {
                     let inner = inner as usize;
@@ -322,7 +323,7 @@ mod tests {
         let hierarchy = Hierarchy::new(8, vec![inner, G(vec![P(5), P(6)]), P(7)]).unwrap();
         let tree = GroupTree::new(&hierarchy);
         let mut leaf = LeafLevels::default();
-        // Set all leaves twice in turn, to check that memory is reused correctly.
+        // Set all leaves twice, to check that memory is reused correctly.
         for _ in 0..2 {
             leaf.set([3, 0, 4, 1].into_iter(), &tree);
             assert_eq!(leaf.len(), 3);

@@ -8,7 +8,8 @@ use super::bits::MAX_BITS;
 use super::tables::channels::Channels;
 
 /// The maximum number of path features with tabulated moments (half a megabyte). Beyond it, each moment is
-/// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by size of n players.
+/// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by coalition size in a game of
+/// n players.
 const MAX_FEATURES: usize = 256;
 
 /// The moments `M(a, b)` of a semivalue, tabulated for `a + b` below a limit.
@@ -23,8 +24,8 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Tabulates the moments for trees with up to `max_width` path features, whose values use the moments of
-    /// all but one of these features.
+    /// Tabulates the moments for trees with up to `max_width` path features. A value uses `M(a, b)` with `a +
+    /// b` below the number of path features.
     pub(crate) fn new(value: Semivalue, max_width: usize) -> Self {
         let side = max_width.clamp(1, MAX_FEATURES);
         let mut table = vec![0.0; side * side];
@@ -32,8 +33,8 @@ impl Moments {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
                     // These moments are slow to compute, so only the moments for all players, `a + b = side −
-                    // 1`, are computed directly. The others follow by recursion over one more player, which
-                    // is present or absent.
+                    // 1`, are computed directly. The other moments follow by recursion over one more player,
+                    // which is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }
@@ -64,10 +65,9 @@ impl Moments {
         &self.table[b * self.side..][..self.side - b]
     }
 
-    /// Returns the shares of a leaf of value 1 with `own` features that only the explicand satisfies and
-    /// `rest` features that only the background row satisfies: the amount added to each of the former and
-    /// subtracted from each of the latter, `M(own − 1, rest)` and `M(own, rest − 1)`, or 0 if there are no
-    /// such features.
+    /// Returns the shares of a leaf of value 1. Only the explicand satisfies `own` of its features; to each
+    /// of them, the leaf adds `M(own − 1, rest)`. Only the background row satisfies `rest` features; from
+    /// each of them, it subtracts `M(own, rest − 1)`. A share is 0 if there are no such features.
     #[inline]
     pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
         let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };

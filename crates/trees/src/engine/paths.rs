@@ -1,10 +1,10 @@
-//! The features that a leaf depends on, and the tests on its path that a row passes.
+//! The features on which a leaf depends, and the tests on its path that a row passes.
 //!
-//! The *path features* of a node are the distinct features split on above it, in the order of their first
-//! split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node on
-//! the j-th path feature. For a leaf, the patterns of two rows determine whether a mixture of them reaches
-//! it: the leaf is reached iff every path feature's bit is set in the pattern of the row that the feature
-//! comes from.
+//! The *path features* of a node are the distinct features of the splits above it, in the order of their
+//! first split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node
+//! on the j-th path feature. The patterns of two rows at a leaf determine whether a mixture of the rows
+//! reaches it. It does iff every path feature's bit is set in the pattern of the row from which the feature
+//! is taken.
 //!
 //! If whole groups of features are the players, "feature" means a group here, whose tests are the tests of
 //! all its features.
@@ -121,7 +121,7 @@ pub(crate) struct Columns {
     rows: usize,
 }
 
-/// The values in the precision that the ensemble compares in.
+/// The values in the precision in which the ensemble compares.
 enum Values {
     Single(Vec<[f32; BLOCK]>),
     Double(Vec<[f64; BLOCK]>),
@@ -171,8 +171,8 @@ impl Columns {
         }
     }
 
-    /// Same as [`decide`](Self::decide), but always for a whole block, also beyond the loaded rows: the
-    /// constant number of steps is faster.
+    /// Same as [`decide`](Self::decide), but always for a whole block, including positions beyond the loaded
+    /// rows, because a constant number of steps is faster.
     #[inline(always)]
     pub(crate) fn decide_all<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
         self.decide_some(ensemble, split, left);
@@ -223,7 +223,7 @@ impl Columns {
 }
 
 /// Computes the patterns of a whole block at a child of a split from the patterns at the split. A row passes
-/// to the left child if it goes left (`passes`), else to the right child.
+/// to the left child if it goes left (`passes`), otherwise to the right child.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],
@@ -267,7 +267,7 @@ impl<W: Word> Patterns<W> {
         &self.words[node]
     }
 
-    /// Computes the patterns at both children of a split from those at the split.
+    /// Computes the patterns at both children of a split from the patterns at the split.
     pub(crate) fn descend(
         &mut self,
         paths: &Paths,

@@ -31,8 +31,8 @@ const PAYING: usize = 8 * BLOCK;
 /// The sizes of the pieces in which rows and trees are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pieces {
-    /// The number of rows that a thread passes through the trees of a turn together: all of them use each
-    /// tree's tables while these are in cache.
+    /// The number of rows that a thread passes through the trees of a turn together. All of these rows use a
+    /// tree's tables while the tables are in cache.
     pub(crate) task: usize,
     /// Whether rows are loaded once for all trees and stay in memory, rather than once per turn.
     pub(crate) stay: bool,
@@ -46,8 +46,9 @@ pub(crate) struct Pieces {
 
 impl Pieces {
     /// Chooses the sizes for `rows` rows of `numbers` numbers each (inputs and sums). `others` is `true` if
-    /// there are trees without tables, or tables that are cached: their time does not depend on the size of a
-    /// task. Everything that affects the order of summation is chosen for `chosen` rows, if given.
+    /// there are trees without tables, or tables that are cached. The time for such trees does not depend on
+    /// the size of a task. Everything that affects the order of summation is chosen for `chosen` rows, if
+    /// given.
     pub(crate) fn new(rows: usize, chosen: Option<usize>, numbers: usize, others: bool) -> Self {
         let bytes = (numbers * size_of::<f64>()).max(1);
         let chosen = chosen.unwrap_or(rows);

@@ -4,18 +4,18 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// Tables of the values for every pattern of decisions, which are looked up for each row: for many rows.
+    /// Tables of the values for every pattern of decisions, with a lookup for each row. Suited to many rows.
     Tables,
-    /// Gauss quadrature of the multilinear extension, vectorized over rows: for the path-dependent game at
-    /// any depth, and for the marginal game with a single background row.
+    /// Gauss quadrature of the multilinear extension, vectorized over rows. Suited to the path-dependent game
+    /// at any depth, and to the marginal game with a single background row.
     Quadrature,
-    /// A traversal of the leaves; in the marginal game only of those that an explicand and background rows
-    /// reach: for few rows.
+    /// A traversal of the leaves; in the marginal game, only of leaves that mixtures of an explicand and a
+    /// background row reach. Suited to few rows.
     Walk,
-    /// A traversal of one explicand against all background rows at once, which are stored as bit sets: for
-    /// few rows in the marginal game.
+    /// A traversal with one explicand and all background rows at once, which are stored as bit sets. Suited
+    /// to few rows in the marginal game.
     Cohorts,
-    /// An iteration over the background patterns of each leaf for each explicand: for long paths in the
+    /// An iteration over the background patterns of each leaf for each explicand. Suited to long paths in the
     /// marginal game.
     Masks,
 }
@@ -27,8 +27,8 @@ pub enum Precision {
     /// `f64`: the only error is rounding in the sums.
     #[default]
     Double,
-    /// `f32`: half the memory. Each stored number has a relative error of up to 6e-8, and values are within
-    /// 1e-6 of the largest value.
+    /// `f32`: half the memory. Each stored number has a relative error of up to 6e-8. The error of a value is
+    /// up to 1e-6 times the largest value.
     Single,
 }
 
@@ -49,9 +49,9 @@ pub struct Settings {
     pub precision: Precision,
     /// Whether tables are kept for the next call with the same value, instead of being freed tree by tree.
     pub keep_tables: bool,
-    /// The number of rows that the kernels are chosen for; `None` for the actual number. With a fixed number,
-    /// the choice does not depend on the rows, and the values of a row are the same to the last bit
-    /// regardless of the other rows explained with it.
+    /// The number of rows for which the kernels are chosen; `None` for the actual number. With a fixed
+    /// number, the choice does not depend on the rows. The values of a row are then the same to the last bit,
+    /// regardless of the other rows in a call.
     pub rows: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ impl Settings {
         Self { precision, ..self }
     }
 
-    /// Sets the number of rows that the kernels are chosen for, or `None` for the actual number.
+    /// Sets the number of rows for which the kernels are chosen, or `None` for the actual number.
     #[must_use]
     pub fn with_rows(self, rows: impl Into<Option<usize>>) -> Self {
         Self { rows: rows.into(), ..self }

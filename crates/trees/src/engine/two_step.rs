@@ -4,9 +4,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 //! ```
 //!
-//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever
-//! present: the mixing measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over
-//! the group, so the Shapley values of the quotient game are all that is needed in addition.
+//! The Shapley value among the members of S_j alone is the coalitional value for which other groups are
+//! always absent: the mixing measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅)
+//! over the group, so the Shapley values of the quotient game are all that is needed in addition.
 
 use apportion_games::Partition;
 use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};
@@ -14,7 +14,8 @@ use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};
 use super::finite::finite;
 use crate::error::TreeError;
 
-/// Returns the value φ_i\[S_j, v\]: Shapley values among the members of each group, with all others absent.
+/// Returns the value φ_i\[S_j, v\]: Shapley values among the members of each group, with all other players
+/// absent.
 pub(crate) fn members_alone() -> Result<CoalitionalValue, ValueError> {
     Ok(CoalitionalValue { between: Semivalue::mixture(&[0.0], &[1.0])?, within: Semivalue::Shapley })
 }
@@ -49,8 +50,8 @@ mod tests {
     #[test]
     fn what_a_group_gets_beyond_its_worth_is_shared_equally() {
         let partition = Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap();
-        // Two outputs: the members of the first group alone have the values 1 + 4 and 0; in the quotient game
-        // the group has 7 and 1.
+        // There are two outputs. The values of the members of the first group alone sum to 1 + 4 and 0. In
+        // the quotient game, the values of the group are 7 and 1.
         let found = |players, values: &[f64]| {
             Attributions::for_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
         };

@@ -4,9 +4,9 @@ use apportion_values::{InteractionIndex, Semivalue, Value};
 
 use crate::error::TreeError;
 
-/// Returns the semivalue of features that a coalitional value reduces to, if each group is a single feature
-/// (the semivalue between the groups) or one group contains all features (the semivalue within the groups).
-/// Hierarchies of two levels must have been converted to partitions before.
+/// Returns the semivalue of features to which a coalitional value reduces. This is the semivalue between the
+/// groups if each group is a single feature, and the semivalue within the groups if one group contains all
+/// features. Hierarchies of two levels must have been converted to partitions before.
 pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     match value {
         Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),

@@ -7,7 +7,7 @@ use super::game::LinkedGame;
 use super::mixtures::{Mixtures, View};
 use super::walk::Walk;
 
-/// The number of background rows that are grouped at once, which bounds the memory.
+/// The number of background rows that are grouped at a time. It limits the memory.
 pub(super) const CHUNK: usize = 1024;
 
 /// Background rows whose mixtures with the explicand reach the same leaves.
@@ -16,16 +16,16 @@ pub(super) struct Cohort {
     pub(super) row: usize,
     /// The total weight of the rows.
     pub(super) weight: f64,
-    /// The number of players for which the rows diverge; `None` for more than a coalition has bits.
+    /// The number of players for which the rows diverge; `None` if there are more than bits in a coalition.
     pub(super) parting: Option<usize>,
-    /// Whether any of the diverging players gets a value.
+    /// Whether a value is computed for any of the diverging players.
     pub(super) asked: bool,
     /// The number of leaves that mixtures of the explicand and one of these rows reach.
     pub(super) leaves: usize,
 }
 
 impl Mixtures<'_> {
-    /// Groups some background rows into cohorts, ordered by the first row of each.
+    /// Groups some background rows into cohorts, ordered by the first row of each cohort.
     pub(super) fn cohorts(
         &self,
         game: &LinkedGame,

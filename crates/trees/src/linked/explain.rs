@@ -90,7 +90,7 @@ impl Mixtures<'_> {
         }
     }
 
-    /// Computes the values for games whose cost was checked, with `places` values per row and output.
+    /// Computes the values for games whose cost is within the limit, with `places` values per row and output.
     pub(super) fn answer(
         &self,
         games: &[LinkedGame],
@@ -138,8 +138,8 @@ impl Mixtures<'_> {
         }
     }
 
-    /// Returns the contributions of a cohort: for each diverging player that gets a value, the index of the
-    /// value, with one number per output of the view.
+    /// Returns the contributions of a cohort: for each diverging player with a value, the index of the value,
+    /// and one number per output of the view.
     fn values_of(
         &self,
         game: &LinkedGame,

@@ -1,14 +1,14 @@
 //! Leaf values in fixed point.
 //!
 //! The table of a game is a sum of many signed terms, which would lose digits to cancellation in floating
-//! point. Integers do not lose digits: leaf values are rounded once, to multiples of a power of two that
-//! leaves room for the largest sum of one leaf per tree in 62 bits. All further steps are exact. Intermediate
-//! sums may wrap around; the final sums do not.
+//! point. Integers do not lose digits. Leaf values are rounded once, to multiples of a power of two, for
+//! which the largest sum of one leaf per tree fits in 62 bits. All further steps are exact. Intermediate sums
+//! may wrap around; the final sums do not.
 //!
-//! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, which is
-//! less than the rounding error of adding them in `f64`. However, the largest sum may not be reached by any
-//! row. If it is so large that other leaves would lose digits that affect the output of the link, fixed point
-//! is not used.
+//! The error is half a unit per tree. With T trees, this is at most T · 2^−61 of the largest sum of leaves,
+//! which is less than the rounding error of adding them in `f64`. However, the largest sum may not be reached
+//! by any row. If it is so large that other leaves would lose digits that affect the output of the link,
+//! fixed point is not used.
 
 use apportion_models::{Ensemble, Link};
 
@@ -37,11 +37,11 @@ impl FixedPointLeaves {
         let largest = |tree| leaves(tree).fold(0.0, |most: f64, value| most.max(value.abs()));
         let trees = 0..ensemble.tree_count();
         let most: f64 = trees.clone().map(largest).sum();
-        // 2^exponent ≥ most, up to rounding of the logarithm, for which one bit is spare.
+        // 2^exponent ≥ most, up to rounding of the logarithm, for which one bit is reserved.
         let exponent = most.max(f64::MIN_POSITIVE).log2().ceil() as i32;
         let steepness = match link {
             Link::Logistic { steepness } | Link::LogLoss { steepness } => steepness.abs(),
-            // The rounding error matters relative to the margins.
+            // The rounding error matters relative to the size of the margins.
             Link::SquaredError { .. } => 1.0 / most.max(f64::MIN_POSITIVE),
             Link::HalfPower { unit } => 1.0 / unit,
             _ => 1.0,
@@ -94,7 +94,7 @@ mod tests {
         for large in [9e299, 9.1e15, 1e10] {
             assert_eq!(FixedPointLeaves::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
         }
-        // The leaf values matter relative to the scale of the link.
+        // The rounding error matters relative to the scale of the link.
         let odds = stump([0.5, 1e10]);
         assert!(FixedPointLeaves::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
         assert!(FixedPointLeaves::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());

@@ -1,4 +1,4 @@
-//! The games that a requested value is computed from.
+//! The games from which a requested value is computed.
 
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue};
@@ -7,12 +7,12 @@ use super::walk::{ABSENT, MAX_DIVERGING_PLAYERS};
 use super::weights::Weights;
 use crate::engine::moments::Moments;
 
-/// A game whose players are features or groups of features, some of which get values.
+/// A game whose players are features or groups of features. Values are computed for some of the players.
 pub(super) struct LinkedGame {
     /// The player of each feature, or [`ABSENT`].
     pub(super) player_of: Vec<u32>,
-    /// For each player, the index of its value; `None` for groups other than the one whose members get
-    /// values.
+    /// For each player, the index of its value; `None` for a player without a value, i.e. a group other than
+    /// the one whose members have values.
     pub(super) place_of: Vec<Option<usize>>,
     pub(super) weights: Weights,
 }
@@ -31,12 +31,13 @@ impl LinkedGame {
         Self::alike(value, (0..partition.players()).map(group_of).collect(), partition.len())
     }
 
-    /// Returns one game per group, for the values of its members; the other groups are players as a whole.
+    /// Returns one game per group, for the values of its members. In this game, each other group is a single
+    /// player.
     pub(super) fn coalitional(value: &CoalitionalValue, partition: &Partition) -> Vec<Self> {
         let features = partition.players();
         let between = Moments::new(value.between.clone(), partition.len().min(MAX_DIVERGING_PLAYERS));
         let within = Moments::new(value.within.clone(), partition.largest().min(MAX_DIVERGING_PLAYERS));
-        // M1(1, 0) is the mean of the mixing measure. If it is 0, no other group is ever present.
+        // M1(1, 0) is the mean of the mixing measure. If it is 0, other groups are always absent.
         let alone = partition.len() > 1 && value.between.moment(1, 0) == 0.0;
         let of_group = |group: usize| {
             let player_of = |feature: usize| match partition.group_of(feature) {

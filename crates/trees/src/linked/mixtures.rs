@@ -1,4 +1,5 @@
-//! An ensemble with a link and a background: everything that is computed once for all games and rows.
+//! An ensemble with a link and a background. It contains all data that is computed once for all games and
+//! rows.
 
 use apportion_games::{Background, Rows, Shared};
 

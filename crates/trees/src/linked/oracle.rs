@@ -23,28 +23,28 @@ const STEP: f64 = 17e-9;
 /// v(S) = Σ_b w_b g(f(x_S, b_{N∖S}))
 /// ```
 ///
-/// is the game: the output g(f) with the features in S from the explicand x (the row to explain) and the
-/// others from a background row b, averaged with the weights w_b; g is the
-/// [link](apportion_models::Ensemble::link) and f the margin. Values, base and predictions of the
-/// [`Attributions`] are in units of the output.
+/// is the game, where f is the margin and g the [link](apportion_models::Ensemble::link). The features in S
+/// come from the explicand x (the row to explain), and all other features from a background row b; the
+/// outputs are averaged with the weights w_b. Values, base and predictions of the [`Attributions`] are in
+/// units of the output.
 ///
-/// The game is enumerated: with m features on which x and b diverge at some split, there are 2^m mixtures of
-/// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on
-/// 20 features take a million steps. For a model of 100 trees of depth 4 on 12 features (adult census,
-/// logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example linked`. The
-/// total cost is predicted first; if it exceeds a [limit](Self::with_max_steps), the request is rejected
-/// with [`TreeError::TooManySteps`].
+/// The game is enumerated. With m features on which x and b diverge at some split, there are 2^m mixtures of
+/// the two, each of which costs one *step* for each output. Rows that diverge on 20 features take a million
+/// steps. A step takes 15 to 20 ns on one core. For a model of 100 trees of depth 4 on 12 features (adult
+/// census, logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example
+/// linked`. The total cost is predicted first; if it exceeds a [limit](Self::with_max_steps), the request is
+/// rejected with [`TreeError::TooManySteps`].
 ///
 /// For features in groups, each group requires the mixtures of its own members and the other groups as a
 /// whole, at most 2^(groups − 1 + members). Values of groups require at most 2^groups mixtures, and a
-/// two-step value requires the mixtures of each group's members and those of the groups. Outputs that are too
-/// large for `f64` are rejected with [`TreeError::OutputOverflow`].
+/// two-step value requires the mixtures of each group's members and the mixtures of the groups. Outputs that
+/// are too large for `f64` are rejected with [`TreeError::OutputOverflow`].
 ///
 /// The values are not rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` rescales: it
 /// multiplies the values of the margin with each background row by the ratio of the differences in output and
-/// in margin. The result sums to the same total, and agrees if only one feature matters, but is not a value
-/// of this game: on five rows of that model with 20 background rows it deviates by up to 0.094 while the
-/// largest value is 0.593, and small values change their sign.
+/// in margin. The result has the same sum, and equals the exact values if only one feature matters, but in
+/// general it is not a value of this game. On five rows of that model with 20 background rows, it deviates by
+/// up to 0.094 (the largest value is 0.593), and small values change their sign.
 ///
 /// If the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any
 /// limit.
@@ -120,9 +120,9 @@ impl<'a> LinkedOracle<'a> {
         Ok(Self { way })
     }
 
-    /// Returns an error for an ensemble whose outputs this oracle does not support with any background: one
-    /// with linear leaves, such as a linear model, or with splits on several features at once, unless outputs
-    /// are margins. For such models, estimate the values of
+    /// Returns an error for an ensemble whose outputs this oracle does not support, regardless of the
+    /// background. These are ensembles with linear leaves, such as linear models, or with splits on several
+    /// features at once, unless outputs are margins. For such models, estimate the values of
     /// [`Ensemble::linked`](apportion_models::Ensemble::linked).
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl<'a> LinkedOracle<'a> {
     }
 
     /// Sets the maximum number of steps of one call. A step is one output of one mixture, or one leaf that
-    /// mixtures reach: 15 to 20 ns on one core.
+    /// mixtures reach, and takes 15 to 20 ns on one core.
     pub fn with_max_steps(mut self, max_steps: u64) -> Self {
         if let Algorithm::Outputs(mixtures) = &mut self.way {
             mixtures.max_steps = max_steps;
@@ -163,7 +163,7 @@ impl<'a> LinkedOracle<'a> {
     }
 }
 
-/// Returns the games that a value is computed from, and the number of values per row and output. For a
+/// Returns the games from which a value is computed, and the number of values per row and output. For a
 /// two-step value, these are the games of the members of each group alone, followed by the game of the
 /// groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
@@ -217,7 +217,8 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Returns the interactions of the marginal game if outputs are margins; else [`TreeError::Unsupported`].
+    /// Returns the interactions of the marginal game if outputs are margins, otherwise
+    /// [`TreeError::Unsupported`].
     fn interactions_of(
         &self,
         value: &Value,
@@ -233,7 +234,7 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Returns the indices of the marginal game if outputs are margins; else [`TreeError::Unsupported`].
+    /// Returns the indices of the marginal game if outputs are margins, otherwise [`TreeError::Unsupported`].
     fn indices_of(
         &self,
         index: &InteractionIndex,
@@ -250,7 +251,8 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Counts the steps of the sample. Outputs have only one algorithm, which has no kernel name.
+    /// Counts the steps of the sample. There is only one algorithm for outputs, which is not listed as a
+    /// kernel.
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         let mixtures = match &self.way {
             Algorithm::Margins(oracle) => return oracle.plan_of(value, count, sample),

@@ -4,7 +4,7 @@
 //! # Notation
 //!
 //! The rows diverge for m players; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) has the value
-//! v for the coalitions that contain E and no player of R, and zero for all others.
+//! v for the coalitions that contain E and no player of R, and zero for all other coalitions.
 //!
 //! # Algorithm
 //!
@@ -17,16 +17,16 @@
 //!
 //! so a cube adds one number at 2^|R| positions, for any number of coalitions that reach it. One transform
 //! for all trees, `hi ← lo − hi` bit by bit, yields the table of all margins with m/2 subtractions per entry.
-//! In fixed point all this is [exact](super::fixed). Then the link and the weights are applied, and folding
-//! yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
+//! In fixed point, all these steps are [exact](super::fixed). Then the link and the weights are applied, and
+//! folding yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
 //!
-//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player: the
+//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player. The
 //! cubes whose R does not contain this player and the cubes whose E does not contain it form two games with
-//! one player fewer. The memory is that of one table, for any m. Sums are computed pairwise, and their order
-//! does not depend on the threads.
+//! one player fewer. For any m, the memory for one table suffices. Sums are computed pairwise, and their
+//! order does not depend on the threads.
 //!
-//! A tree most of whose branches are reached would add 3^d numbers for its d players. If there are more than
-//! d 2^d such numbers, the tree is first tabulated and transformed separately, and then added from its own
+//! If most branches of a tree with d players are reached, the tree would add about 3^d numbers. If it would
+//! add more than d 2^d numbers, it is first tabulated and transformed separately, and then added from its own
 //! table.
 
 use apportion_games::parallel;
@@ -39,7 +39,7 @@ use apportion_models::Link;
 /// The number of entries in a table, over all outputs: 512 KiB.
 const TABLE_NUMBERS: usize = 1 << 16;
 
-/// The number of bits that are folded at once.
+/// The number of bits that are folded at a time.
 const BLOCK_BITS: usize = 11;
 
 /// The game of one explicand and one background row.
@@ -49,17 +49,18 @@ pub(super) struct PairGame<'a> {
     pub(super) base: &'a [f64],
     /// The leaf value that the integer 1 in a cube represents.
     pub(super) unit: f64,
-    /// The index of the output that each tree contributes to.
+    /// The index of the output to which each tree contributes.
     pub(super) output_of: &'a [usize],
     pub(super) weights: &'a ByClass,
     /// The increment that each player adds to a coalition's class.
     pub(super) steps: &'a [u32],
-    /// The outputs g(f(b)) of the background row, which are subtracted before anything is summed.
+    /// The outputs g(f(b)) of the background row, which are subtracted before all sums.
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over a range of masks of d bits, for each output: for each bit the sum over the masks that contain
-/// the bit, then the sum over all masks, then the sum over all masks with the weights `without`.
+/// Sums over a range of masks of d bits, for each output. The sums are, in this order: for each bit, the sum
+/// over the masks that contain the bit; the sum over all masks; the sum over all masks with the weights
+/// `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {

@@ -9,8 +9,8 @@
 //! # Signature
 //!
 //! The walk depends on b only through its decisions at the splits that it visits, in the order of the visits.
-//! As a bit string they determine the whole walk (each step follows from the bits before it), so two
-//! background rows with the same signature have the same cubes.
+//! As a bit string, these decisions determine the whole walk, because each step follows from the bits before
+//! it. So two background rows with the same signature have the same cubes.
 
 use super::fixed::FixedPointLeaves;
 use apportion_models::Ensemble;
@@ -24,7 +24,7 @@ pub(super) const MAX_DIVERGING_PLAYERS: usize = 62;
 /// Marks a player for which the rows have not diverged.
 const NOWHERE: u8 = u8::MAX;
 
-/// A leaf, with the players that must be in a coalition for it to be reached, and those that must not.
+/// A leaf, with the players that must be in a coalition for it to be reached, and the players that must not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cube {
     /// The players E, as bits by index in [`Walk::parting`].

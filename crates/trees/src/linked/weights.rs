@@ -1,7 +1,7 @@
 //! The weights of coalitions of diverging players.
 //!
-//! Among the diverging players, *members* get values; *others* are the groups other than the one whose
-//! members get values (only coalitional values have others). If member i joins a coalition of a others and t
+//! The diverging players are *members*, which have values, and *others*: the groups other than the group of
+//! the members (only coalitional values have others). If member i joins a coalition of a others and t
 //! members, out of o others and k members in total,
 //!
 //! ```text

@@ -44,7 +44,7 @@ pub(crate) struct Task<'a> {
     pub(crate) settings: Settings,
     /// Whether the tree has linear leaves, which only the walk supports.
     pub(crate) linear: bool,
-    /// The only player that the tree depends on, if it depends on a single one and a leaf is linear.
+    /// The player on which the tree depends, if this is a single player and a leaf is linear.
     pub(crate) lone: Option<u32>,
     pub(crate) nodes: &'a [Node],
     pub(crate) leaves: usize,
@@ -80,7 +80,7 @@ impl Task<'_> {
 /// Chooses the algorithm of a tree.
 pub(crate) type ChooseAlgorithm = fn(&Task<'_>) -> Algorithm;
 
-/// Up to this many pairs of rows, the walk is always the fastest.
+/// Maximum number of pairs of rows for which the walk is always the fastest.
 const FEW_PAIRS: usize = 10;
 
 /// The time for one row and a tree that depends on one player, in nanoseconds.
@@ -89,7 +89,8 @@ const LONE: f64 = 10.0;
 /// The minimum number of background rows for which cohorts replace the walk.
 const MIN_COHORT_ROWS: usize = 4;
 
-/// Returns the requested kernel if the tree supports it, otherwise the one with the smallest predicted time.
+/// Returns the requested kernel if the tree supports it, otherwise the kernel with the smallest predicted
+/// time.
 pub(crate) fn choose(task: &Task<'_>) -> Algorithm {
     let asked = match task.settings.kernel {
         Some(Kernel::Walk) => Some(Algorithm::Walk),
@@ -199,7 +200,7 @@ pub(crate) fn predict(task: &Task<'_>, way: Algorithm) -> f64 {
     }
 }
 
-// Constants are nanoseconds on one core of a 2023 server; for the choice only their ratios matter.
+// Constants are in nanoseconds on one core of a 2023 server. Only their ratios affect the choice.
 
 fn walk(task: &Task<'_>) -> f64 {
     let per_leaf_reached = if task.grouped { 20.0 } else { 15.0 };

@@ -59,7 +59,7 @@ impl InterventionalOracle<'_> {
         Ok(ways)
     }
 
-    /// Adds the values of players to `values`; for pairs, adds their interactions to the upper halves of the
+    /// Adds the values of players to `values`. For pairs, adds their interactions to the upper halves of the
     /// matrices.
     pub(super) fn add_values(
         &self,
@@ -129,7 +129,7 @@ impl InterventionalOracle<'_> {
         parallel::map(ways.iter().zip(self.ensemble.trees().iter().zip(sorted)), shape)
     }
 
-    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those in `sample`, with the
+    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those in `sample`, under the
     /// current settings.
     pub(super) fn plan_answer(
         &self,
@@ -208,7 +208,8 @@ impl InterventionalOracle<'_> {
                 nodes,
                 leaves: tree.leaves,
                 explicands: count,
-                // With a compiled background, pretend that there are too many rows for the walk.
+                // A compiled background does not contain rows, so use a number of rows that is too large for
+                // the walk.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
                 compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MAX_DEPTH,
@@ -222,7 +223,7 @@ impl InterventionalOracle<'_> {
     }
 
     /// Returns an error for kernels that differ from the requested one, and for walks with a compiled
-    /// background, which has no rows.
+    /// background, which does not contain rows.
     fn check(&self, ways: &[Algorithm], rows: usize) -> Result<(), TreeError> {
         cost::check(&self.ensemble, self.settings, ways)?;
         if self.compiled && rows > 0 && ways.contains(&Algorithm::Walk) {
@@ -236,7 +237,7 @@ impl InterventionalOracle<'_> {
 }
 
 /// Creates a few representative rows: each value is a threshold of its feature, or the value of `other` if
-/// the feature has no thresholds.
+/// there are no thresholds for the feature.
 fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
     let features = ensemble.feature_count();
     let (mut met, mut last) = (vec![0; features], vec![[0.0; SAMPLE]; features]);

@@ -1,9 +1,9 @@
 //! Interaction indices of coalitions in the marginal game.
 //!
-//! On a leaf, with P the pattern of the explicand and M a background pattern, the game is `[E, R]` with E =
-//! ¬M and R = ¬P if the two patterns together satisfy all path players, and zero otherwise. Trees with linear
-//! leaves, and trees that split on several features at once, are walked for each background row: they are
-//! sums of such products.
+//! On a leaf, let P be the pattern of the explicand and M a background pattern. If the two patterns together
+//! satisfy all path players, the game is `[E, R]` with E = ¬M and R = ¬P. Otherwise, it is zero. Trees with
+//! linear leaves, and trees that split on several features at once, are walked for each background row. Their
+//! games are sums of such products.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -168,8 +168,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Adds the indices of all coalitions that start with the chosen players, which are described by their
-    /// numbers in E and R and the rank so far.
+    /// Adds the indices of all coalitions that start with the chosen players. Of these players, only the
+    /// numbers in E and in R and the rank so far are given.
     fn add(&self, bits: &[usize], (of_own, of_rest, rank): (usize, usize, usize), out: &mut [f64]) {
         let order = self.local.order();
         let size = of_own + of_rest;

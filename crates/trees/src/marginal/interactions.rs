@@ -6,7 +6,7 @@
 //! I_ij = Σ_{S ⊆ N∖ij} p(|S|) (v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)),        p(s) = M(s, n − 2 − s),
 //! ```
 //!
-//! with the moments M of the semivalue's mixing measure: the Shapley and the Banzhaf interaction index
+//! with the moments M of the semivalue's mixing measure. This is the Shapley or the Banzhaf interaction index
 //! (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in cooperative
 //! games*, 1999), and the analogous index for every semivalue. The kernels are the same as for values;
 //! [`shares`](super::shares) describes what a leaf contributes to pairs.

@@ -4,25 +4,26 @@
 //! # Derivation
 //!
 //! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background
-//! row b (see [`walk`](super::walk)); S are the players taken from x. Its value is `c + Σ_j c_j z_j` where z
-//! is the mixture, or p if one of these z_j is missing. Let q(j) be the player of feature j. For the linear
-//! model to apply, a feature with missing x_j must be taken from b, and a feature with missing b_j from x:
+//! row b (see [`walk`](super::walk)); S are the players taken from x. The value of the leaf is `c + Σ_j c_j
+//! z_j`, where z is the mixture, or p if one of these z_j is missing. Let q(j) be the player of feature j.
+//! For the linear model to apply, a feature with missing x_j must be taken from b, and a feature with missing
+//! b_j from x:
 //!
 //! ```text
 //! E' = E ∪ {q(j) : b_j missing}        R' = R ∪ {q(j) : x_j missing}.
 //! ```
 //!
-//! If E' and R' intersect, the value of the leaf is always p. Otherwise, with `[E, R]` the game that is 1 iff
-//! E ⊆ S and R ∩ S = ∅, it is
+//! If E' and R' intersect, the value of the leaf is always p. Otherwise, let `[E, R]` be the game that is 1
+//! iff E ⊆ S and R ∩ S = ∅. The value is
 //!
 //! ```text
 //! p · ([E, R] − [E', R'])  +  (c + Σ_{q(j) ∈ E'} c_j x_j + Σ_{q(j) ∉ E'} c_j b_j) · [E', R']
 //!                          +  Σ_{j free} c_j (x_j − b_j) · [E' ∪ {q(j)}, R'],
 //! ```
 //!
-//! where j is free if q(j) is in neither E' nor R': then z_j is x_j if q(j) ∈ S, else b_j. So the leaf is a
-//! sum of products. The values of a product are computed as for [any leaf](super::shares). A leaf with d path
-//! features and t terms takes O(d + t) time for semivalues, and O(d t) for coalitional values.
+//! where j is free if q(j) is in neither E' nor R'. Then z_j is x_j if q(j) ∈ S, and b_j otherwise. So the
+//! leaf is a sum of products. The values of a product are computed as for [any leaf](super::shares). A leaf
+//! with d path features and t terms takes O(d + t) time for semivalues, and O(d t) for coalitional values.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{LinearLeaf, Node};
@@ -42,7 +43,7 @@ struct Gathering {
     /// The players for which the two rows diverge on the path, from the root down.
     path: Vec<u32>,
     products: Products,
-    /// Players that are taken from one of the rows only because of a missing value.
+    /// Players that are taken from one row only because the other row lacks a value.
     bound: Vec<u32>,
 }
 
@@ -53,8 +54,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its value
-    /// v. `player_of` maps each feature to its player.
+    /// Calls `share` with each of the games whose sum is the game `f(x_S, b_rest)` on one tree, and with its
+    /// value v. `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -108,8 +109,8 @@ impl<F: FnMut(&mut Products, f64)> WalkVisitor for Walking<'_, F> {
 }
 
 impl Gathering {
-    /// Passes the games that sum to the game on a leaf to `share`. The value of the leaf is `plain` if it has
-    /// no linear model or the model does not apply.
+    /// Calls `share` with each of the games that sum to the game on a leaf. The value of the leaf is `plain`
+    /// if it does not have a linear model, or if the model does not apply.
     fn gather(
         &mut self,
         model: Option<&LinearLeaf>,

@@ -14,8 +14,8 @@ use apportion_models::tree::Node;
 
 use super::oracle::InterventionalOracle;
 
-/// Returns the only player that the splits and linear leaves of a tree depend on; `None` if there are
-/// several, or none.
+/// Returns the only player on which the splits and linear leaves of a tree depend. Returns `None` if there
+/// are several such players, or none.
 pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]) -> Option<u32> {
     let mut lone = None;
     for &node in nodes {
@@ -33,8 +33,7 @@ pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]
 }
 
 impl InterventionalOracle<'_> {
-    /// Returns the mean over the background of the value of each tree with a linear leaf; 0 for all other
-    /// trees.
+    /// Returns the mean value of each tree with a linear leaf over the background; 0 for all other trees.
     pub(super) fn means(&self) -> &[f64] {
         self.means.get_or_init(|| {
             let ensemble = &*self.ensemble;

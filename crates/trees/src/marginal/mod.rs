@@ -8,10 +8,11 @@
 //! v(S) = Σ_b w_b f(x_S, b_rest)
 //! ```
 //!
-//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is
-//! a product: it equals the leaf's value iff all features E that only x satisfies are in S, and none of the
-//! features R that only b satisfies are in S. Its semivalues are moments of the mixing measure (see
-//! `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
+//! where f is the margin. An ensemble is a sum of leaves. For one leaf and one background row, let E be the
+//! features that only x satisfies, and R the features that only b satisfies. The game is a product: it equals
+//! the leaf's value iff all features E and none of the features R are in S. Its semivalues are moments of the
+//! mixing measure (see `apportion_values::Semivalue`), so the values of the whole game are sums over leaves
+//! of
 //!
 //! ```text
 //! v · M(|E| − 1, |R|)  to each i ∈ E        −v · M(|E|, |R| − 1)  to each i ∈ R.
@@ -26,14 +27,15 @@
 //! | [`masks`] | sorts the background by pattern at each leaf, then iterates over the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [tables](crate::engine::tables) | tabulates the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. Each kernel is written once, generic over the contributions of a
-//! leaf ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses the kernel of a tree.
-//! Trees with linear leaves are walked by [`linear`], unless they depend on one player alone, as those of
-//! linear models do: the contribution of such [`lone`] trees takes the same time for any number of background
-//! rows. Trees with splits on several features at once, which are stored separately, are walked by [`joint`].
+//! All kernels are exact, so their results agree up to rounding. Each kernel is written once, generic over
+//! the contributions of a leaf ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses
+//! the kernel of a tree. [`linear`] walks trees with linear leaves. An exception are trees that depend on one
+//! player alone, as in linear models: the time for the contribution of such [`lone`] trees does not depend on
+//! the number of background rows. [`joint`] walks trees with splits on several features at once, which are
+//! stored separately.
 //!
-//! With a single background row, no sums over patterns are needed: the game is then a path-dependent game,
-//! and [`one_baseline`] computes it by quadrature if that is faster.
+//! With a single background row, no sums over patterns are needed. The game is then a path-dependent game,
+//! and [`one_baseline`] computes its values by quadrature if that is faster.
 //!
 //! # Modules
 //!

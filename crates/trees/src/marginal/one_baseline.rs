@@ -14,13 +14,13 @@ use apportion_models::tree::Tree;
 
 /// The time to prepare a split, in nanoseconds.
 const PREPARE: f64 = 70.0;
-/// Below this number of rows, the walk is always used.
+/// Minimum number of rows for which quadrature may replace the walk.
 const FEW: usize = 12;
 /// The maximum path length: quadrature rules for longer paths take too long to compute.
 const MAX_PATH_FEATURES: usize = 64;
 
 impl InterventionalOracle<'_> {
-    /// Computes the values by quadrature, if quadrature is applicable, and is either requested or faster than
+    /// Computes the values by quadrature, if quadrature is applicable and is either requested or faster than
     /// the walk.
     pub(super) fn by_quadrature(
         &self,

@@ -33,23 +33,23 @@ pub(super) struct BackgroundStructures {
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// is the game: the margin f with the features in S from the explicand x (the row to explain) and the others
-/// from a background row b, averaged with the weights w_b. Its values are sums over the leaves of the trees,
-/// computed by the kernel with the smallest predicted time. With many rows to explain, a row takes one lookup
-/// per leaf and path feature, for any size of the background. With a single row and a single baseline, the
-/// cost is the number of leaves that a mixture of the two can reach (Lundberg et al., *From local
-/// explanations to global understanding with explainable AI for trees*, 2020, extended to background sets and
-/// semivalues).
+/// is the game, where f is the margin. The features in S come from the explicand x (the row to explain), and
+/// all other features from a background row b; the margins are averaged with the weights w_b. The values of
+/// this game are sums over the leaves of the trees, computed by the kernel with the smallest predicted time.
+/// With many rows to explain, a row takes one lookup per leaf and path feature, for any size of the
+/// background. With a single row and a single baseline, the cost is the number of leaves that a mixture of
+/// the two can reach. This is the method of Lundberg et al., *From local explanations to global understanding
+/// with explainable AI for trees*, 2020, extended to background sets and semivalues.
 ///
 /// # Costs
 ///
-/// Values of features in groups and values of groups take about as long as those of features: a leaf
+/// Values of features in groups and values of groups take about as long as values of features, because a leaf
 /// contributes only if at most one group on its path has features taken from both rows. For hierarchies of
 /// more levels, many rows take about as long as for groups, and a single row with many background rows twice
 /// as long. Background data structures for groups are not kept between calls. A two-step value takes the time
 /// of both of its parts. Interactions take two to four times as long as values, and memory for rows ×
-/// features² × outputs numbers; pairs that do not occur together on any path do not interact and take no
-/// time. Tables of pairs are not kept.
+/// features² × outputs numbers. Pairs that do not occur together on any path do not interact, and do not take
+/// time. Tables of pairs are not kept between calls.
 ///
 /// A plan includes the time to sort the background, if that pays off for these rows. The sorted background is
 /// kept.
@@ -102,7 +102,7 @@ impl<'a> InterventionalOracle<'a> {
     /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
     /// [`GameError::Width`](apportion_games::GameError::Width),
     /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row with an
-    /// infinite value that a linear model has to compute with,
+    /// infinite value with which a linear model has to compute,
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are
     /// not one per row, finite, nonnegative and not all zero.
     pub fn new(
@@ -137,8 +137,8 @@ impl<'a> InterventionalOracle<'a> {
 
     /// Creates the oracle of `ensemble` with a background that was compiled for it, without its rows.
     ///
-    /// All values equal those with the original rows, up to rounding. They are computed with tables and
-    /// masks: the walk, which needs the rows, returns [`TreeError::Unsupported`].
+    /// All values equal the values with the original rows, up to rounding. They are computed with tables and
+    /// masks. The walk, which requires the rows, returns [`TreeError::Unsupported`].
     ///
     /// # Errors
     ///
@@ -175,15 +175,16 @@ impl<'a> InterventionalOracle<'a> {
         }
     }
 
-    /// Sets how values are computed. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of the
-    /// path-dependent game. It also supports semivalues of features with one background row, because that
-    /// game is path-dependent; for any other request it returns [`TreeError::Unsupported`].
+    /// Sets the kernel, the precision and the other settings.
+    /// [`Kernel::Quadrature`](crate::Kernel::Quadrature), a kernel of the path-dependent game, also supports
+    /// semivalues of features with one background row, because this game is path-dependent, too. For any
+    /// other request with this kernel, the error is [`TreeError::Unsupported`].
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, kept: LastResult::default(), ..self }
     }
 
-    /// Returns an upper bound on the number of features that a path and the linear model of its leaf depend
-    /// on together.
+    /// Returns an upper bound on the number of features that a path and the linear model of its leaf use
+    /// together.
     pub(super) fn max_width(&self) -> usize {
         let joint = self.ensemble.joint().map_or(0, max_width);
         (self.ensemble.depth() + self.ensemble.max_terms()).max(joint).min(self.features.len())

@@ -3,13 +3,13 @@
 //!
 //! A mixture takes each feature from the explicand x or from the background row b. At a split where both rows
 //! go to the same child, there is no choice. Where they diverge, the child of x is reached iff the feature is
-//! taken from x, and that of b iff it is taken from b; the choice also holds for later splits on the same
-//! feature. A leaf is thus reached by all mixtures that take the features E from x and R from b.
+//! taken from x, and the child of b iff it is taken from b. The choice also applies to later splits on the
+//! same feature. A leaf is thus reached by all mixtures that take the features E from x and R from b.
 //!
 //! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees*
-//! (2020), sums over all leaves below a divergence ("parting") are passed up the tree, so that the cost of a
-//! leaf does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on
-//! an explicit stack, which allows any depth and any number of features.
+//! (2020), sums over all leaves below a divergence ("parting") are passed up the tree. So the cost of a leaf
+//! does not depend on its number of features. [`WalkVisitor`] defines these sums. Partings are kept on an
+//! explicit stack, which allows any depth and any number of features.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
@@ -34,7 +34,7 @@ pub(crate) enum FeatureSource {
 /// A split at which explicand and background row diverge.
 pub(crate) struct Parting<S> {
     pub(crate) player: u32,
-    /// The child that the background row goes to; visited after the explicand's child.
+    /// The child to which the background row goes; visited after the explicand's child.
     background_child: usize,
     /// The sums of the explicand's side, once it is finished.
     explicand_sums: Option<S>,
@@ -53,8 +53,8 @@ pub(crate) trait WalkVisitor {
     /// The sums over the leaves below a node that are passed up; the default is the sum over no leaves.
     type Sums: Copy + Default;
 
-    /// Takes a free player from the explicand and returns `true`; returns `false` if no coalition would reach
-    /// a leaf that way, and the player must be taken from the background row only.
+    /// Takes a free player from the explicand and returns `true`. If no coalition would reach a leaf that
+    /// way, returns `false`; the player must then be taken from the background row only.
     #[inline(always)]
     fn begin(&mut self, _player: u32) -> bool {
         true

@@ -1,8 +1,8 @@
 //! The marginal game with one baseline, which is a path-dependent game.
 //!
-//! An absent feature has the value of the baseline b, so at a split on it the child of b gets everything: the
-//! share κ of that child is 1, and the share of the other child is 0. With these shares instead of those from
-//! the covers, the derivation for the path-dependent game holds unchanged, and `v(S) = f(x_S, b_rest)`.
+//! An absent feature has the value of the baseline b, so a split on it always leads to the child of b: the
+//! share κ of that child is 1, and the share of the other child is 0. With these shares instead of the shares
+//! of cover, the derivation for the path-dependent game holds unchanged, and `v(S) = f(x_S, b_rest)`.
 //!
 //! c, the product of the shares of earlier tests, is 1 or 0. If it is 0, the walk followed the branches of x
 //! only, so the feature is present and s = 1 for every t except t = 0, for which the formula of s is

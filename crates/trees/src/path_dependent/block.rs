@@ -8,10 +8,10 @@ use super::lanes::{Lanes, Nodes};
 use crate::engine::driver::in_tasks;
 use apportion_models::Ensemble;
 
-/// The number of rows of a block if there are many: as many as possible while the stack of a tree of typical
-/// depth stays in the first-level caches.
+/// The number of rows of a block if there are many rows: the largest number for which the stack of a tree of
+/// typical depth fits in the first-level caches.
 const WIDE: usize = 64;
-/// The number of rows of a block if there are few, or the stack is deep.
+/// The number of rows of a block if there are few rows, or if the stack is deep.
 const NARROW: usize = 8;
 /// Trees with more levels than this have a deep stack.
 const DEEP: usize = 32;
@@ -44,7 +44,7 @@ pub(super) trait Recursion: Sync {
     }
 
     /// Returns, for each computed number, its index in the result of a row. If the numbers are values, these
-    /// are the indices of all players that any tree depends on.
+    /// are the indices of all players on which any tree depends.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
@@ -155,12 +155,12 @@ pub(super) fn explain<K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: Ro
     in_tasks(rows, task, values, Scratch::default, explain);
 }
 
-/// Returns how many of `rows` are processed in wide blocks, then in narrow blocks, and finally one by one;
-/// the last number is at most `few`.
+/// Returns three numbers of rows: rows in wide blocks, rows in narrow blocks, and rows processed one by one,
+/// at most `few`.
 pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let rest = match rows % WIDE {
         _ if levels > DEEP => rows,
-        // A wide block costs about as much as three narrow ones.
+        // A wide block costs about as much as three narrow blocks.
         rest if rest > 3 * NARROW => 0,
         rest => rest,
     };
@@ -168,7 +168,7 @@ pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3
     [rows - rest, rest - single, single]
 }
 
-/// Returns the numbers of wide blocks, narrow blocks, and single rows that some rows are processed in.
+/// Returns the number of wide blocks, narrow blocks and single rows into which the rows are divided.
 pub(super) fn block_counts(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let [wide, narrow, single] = rows_by_width(rows, levels, few);
     [wide.div_ceil(WIDE), narrow.div_ceil(NARROW), single]

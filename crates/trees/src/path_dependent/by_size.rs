@@ -1,5 +1,5 @@
-//! Computes the values of one tree leaf by leaf, for a single row. Used for weights by size, which do not
-//! have a quadrature rule.
+//! Computes the values of one tree leaf by leaf, for a single row. Used for weights by coalition size, which
+//! do not have a quadrature rule.
 //!
 //! A leaf of value v contributes `v (h_i − c_i) O_i` to each player i of its path; [`others`](super::others)
 //! defines these symbols and the computation of O_i.
@@ -16,7 +16,7 @@ const NONE: usize = usize::MAX;
 /// The paths from the root of one tree to its leaves, with the tests that one row passes or fails.
 #[derive(Default)]
 pub(super) struct Paths {
-    /// For each node, its parent, and whether it is the child that the row goes to.
+    /// For each node, its parent, and whether the node is the child to which the row goes.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
     /// For each player, its index in `path`; `NONE` if it is not in the path.
@@ -57,7 +57,7 @@ impl Paths {
         }
     }
 
-    /// Combines a test on `player` with the earlier ones on the path.
+    /// Combines a test on `player` with the earlier tests on the path.
     fn take(&mut self, player: usize, test: Factor) {
         if self.place.len() <= player {
             self.place.resize(player + 1, NONE);
@@ -71,7 +71,8 @@ impl Paths {
     }
 }
 
-/// The values of trees by sizes of coalitions, with the working memory for them: created once per thread.
+/// The computation of values from the distribution of coalition sizes, with its working memory: created once
+/// per thread.
 pub(super) struct BySize<'a> {
     player_of: &'a [u32],
     paths: Paths,
@@ -107,9 +108,9 @@ impl<'a> BySize<'a> {
         });
     }
 
-    /// Passes the [interaction indices](crate::engine::interactions) of one tree to `index` as contributions,
-    /// each with its pair of players, the lower one first: a leaf contributes `v (h_i − c_i) (h_j − c_j)
-    /// O_ij`, where O_ij is O_j on the path without i.
+    /// Calls `index` with contributions to the [interaction indices](crate::engine::interactions) of one
+    /// tree, each with its pair of players, the lower index first. A leaf contributes `v (h_i − c_i) (h_j −
+    /// c_j) O_ij`, where O_ij is O_j on the path without i.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

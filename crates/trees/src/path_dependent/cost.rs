@@ -3,17 +3,17 @@
 use super::block::block_counts;
 use super::lanes::MAX_NODES;
 
-/// The time of a split in nanoseconds, for a block of 64 rows, a block of 8, and a single row: per traversal
-/// of the tree, and per node of the rule.
+/// The time of a split in nanoseconds, per traversal of the tree and per node of the rule: for a block of 64
+/// rows, a block of 8, and a single row.
 const SPLIT: [(f64, f64); 3] = [(12.0, 22.0), (8.0, 4.0), (8.5, 0.5)];
-/// The branch predictor learns the traversal of programs with up to this many splits. With more splits, a
-/// block of 8 rows takes longer than two single rows.
+/// Maximum number of splits for which the branch predictor learns the traversal of a program. With more
+/// splits, a block of 8 rows takes longer than two single rows.
 const LEARNED: usize = 100_000;
 
 /// The cost of quadrature for some rows, tree by tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
-    /// The numbers of wide blocks, narrow blocks, and single rows.
+    /// The number of wide blocks, narrow blocks and single rows.
     counts: [usize; 3],
 }
 
@@ -25,8 +25,8 @@ impl Cost {
         Self { counts: block_counts(rows, levels, Self::few(splits)) }
     }
 
-    /// Returns the maximum number of remaining rows that are processed one by one rather than in a block of
-    /// 8, for this number of splits.
+    /// Returns, for this number of splits, the maximum number of remaining rows that are processed one by one
+    /// rather than in a block of 8.
     pub(super) fn few(splits: usize) -> usize {
         if splits > LEARNED { 2 } else { 1 }
     }

@@ -1,4 +1,4 @@
-//! The inputs that the trees of an ensemble read from rows, and the player that each input belongs to.
+//! The inputs that the trees of an ensemble read from rows, and the player to which each input belongs.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ pub(super) struct Column {
     pub(super) missing: f64,
 }
 
-/// Returns whether the ensemble must evaluate a split for each row: it is categorical, or it separates
-/// missing values from all numbers, so that no number can replace the missing ones.
+/// Returns whether the ensemble must evaluate a split for each row: this is the case if it is categorical, or
+/// if it separates missing values from all numbers, so that no number can replace the missing values.
 pub(super) fn is_decided(split: Node) -> bool {
     split.is_ruled() || split.default_left() && split.threshold() == f64::NEG_INFINITY
 }
 
-/// All inputs of an ensemble, and the player that each input belongs to.
+/// All inputs of an ensemble, and the player to which each input belongs.
 #[derive(Debug)]
 pub(super) struct Inputs {
     pub(super) columns: Vec<Column>,
-    /// The players that any tree depends on.
+    /// The players on which any tree depends.
     pub(super) players: Vec<usize>,
     /// The player and columns of each feature.
     known: Vec<FeatureColumns>,

@@ -72,7 +72,7 @@ impl Recursion for PlayerKernel<'_> {
         phi: &mut [Lanes<R>],
     ) {
         match stack {
-            // A constant condition, so that no code is generated for blocks of one row.
+            // The condition is constant, so that no code is generated for blocks of one row.
             Memory::OfBlocks(_) if const { R > 1 } => block::add_run(self, tree, run, columns, stack, phi),
             Memory::OfBlocks(_) => unreachable!("a single row is not processed as a block"),
             Memory::OfOneRow(stack) => {
@@ -132,7 +132,7 @@ impl Recursion for PlayerKernel<'_> {
             let [leaf_left, leaf_right] = split.leaves;
             let first = || (Presence::first(nodes), Untested);
             let again = || (Presence::again(split.passed, nodes), Tested(hot));
-            // T of the children as functions of node and row: a constant for a leaf, else read from the
+            // T of the children, as functions of node and row: a constant for a leaf, otherwise read from the
             // slots.
             macro_rules! from {
                 (left) => {

@@ -3,14 +3,14 @@
 //!
 //! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler vectorizes
 //! it separately for each instruction set. No multiplication is fused with an addition, and rows do not
-//! interact, so a row's values are the same to the last bit for any instruction set, any block width, and any
+//! interact. So a row's values are the same to the last bit for any instruction set, any block width, and any
 //! other rows in the block.
 //!
 //! # Slots
 //!
 //! A split needs memory only while the traversal is below it. A *slot* contains one number per node of the
 //! rule and row. Each level of the tree has two slots, one for each child of the split on the path. On the
-//! way down, a child's slot is set to P of the child; on the way up, the child replaces it with T, which its
+//! way down, a child's slot is set to P of the child. On the way up, the child replaces it with T, which its
 //! parent reads.
 
 use apportion_values::{Rule, Semivalue};
@@ -89,8 +89,8 @@ impl<const Q: usize> Presence<Q> {
     }
 }
 
-/// The result of the earlier tests of a feature: keeps numbers of rows that passed them, and replaces the
-/// others by 0.
+/// The result of the earlier tests of a feature. Keeps the numbers of rows that passed them, and replaces all
+/// other numbers with 0.
 pub(super) trait EarlierTests: Copy {
     const TESTED: bool;
 

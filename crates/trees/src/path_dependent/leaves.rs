@@ -8,8 +8,8 @@
 //! I(K) = v Π_{j∈K} (h_j − c_j) · L_k(Π_{j∉K} (h_j t + c_j (1 − t)))
 //! ```
 //!
-//! The product is kept in Bernstein form, `Σ_b e_b t^{d−k−b} (1 − t)^b` with e_b ≥ 0, while the players of
-//! the path are processed one after the other: each is added to K, or to the product as a factor.
+//! The product is kept in Bernstein form, `Σ_b e_b t^{d−k−b} (1 − t)^b` with e_b ≥ 0. The players of the path
+//! are processed one after the other: each is added to K, or to the product as a factor.
 
 use apportion_games::parallel;
 use apportion_models::Ensemble;

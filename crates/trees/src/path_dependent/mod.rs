@@ -2,22 +2,22 @@
 //!
 //! # The game
 //!
-//! `x` is the explicand, the row to explain. v(S) is the expected output of the trees given the features in
-//! S: a split on a present feature takes the branch of x, a split on an absent feature averages both
-//! branches, weighted by their *shares* κ of the training cover of the split (see
-//! [`PathDependentGame`](crate::PathDependentGame)).
+//! `x` is the explicand, the row to explain. v(S) is the expected output of the trees given the features in S
+//! (see [`PathDependentGame`](crate::PathDependentGame)). A split on a present feature takes the branch of x.
+//! A split on an absent feature averages both branches, weighted by their *shares* κ of the training cover of
+//! the split.
 //!
 //! # Derivation
 //!
-//! A semivalue is an average over t of the derivative of the multilinear extension: if every player is
-//! present independently with its own probability, F is the expectation of v. Then `φ_i = ∫ ∂F/∂t_i dμ(t)`,
-//! evaluated where all probabilities are t (Owen, *Multilinear extensions of games*, 1972; for semivalues
-//! Dubey, Neyman and Weber, 1981).
+//! A semivalue is an average over t of the derivative of the multilinear extension F. F is the expectation of
+//! v if every player is present independently with its own probability. Then `φ_i = ∫ ∂F/∂t_i dμ(t)`,
+//! evaluated at the point at which all probabilities are t (Owen, *Multilinear extensions of games*, 1972;
+//! for semivalues Dubey, Neyman and Weber, 1981).
 //!
 //! On a tree, F is an expectation over random walks from the root: every split draws whether its feature is
 //! present. At the first split on a feature, the feature is present with probability t. At a later split on
-//! the feature, the path of the walk is evidence: if the feature is present, the walk has taken the branches
-//! of x; if it is absent, the walk has taken these branches with probability c, the product of the shares so
+//! the feature, the path of the walk is evidence. If the feature is present, the walk has taken the branches
+//! of x. If it is absent, the walk has taken these branches with probability c, the product of the shares so
 //! far. By Bayes's rule the feature is now present with probability
 //!
 //! ```text
@@ -42,12 +42,11 @@
 //!
 //! P is computed on the way down, T and φ on the way up: each split is visited twice, for any depth and any
 //! number of features. On a leaf with d distinct features on its path, φ_i(t) is a polynomial of degree d −
-//! 1, so a Gauss rule of ⌈d/2⌉ nodes integrates it exactly; (weighted) Banzhaf values have one node.
+//! 1, so a Gauss rule of ⌈d/2⌉ nodes integrates it exactly. For (weighted) Banzhaf values, one node suffices.
 //!
-//! The gradient of the multilinear extension and its quadrature are those of Li, Yu and Low, *TreeGrad*,
-//! 2026, and of Wettenstein, Mitchell and Yu, *Quadrature-TreeSHAP*, 2026. The latter divides the product of
-//! a leaf by the factor of a feature to remove the feature; with conditional probabilities no division is
-//! needed.
+//! The gradient of the multilinear extension and its quadrature follow Li, Yu and Low, *TreeGrad*, 2026, and
+//! Wettenstein, Mitchell and Yu, *Quadrature-TreeSHAP*, 2026. To remove a feature, the latter divide the
+//! product of a leaf by the factor of the feature; with conditional probabilities, no division is needed.
 //!
 //! # Numerical stability
 //!
@@ -71,7 +70,7 @@
 //! | [`indices`], [`leaves`] | interaction indices of coalitions of any order |
 //! | [`cost`], [`plan`] | the choice of the kernel and its predicted time |
 //! | [`baseline`] | the marginal game with one baseline, which is a path-dependent game |
-//! | [`by_size`], [`others`] | weights by size, which do not have a quadrature rule: a separate, slower kernel |
+//! | [`by_size`], [`others`] | weights by coalition size, which do not have a quadrature rule: a separate, slower kernel |
 //! | [`over_hierarchy`] | features in a hierarchy of groups, leaf by leaf |
 //! | [`tables`] | tables for many rows |
 

@@ -2,11 +2,11 @@
 //!
 //! With one row, the only loop is over the nodes of the rule, which vector instructions process at once. The
 //! operations are the same at every split, so a tree is traversed twice without a branch: down, storing at
-//! each split the data that the way up needs, and up. Nothing depends on branch prediction, which could not
-//! learn the pattern from a single row.
+//! each split the data that the way up needs, and up. The time does not depend on branch prediction, which
+//! could not learn the pattern from a single row.
 //!
-//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that both
-//! kernels return the same bits for a row.
+//! The numbers are the same as in [the kernel of blocks](super::kernel), computed in the same order, so that
+//! both kernels return the same bits for a row.
 
 use super::lanes::{MAX_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};
@@ -32,8 +32,8 @@ struct Slot {
     /// T of the child, the expectation below it, if it is a split that has been finished.
     expected: Lanes,
     /// The result of the tests up to here, for a later test on the split's player: a number is combined with
-    /// it as `number & keep | add`. The number is unchanged if the row passed the tests, becomes 0 if it
-    /// failed one, and 1 if there are no tests.
+    /// it as `number & keep | add`. If the row passed all tests, the number is unchanged. If it failed one,
+    /// the number becomes 0. If there are no tests, the number becomes 1.
     keep: u64,
     add: u64,
 }
@@ -111,8 +111,8 @@ fn walk<const L: usize>(
     let Stack { present, absent, slots, visits } = stack;
     let (present, absent): ([f64; L], [f64; L]) = (lanes(present), lanes(absent));
     let visits = &mut visits[..splits.len()];
-    // Down: a split comes after the one above it, and everything below a right child comes after everything
-    // below the left one.
+    // On the way down, a split comes after the split above it, and everything below a right child comes after
+    // everything below the left child.
     for (split, visit) in splits.iter().zip(&mut *visits) {
         let &Split { threshold, shares: [share_left, share_right], passed, .. } = split;
         let goes_left = columns[split.column as usize] < threshold;

@@ -13,45 +13,45 @@ use crate::engine::last_result::LastResult;
 use crate::engine::settings::Settings;
 use crate::error::TreeError;
 
-/// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf, and every other semivalue; for
-/// features in groups Owen, Banzhaf-Owen, and every other pair of semivalues, values of the groups, and
-/// two-step Shapley values.
+/// Exact values of the path-dependent game of an ensemble: Shapley, Banzhaf and every other semivalue of
+/// features. For features in groups, it computes Owen values, Banzhaf-Owen values and values for every other
+/// pair of semivalues, values of the groups, and two-step Shapley values.
 ///
 /// The game is [`PathDependentGame`](crate::PathDependentGame): v(S) is the expected output of the trees
 /// given the features of an explicand in S, by the training cover of their branches. No background is needed.
-/// Shapley values equal those of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature
-/// attribution for tree ensembles*, 2018), which XGBoost calls `pred_contribs`; here they are computed in
+/// Shapley values equal the values of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature
+/// attribution for tree ensembles*, 2018), which XGBoost calls `pred_contribs`. Here, they are computed in
 /// `f64`, with an error that does not grow with the depth of the trees.
 ///
-/// A row's values are the same to the last bit for any number of threads, any other rows, and any instruction
-/// set of the machine.
+/// A row's values are the same to the last bit for any number of threads and any instruction set, regardless
+/// of other rows.
 ///
 /// # Costs
 ///
-/// With D the maximum number of distinct features on a path of a tree, G the maximum number of groups on a
-/// path and m the maximum number of features of one group on a path, a row takes:
+/// The table lists the time per row. On any path of a tree, D is the maximum number of distinct features, G
+/// the maximum number of groups, and m the maximum number of features of one group.
 ///
 /// | values | time |
 /// |---|---|
 /// | Shapley | O(splits × ⌈D/2⌉) |
 /// | (weighted) Banzhaf | O(splits) |
-/// | weights by size | O(leaves × D²) |
+/// | weights by coalition size | O(leaves × D²) |
 /// | features in groups | O(splits × (⌈G/2⌉ (1 + g) + ⌈m/2⌉)), where g is the average number of groups that are tested above a split and again below it |
-/// | features in groups, weights by size | O(leaves × (G² + m²)) |
+/// | features in groups, weights by coalition size | O(leaves × (G² + m²)) |
 /// | hierarchies of three levels or more | O(leaves × D²) |
 /// | groups | the time of features, or less if paths have fewer groups than features |
 /// | two-step | the time of groups, plus the time of features in groups with one node between the groups |
-/// | interactions | O(splits × D × ⌈D/2⌉), for weights by size O(leaves × D³), and n² numbers per output |
+/// | interactions | O(splits × D × ⌈D/2⌉), for weights by coalition size O(leaves × D³), and n² numbers per output |
 ///
 /// On 500 trees of depth 8 with 100 features in 20 groups, Owen values take twice the time of Shapley values.
 /// For hierarchies of more levels, trees are processed leaf by leaf, which takes about forty times as long as
-/// for groups; with short paths and many rows, [tables](crate::Kernel::Tables) are as fast as for groups
+/// for groups. With short paths and many rows, [tables](crate::Kernel::Tables) are as fast as for groups
 /// (`cargo run --release -p apportion-trees --example levels`).
 ///
-/// The oracle takes 84 bytes per split. After the first call for values of features in groups it keeps about
-/// 260 bytes per split more, and 84 for values of groups, for the most recent partition; the first call with
-/// a partition takes about 300 ns and 70 ns per split more. After the first call for interactions it keeps 8
-/// bytes for each split and feature above it.
+/// The oracle takes 84 bytes per split. For the most recent partition, it keeps additional data: about 260
+/// bytes per split for values of features in groups, and 84 bytes per split for values of groups. The first
+/// call with a partition takes about 300 ns and 70 ns per split longer, respectively. After the first call
+/// for interactions, it keeps 8 bytes for each split and feature above it.
 ///
 /// ```
 /// use apportion_games::Rows;

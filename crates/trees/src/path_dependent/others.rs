@@ -1,10 +1,10 @@
-//! Computes the average factor that the other players contribute to a leaf: for weights by size, which do not
-//! have a quadrature rule, and for all other values.
+//! Computes the average factor that the other players contribute to a leaf, for values with a quadrature rule
+//! and for weights by coalition size, which do not have one.
 //!
 //! # Notation
 //!
 //! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j
-//! = 1), and *cold* if it fails any of them (h_j = 0); c_j is the product of the cover fractions of these
+//! = 1), and *cold* if it fails any of them (h_j = 0). c_j is the product of the cover fractions of these
 //! tests. An absent player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of
 //! a leaf of value v to player i is
 //!
@@ -42,7 +42,7 @@
 //! # Cost
 //!
 //! O(d²) per leaf and row. To exclude each hot player in turn, the means over the players before it are
-//! computed forwards, and the sum over those after it is carried backwards (by the transposed step), so that
+//! computed forwards, and the sum over the players after it is carried backwards (by the transposed step). So
 //! no division is needed.
 
 use std::collections::HashMap;
@@ -141,8 +141,7 @@ impl Quadrature<'_> {
 /// The computation of O_i from the distribution of coalition sizes.
 pub(super) struct BySize<'a> {
     distributions: SizeDistributions<'a>,
-    /// For the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the
-    /// other.
+    /// For each number m of hot players on the path, in ascending order: e_0..e_m of the first m of them.
     means: Vec<f64>,
     /// Σ_k L_k e_k as a function of the means over the hot players that come first.
     sums: Vec<f64>,
@@ -160,8 +159,8 @@ impl BySize<'_> {
         let mut kept = 1.0;
         if cold > 0 {
             let lost = dot(self.distributions.get(hot, cold - 1), &self.means[start(hot)..]);
-            // Multiply by the shares of the cold players before each player, then by the shares of those
-            // after it.
+            // Multiply by the shares of the cold players before each player, then by the shares of the cold
+            // players after it.
             for (others, one) in others.iter_mut().zip(path).filter(|(_, one)| !one.hot) {
                 *others = lost * kept;
                 kept *= one.share;
@@ -195,8 +194,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Appends the means over `before` players and one more with share `c`, which is among the k of `before + 1`
-/// absent players with probability k / (before + 1).
+/// Appends the means over `before` players and one more player with share `c`. This player is one of the k
+/// absent players among `before + 1` with probability k / (before + 1).
 fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     let old = start(before);
     let count = (before + 1) as f64;

@@ -2,24 +2,25 @@
 //!
 //! # Derivation
 //!
-//! On one leaf of value v, a feature j of its path contributes the factor h_j if it is present and c_j if not
-//! (see [`others`](super::others)), so a group that is present or absent as a whole contributes the products
-//! H and C over its features. For a feature i in groups G, the other members of every G are present or absent
-//! as a whole, by the semivalue of the level of G, independently of other levels:
+//! On one leaf of value v, a feature j of its path contributes the factor h_j if it is present, and c_j if it
+//! is absent (see [`others`](super::others)). So a group contributes the product H of its features if it is
+//! present as a whole, and the product C if it is absent. Feature i is in groups G at several levels. The
+//! other members of every G are present or absent as a whole, by the semivalue of the level of G,
+//! independently of other levels:
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) Π_G O_G,
 //! O_G = mean of Π (H_g if member g is present, else C_g) over the coalitions that the side of i joins
 //! ```
 //!
-//! O_G is what [`others`](super::others) computes for a path, with members instead of players; it is computed
-//! once for each member of each group on the path. It is computed by quadrature or by sizes of coalitions, so
-//! any semivalue is supported.
+//! O_G is computed like O_i in [`others`](super::others), with members instead of players, once for each
+//! member of each group on the path. Quadrature or the distribution of coalition sizes is used, so any
+//! semivalue is supported.
 //!
 //! # Cost
 //!
-//! On a leaf with d path features, the groups with several members have at most 2d − 2 members in total, and
-//! a group of m members takes O(m²): O(d²) for each leaf and row.
+//! On a leaf with d path features, the groups with several members have at most 2d − 2 members in total. A
+//! group of m members takes O(m²) time, so each leaf and row takes O(d²) time.
 
 use apportion_values::CoalitionalValue;
 
@@ -29,7 +30,7 @@ use crate::engine::levels::{Child, GroupTree, LeafLevels};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// The values of trees, with the working memory for them: created once per thread.
+/// The computation of the values of trees, with its working memory: created once per thread.
 pub(super) struct OverHierarchy<'a> {
     tree: &'a GroupTree,
     features: &'a [u32],
@@ -46,7 +47,7 @@ pub(super) struct OverHierarchy<'a> {
 
 impl<'a> OverHierarchy<'a> {
     /// Creates the working memory. `value` must be [defined](CoalitionalValue::check_over) for the hierarchy
-    /// that `tree` was created from; each feature is its own player.
+    /// from which `tree` was created; each feature is its own player.
     pub(super) fn new(value: &'a CoalitionalValue, tree: &'a GroupTree, features: &'a [u32]) -> Self {
         Self {
             tree,

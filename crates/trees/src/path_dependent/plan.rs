@@ -19,14 +19,15 @@ const LEAF: (f64, f64) = (50.0, 15.0);
 const PREDICTION: f64 = 2.0;
 
 impl PathDependentOracle<'_> {
-    /// Sets how values are computed. By default, the oracle uses quadrature for every value that has a rule,
-    /// which is faster for any number of rows, and the walk for weights by size, which have no rule.
+    /// Sets the kernel and the precision. By default, the oracle uses quadrature for every value that has a
+    /// rule, because it is faster for any number of rows. It uses the walk for weights by coalition size,
+    /// which do not have a rule.
     ///
     /// The supported [kernels](Kernel) are [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and,
     /// except for interactions, [`Tables`](Kernel::Tables). Tables only support paths of few features, may be
     /// faster for many thousand rows, and are never kept. For other kernels, and for quadrature with weights
-    /// by size, all methods return [`TreeError::Unsupported`]; if a path is too long for tables,
-    /// [`TreeError::Kernel`]. The precision in the settings only applies to tables.
+    /// by coalition size, all methods return [`TreeError::Unsupported`]. If a path is too long for tables,
+    /// they return [`TreeError::Kernel`]. The precision in the settings only applies to tables.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -57,7 +58,8 @@ impl PathDependentOracle<'_> {
             kernels: vec![(kernel, ensemble.tree_count())],
             seconds: (nanoseconds + PREDICTION * rows as f64 * levels as f64) * 1e-9,
         };
-        // The plan with `nanoseconds` for all trees by quadrature, or row by row if there is no rule.
+        // Returns the plan for quadrature, which takes `nanoseconds` for all trees, or for the walk, row by
+        // row, if there is no rule.
         let of_rules = |nanoseconds: Option<f64>| match nanoseconds {
             Some(nanoseconds) => plan(Kernel::Quadrature, nanoseconds),
             None => {
@@ -81,7 +83,7 @@ impl PathDependentOracle<'_> {
             }
             _ if self.takes_tables() => Ok(plan(Kernel::Tables, tables::nanoseconds(ensemble, rows)?)),
             Value::Coalitional(value, groups) => {
-                // One traversal of each tree between the groups, and one within them.
+                // Each tree is traversed once between the groups, and once within them.
                 let program = self.in_these(groups);
                 let kernel = self.by_quadrature(coalitional::MemberKernel::new(&program, value))?;
                 let cost = Cost::new(rows, self.program.split_count(), self.program.levels());

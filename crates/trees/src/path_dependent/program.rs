@@ -19,7 +19,7 @@ pub(super) struct Split {
     /// c: the product of the shares on the path over earlier tests of the same player; 1 if there are none.
     pub(super) passed: f64,
     pub(super) column: u32,
-    /// The index of the player among those that any tree depends on.
+    /// The index of the player in the list of players on which any tree depends.
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
@@ -34,7 +34,7 @@ impl Split {
         (self.slot as usize).div_ceil(2)
     }
 
-    /// Returns the slot of the left child; the right child has the next one.
+    /// Returns the slot of the left child; the right child has the next slot.
     pub(super) fn children(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
@@ -54,9 +54,9 @@ pub(super) struct Step {
     pub(super) visit: Visit,
 }
 
-/// The kind of step at a split, with a separate kind for each case so that a step is a single jump: going
-/// down or up; a player that was tested before or not; masks that are kept for splits on the player below or
-/// not; children that are leaves or splits.
+/// The kind of step at a split. There is a separate kind for each combination of cases, so that a step is a
+/// single jump. The cases are: going down or up; a player that was tested before or not; masks that are kept
+/// for splits on the player below or not; children that are leaves or splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,
@@ -277,7 +277,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
                 threshold: if is_decided(node) { 0.5 } else { node.threshold() },
                 shares: children.map(|child| (self.share)(index, child)),
                 leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
-                // Bound c from below so that 1 / c cannot overflow, whatever the covers.
+                // Bound c from below, so that 1 / c cannot overflow for any covers.
                 passed: earlier.map_or(1.0, |edge| edge.passed.max(f64::MIN_POSITIVE)),
                 column,
                 player,

@@ -1,5 +1,5 @@
-//! Consistency tests of the recursions: results do not depend on the instruction set or the block width, to
-//! the last bit.
+//! Consistency tests of the recursions: results are the same to the last bit for any instruction set and any
+//! block width.
 
 use apportion_games::Partition;
 use apportion_models::Ensemble;
@@ -128,8 +128,8 @@ fn all_rows_are_taken_in_wide_blocks_narrow_ones_or_singly() {
         for rows in 0..300 {
             let [wide, narrow, single] = block::rows_by_width(rows, levels, few);
             assert_eq!(wide + narrow + single, rows);
-            // At most `few` rows are processed one by one; if there are no more rows than that, all of them
-            // are.
+            // At most `few` rows are processed one by one. If there are at most `few` rows in total, all of
+            // them are.
             assert!(single <= few && (rows > few || single == rows), "{rows} rows: {single} singly");
             assert!(levels < 40 || wide == 0, "{rows} rows: {wide} in wide blocks of a deep stack");
             let [wide_blocks, narrow_blocks, single_rows] = block::block_counts(rows, levels, few);

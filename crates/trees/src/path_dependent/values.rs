@@ -126,7 +126,7 @@ impl PathDependentOracle<'_> {
         finite(Attributions::for_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
-    /// Returns the program for features in these groups, computing it unless the last call had the same
+    /// Returns the program for features in these groups. It is computed unless the last call had the same
     /// groups.
     pub(super) fn in_these(&self, groups: &Partition) -> Arc<coalitional::Program> {
         self.coalitional.get(groups, || Arc::new(coalitional::Program::new(&self.ensemble, groups)))
@@ -146,7 +146,8 @@ impl PathDependentOracle<'_> {
     }
 
     /// Sums the results of a kernel over trees, row by row. `add` is called with one tree and one rounded
-    /// row, and passes each contribution to the callback, with the index of the number that it is added to.
+    /// row. It passes each contribution to a callback, with the index of the number to which the contribution
+    /// is added.
     pub(super) fn row_by_row<K: Send>(
         &self,
         rows: Rows<'_>,

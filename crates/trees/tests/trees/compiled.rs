@@ -1,4 +1,4 @@
-//! Compares compiled backgrounds with the rows that they were compiled from.
+//! Compares compiled backgrounds with the rows from which they were compiled.
 
 use apportion_games::{GameError, Rows};
 use apportion_trees::{
@@ -155,7 +155,7 @@ fn damaged_files_are_refused() {
         for total in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refused(&with(56, &f64::to_le_bytes(total))).contains("total weight"));
         }
-        // The first leaf has no pattern, or more patterns than the remaining bytes can store.
+        // The first leaf does not have a pattern, or has more patterns than the remaining bytes can store.
         refused(&with(64, &[0]));
         assert!(refused(&with(64, &[0xff, 0xff, 0xff, 0xff, 0x0f])).contains("do not fit"));
         // A change of any other byte is detected, or yields another background, and never panics.

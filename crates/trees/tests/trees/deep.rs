@@ -12,12 +12,11 @@ use crate::common::{Random, TreeSpec, document, read};
 
 const FEATURES: usize = 250;
 
-/// Returns a chain of distinct features where a `fraction` of the cover continues along the chain at every
-/// split.
+/// Returns a chain of distinct features. At every split, a `fraction` of the cover continues along the chain.
 fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| level * 7 % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
-    // The leaves next to the chain have odd indices, from the top down; the end of the chain has the last
+    // The leaves next to the chain have odd indices, from the top down. The end of the chain has the last
     // index.
     let end = tree.left.len() - 1;
     let mut below = 1.0;
@@ -97,7 +96,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
         // Use fractions for which the covers can be represented in 32 bits.
         let fractions = if depth == 92 { [0.9, 0.5, 0.4] } else { [0.9, 0.7, 0.66] };
         trees.extend(fractions.map(|fraction| chain(random, depth, fraction)));
-        // Rows that fail no test of the chain, few tests, most tests, and random rows.
+        // Rows that pass all tests of the chain, rows that fail few tests, rows that fail most tests, and
+        // random rows.
         let mut rows = vec![1.0; FEATURES];
         for percent in [2, 10, 60] {
             rows.extend((0..FEATURES).map(|_| if random.chance(percent) { -1.0 } else { 1.0 }));
@@ -125,8 +125,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     }
 }
 
-/// Returns a chain of distinct features where continuing keeps a `fraction` of the cover, as far as 64 bits
-/// allow. Low values leave the chain.
+/// Returns a chain of distinct features. At every split, a `fraction` of the cover continues along the chain,
+/// as far as 64 bits allow. Low values leave the chain.
 fn thin(depth: usize, fraction: f64) -> Ensemble {
     let count = 2 * depth + 1;
     let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);
@@ -187,7 +187,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 }
             }
             if depth == 24 && fraction != 1e-9 {
-                // Weights by size use the other kernel, which does not divide.
+                // Weights by coalition size use the other kernel, which does not divide.
                 let distribution = Semivalue::from_size_distribution(&[1.0 / 24.0; 24]).unwrap();
                 let [got, expected] = [Semivalue::Shapley, distribution]
                     .map(|value| oracle.interactions(value, Diagonal::Value, rows).unwrap().values);
@@ -261,8 +261,7 @@ fn trees_that_give_nothing_and_trees_without_splits_have_values_too() {
     }
 }
 
-/// Below an empty node the cover halves until it underflows; then the path-dependent game is rejected, and
-/// nothing else.
+/// Below an empty node, the cover halves until it underflows. Then only the path-dependent game is rejected.
 #[test]
 fn empty_nodes_on_very_long_paths_are_refused_and_not_divided_by_zero() {
     let random = &mut Random(82);

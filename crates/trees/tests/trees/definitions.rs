@@ -1,5 +1,5 @@
-//! Checks that every oracle, with every kernel, returns the values and interactions of the definitions; if
-//! those take too long, that the kernels agree.
+//! Checks that every oracle, with every kernel, returns the values and interactions of the definitions. If
+//! the definitions take too long, checks that the kernels agree.
 
 use apportion_games::{Background, Partition};
 use apportion_models::Link;
@@ -44,7 +44,7 @@ fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     values
 }
 
-/// Returns `count` of the features, spread over all of them.
+/// Returns `count` features, spread evenly over all features.
 fn spread(random: &mut Random, features: usize, count: usize) -> Vec<usize> {
     let first = random.below(features);
     (0..count.min(features)).map(|k| (first + k * 23) % features).collect()
@@ -221,7 +221,8 @@ fn pairs_on_long_paths_are_differences_of_values() {
             let pairs =
                 marginal[0].1.interactions_of(&value, Default::default(), case.rows()).unwrap().values;
             for other in [0, 1, features / 2, features - 1] {
-                // Each value with the other player always present, and always absent.
+                // Compute each value with the other player always present, and with the other player always
+                // absent.
                 let values = [case.rows[other], baseline[other]].map(|cell| {
                     let (mut row, mut baseline) = (case.rows.clone(), baseline.clone());
                     (row[other], baseline[other]) = (cell, cell);
@@ -243,8 +244,8 @@ fn pairs_on_long_paths_are_differences_of_values() {
     }
 }
 
-/// Nodes without training rows: their share is 0 next to a sibling with rows, and one half below an empty
-/// node.
+/// A node without training rows has a share of 0 if its sibling has rows, and of one half if its parent is
+/// empty, too.
 #[test]
 fn empty_nodes_have_no_share() {
     let random = &mut Random(9);
@@ -287,7 +288,8 @@ fn empty_some(tree: &mut TreeSpec, random: &mut Random) {
     }
 }
 
-/// Leaves whose models use features on their path and off it, and rows with missing values on either side.
+/// The models of leaves use features on their path and other features. Explicands and background rows have
+/// missing values.
 #[test]
 fn linear_leaves_have_the_values_of_the_definitions() {
     let random = &mut Random(10);

@@ -9,8 +9,8 @@ use apportion_values::{CoalitionalValue, InteractionIndex, Semivalue, Value};
 use crate::common::case::{Case, Rules};
 use crate::common::{Random, TreeSpec, document, linked_document};
 
-/// The placeholder for an infinite threshold in a document until it is serialized, since JSON has no infinity
-/// and XGBoost writes a word.
+/// The placeholder for an infinite threshold in a document until it is serialized, since JSON cannot
+/// represent infinity, for which XGBoost writes a word.
 const INFINITE: f32 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0;
 
 /// Returns trees with some thresholds at the limits of the number range.
@@ -29,7 +29,7 @@ fn trees(random: &mut Random, features: usize, depth: usize, at_most: bool) -> V
     (0..3).map(tree).collect()
 }
 
-/// Returns the trees with infinite numbers replaced by finite ones.
+/// Returns the trees with infinite numbers replaced with finite ones.
 fn finite(trees: &[TreeSpec]) -> Vec<TreeSpec> {
     let mut trees = trees.to_vec();
     for number in trees.iter_mut().flat_map(|tree| &mut tree.number).filter(|number| number.is_infinite()) {
@@ -75,7 +75,7 @@ fn values_and_interactions_are_those_of_the_definitions() {
                     let link = Some(Link::Logistic { steepness: 1.0 });
                     let mut document = linked_document(&finite(&trees), features, &[0.25], link);
                     document["operator"] = "<=".into();
-                    // The categorical splits follow XGBoost, where values that are not categories go left.
+                    // The categorical splits follow XGBoost, in which values that are not categories go left.
                     read(&document)
                 }
             };
@@ -142,8 +142,8 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     let oracle = InterventionalOracle::new(&model, Rows::new(&background, 2), None).unwrap();
     let values = |row: &[f64]| oracle.values_of(&Semivalue::Shapley.into(), Rows::new(row, 2));
     let found = values(&[infinite, 2.0]).unwrap();
-    // f = 1 below, 1 + 3.5 x otherwise: v(∅) = (1 + 11.5) / 2, v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) /
-    // 2, v(N) = 8.
+    // The model is f = 1 below the threshold, and 1 + 3.5 x otherwise. So v(∅) = (1 + 11.5) / 2, v({0}) =
+    // (4.5 + 11.5) / 2, v({1}) = (1 + 8) / 2, v(N) = 8.
     let expected = [(8.0 - 6.25 + 8.0 - 4.5) / 2.0, (4.5 - 6.25 + 8.0 - 8.0) / 2.0];
     assert!(
         found.values.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-12),

@@ -111,7 +111,7 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
     ] {
         let path: Vec<usize> = (0..length).collect();
         let trees = vec![short.clone(), TreeSpec::chain(&mut Random(26), &path)];
-        // Several background rows, because a single one would allow quadrature.
+        // There are several background rows, because a single one would allow quadrature.
         let case = Case::new(&mut Random(27), trees, 100, (2, 4));
         let groups =
             Partition::new(100, (0..100).collect::<Vec<_>>().chunks(2).map(<[usize]>::to_vec).collect())
@@ -125,7 +125,8 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
             oracle.interactions_of(&shapley, Diagonal::Value, row).map(|_| ()),
             oracle.values(Value::owen(groups.clone()), row).map(|_| ()),
         ];
-        // A path has half as many groups of two as features, so its bits may suffice; skip the last result.
+        // With groups of two, a path has half as many players as features, so that the kernel may support it;
+        // skip the last result.
         for (index, answer) in
             answers.into_iter().enumerate().take(if kernel == Kernel::Cohorts { 4 } else { 3 })
         {

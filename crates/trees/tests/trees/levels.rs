@@ -108,7 +108,8 @@ fn kernels_agree_on_many_rows_features_and_levels() {
         let case = Case::random(random, (features, &players), (4, depth, true), 2, (rows, background));
         case.agree(&over(&random.hierarchy(features, levels))[..4]);
     }
-    // Paths with as many features as a word has bits, and more, in a chain of groups.
+    // The number of features on a path is close to or above the number of bits of a word, in a chain of
+    // groups.
     for features in [12, 63, 64, 65, 130] {
         let path: Vec<usize> = (0..features).chain((0..features).step_by(7)).collect();
         let chain = TreeSpec::chain(random, &path);

@@ -12,7 +12,7 @@ fn read(trees: &[Node], features: usize) -> Ensemble {
     Ensemble::from_bytes(text(trees, features).as_bytes()).unwrap()
 }
 
-/// Returns trees whose leaves' models use features on their path and off it.
+/// Returns trees. The linear models of their leaves use features on the path and other features.
 fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     let all: Vec<usize> = (0..features).collect();
     let trees: Vec<Node> = (0..3).map(|depth| Node::random(random, &all, 2 * depth, 25, 75)).collect();
@@ -78,7 +78,8 @@ fn one_hot(node: &Node, categories: usize) -> Node {
     })
 }
 
-/// Tests every kernel, and those chosen for one row and for many, with one background row and many.
+/// Tests every kernel, and the kernels chosen for one row and for many rows, with one background row and with
+/// many.
 #[test]
 fn a_categorical_model_equals_its_one_hot_twin() {
     const CATEGORIES: usize = 5;
@@ -136,7 +137,8 @@ fn a_categorical_model_equals_its_one_hot_twin() {
     }
 }
 
-/// Adds a member to empty sets, because the twin of such a split would have no cover on the left.
+/// Adds a member to empty sets, because the left child of such a split would not have cover in the one-hot
+/// model.
 fn fill_sets(trees: &mut [Node], random: &mut Random) {
     for tree in trees {
         let Node::Split { test, left, right, .. } = tree else { continue };

@@ -1,4 +1,4 @@
-//! Compares values of the outputs of trained models with enumeration, where the ensemble predicts every
+//! Compares values of the outputs of trained models with enumeration, in which the ensemble predicts every
 //! mixture and the link is applied.
 
 use std::path::Path;
@@ -167,8 +167,8 @@ fn losses_that_a_model_does_not_have_are_refused() {
 
 #[test]
 fn tables_are_cut_where_many_players_part() {
-    // Each feature has a separate split, so that the rows diverge for all of them; the random trees share
-    // some.
+    // Each feature has a separate split, so that the rows diverge for all features. In random trees, they
+    // would not.
     let mut random = Random(5);
     for (features, outputs, link) in
         [(13, 1, Link::Exponential), (18, 1, Link::Logistic { steepness: 1.0 }), (16, 3, Link::Softmax)]
@@ -205,7 +205,7 @@ fn tables_are_cut_where_many_players_part() {
 
 #[test]
 fn a_full_tree_is_written_down_in_a_table_of_its_own() {
-    // 2^8 leaves, one feature for each level: 3^8 terms, compared with 12 · 2^8.
+    // The tree has 2^8 leaves and one feature for each level. Its 3^8 terms are compared with 12 · 2^8.
     let mut tree = TreeSpec::leaf(0.0);
     let mut level = vec![0];
     for feature in 0..8 {
@@ -250,7 +250,7 @@ fn of_many_features_only_those_that_part_count() {
     for (feature, (got, expected)) in got.values.iter().zip(&expected).enumerate() {
         assert!((got - expected).abs() < 1e-13, "feature {feature}: {got} != {expected}");
     }
-    // Features for which the rows do not diverge get exactly 0.
+    // The values of features for which the rows do not diverge are exactly 0.
     assert!((0..features).all(|feature| kept.contains(&feature) || got.values[feature] == 0.0));
 }
 

@@ -86,8 +86,8 @@ fn many_features_have_the_values_of_the_walk() {
     }
 }
 
-/// If the explicand equals all background rows, the values are exactly 0, without any rounding error of a
-/// mean.
+/// If the explicand equals all background rows, the values are exactly 0, because the mean has no rounding
+/// error.
 #[test]
 fn what_is_as_in_the_background_contributes_nothing() {
     let ensemble = model("onnx/linear/regression.onnx");

@@ -120,8 +120,8 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
     }
 }
 
-/// Checks that a row has the same bits in batches of any size. Returns the number of results that were
-/// compared for the first value: values, and pairs if supported.
+/// Checks that the results for a row have the same bits in batches of any size. Returns the number of results
+/// that were compared for the first value: values, and pairs if supported.
 fn is_alike_in_batches(
     random: &mut Random,
     what: &str,
@@ -169,7 +169,8 @@ fn is_alike_in_batches(
 #[test]
 fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_chosen() {
     let random = &mut Random(8);
-    // Numbers of rows for which different kernels are chosen: few and many, in one piece and in sections.
+    // For these numbers of rows, different kernels are chosen: for few and for many rows, in one piece and in
+    // sections.
     for chosen in [1, 100, 4096] {
         let settings = Settings::default().with_rows(chosen);
         for (features, outputs, background) in
@@ -370,7 +371,8 @@ fn one_player_gets_everything_and_who_matters_not_nothing() {
         let got = oracle.values(value, Rows::new(&[1.0, 0.0], 1)).unwrap();
         assert_eq!((got.values, got.base, got.predictions), (vec![7.0, 0.0], vec![3.0], vec![10.0, 3.0]));
     }
-    // One group of features that do not matter, and one with two features only one of which matters.
+    // The features of one group do not affect predictions. In the other group, only one of two features
+    // affects them.
     let ensemble = read(&document(&[tree], 4, &[0.0])).unwrap();
     let oracle = InterventionalOracle::new(&ensemble, Rows::new(&[0.0; 4], 4), None).unwrap();
     let rows = Rows::new(&[1.0; 4], 4);

@@ -1,10 +1,11 @@
 //! Compares both oracles on deep trees with exact rational arithmetic.
 //!
 //! On one leaf with value v, the factor of the other players is a polynomial in the probability t with which
-//! each of them is present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j is 1 if the row passes all tests of the
-//! path on feature j, else 0, and r_j is the factor if j is absent: the product of the cover fractions, or 1
-//! if the background row passes, else 0. The coefficients of the polynomial are fractions, and the semivalue
-//! of t^k is the moment M(k, 0), which is also a fraction if the parameters of the value are.
+//! each of them is present, Π_{j≠i} (r_j + (o_j − r_j) t). o_j is 1 if the row passes all tests of the path
+//! on feature j, and 0 otherwise. r_j is the factor if j is absent. In the path-dependent game, it is the
+//! product of the cover fractions. In the marginal game, it is 1 if the background row passes the tests, and
+//! 0 otherwise. The coefficients of the polynomial are fractions, and the semivalue of t^k is the moment M(k,
+//! 0), which is also a fraction if the parameters of the value are.
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Partition, Rows};

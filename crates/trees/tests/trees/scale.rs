@@ -1,5 +1,5 @@
-//! Leaves of any scale lead to the same values up to the factor, with every kernel, and values that are not
-//! finite are rejected.
+//! Scaling the leaves scales the values by the same factor, with every kernel. Values that are not finite are
+//! rejected.
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
@@ -108,7 +108,8 @@ fn values_have_no_scale() {
 
 #[test]
 fn values_that_are_no_numbers_are_refused_by_every_kernel() {
-    // The reader rejects leaves that may sum to more than 1e300, but linear ones grow with the row.
+    // The reader rejects leaves that may sum to more than 1e300, but linear leaves grow with the values of
+    // the row.
     let document = |coefficient: f64| {
         json!({
             "format": "apportion-trees", "version": 1, "width": "double", "features": FEATURES,

@@ -47,8 +47,8 @@ fn models_of_the_repository_agree_with_enumeration() {
     }
 }
 
-/// The data pack has ground truth with partitions for the marginal game only, but its models, partitions and
-/// baselines also serve here.
+/// The data pack has ground truth with partitions for the marginal game only. Its models, partitions and
+/// baselines are also used here, for the path-dependent game.
 #[test]
 fn models_of_the_data_pack_agree_with_enumeration_in_their_partitions() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

@@ -80,7 +80,7 @@ impl Pack {
         let ensemble =
             Ensemble::from_path(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
-        // Map the names that other libraries use for margins and values to the common ones.
+        // Convert the names of margins and values in other libraries to the common names.
         for case in truth["cases"].as_array_mut().unwrap() {
             if case["margin"].is_null() {
                 case["margin"] = case["prediction"].take();
@@ -326,7 +326,7 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
 }
 
 /// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own
-/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which has no covers.
+/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which does not store cover.
 #[test]
 fn models_of_other_libraries_agree_with_their_ground_truth() {
     for (name, tolerance, least, has_covers) in [

@@ -26,7 +26,7 @@ pub(crate) struct Setting {
 impl Setting {
     pub(crate) fn new(features: usize) -> Self {
         let mean = (0..features).map(|i| (i as f64 * 1.3).sin() / 2.0).collect();
-        // Neighbours have a correlation of 0.6, their neighbours 0.6², and so on; the variances differ.
+        // Features at distance d have the correlation 0.6^d; their variances differ.
         let scale = |i: usize| 0.7 + 0.6 * ((i * 5) % 7) as f64 / 7.0;
         let entry = |i: usize, j: usize| scale(i) * scale(j) * 0.6_f64.powi(i.abs_diff(j) as i32);
         let covariance = (0..features * features).map(|at| entry(at / features, at % features)).collect();
@@ -73,8 +73,8 @@ impl Setting {
         explainer.budget(asked.budget).seed(seed).explain(explicand).ok()
     }
 
-    /// Returns the expected prediction for features with mean `m` and covariance `c`; `None` is a covariance
-    /// of zero.
+    /// Returns the expected prediction for features with mean `m` and covariance `c`; `None` means a
+    /// covariance of zero.
     fn expected(&self, m: &[f64], c: Option<&[f64]>) -> f64 {
         let n = self.features;
         let linear: f64 = self.coefficients.iter().zip(m).map(|(c, m)| c * m).sum();

@@ -20,8 +20,8 @@ pub(crate) fn city_hash(text: &[u8]) -> u64 {
     }
 }
 
-/// Returns the eight bytes starting at `at`. All callers have checked the length; bytes past the end would be
-/// zero.
+/// Returns the eight bytes starting at `at`. All callers check the length first; bytes past the end would be
+/// read as zero.
 fn word(text: &[u8], at: usize) -> u64 {
     text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
@@ -94,7 +94,8 @@ fn mix(text: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     (sum.wrapping_add(z), b.wrapping_add(sum.rotate_right(44)).wrapping_add(a))
 }
 
-/// Hashes the last 64 bytes first, then all blocks of 64 bytes, the last of which may overlap them.
+/// Hashes a string of more than 64 bytes: first its last 64 bytes, then all blocks of 64 bytes. The last
+/// block may overlap the bytes that were hashed first.
 fn longer(text: &[u8]) -> u64 {
     let length = text.len();
     let mut x = word(text, 0);

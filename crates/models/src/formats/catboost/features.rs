@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
-/// The file stores only the indices of columns, so without a limit a small file could exhaust the memory.
+/// Maximum number of columns. The file stores only the indices of columns, so without a limit a small file
+/// could exhaust the memory.
 const MAX_COLUMNS: usize = 1 << 20;
 
 /// A numeric column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) column: usize,
-    /// Whether a missing value is above every border; otherwise it is above no border.
+    /// Whether a missing value counts as above every border. Otherwise, it does not count as above any
+    /// border.
     pub(super) missing_is_above: bool,
 }
 
@@ -30,7 +32,7 @@ pub(super) struct Feature<'a> {
     pub(super) index: usize,
     /// Index among all columns.
     pub(super) column: usize,
-    /// The name; empty if the feature has no name.
+    /// The name; empty if the feature does not have a name.
     pub(super) name: &'a str,
 }
 

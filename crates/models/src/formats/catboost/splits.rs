@@ -55,7 +55,7 @@ pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Resu
     let outputs = outputs.unwrap_or(bias.len().max(1));
     match bias.len() {
         given if given == outputs => Ok(bias),
-        // Some models with several outputs have no bias, or a single bias of zero.
+        // Some models with several outputs do not have a bias, or have a single bias of zero.
         0 | 1 if bias.iter().all(|&bias| bias == 0.0) => Ok(vec![0.0; outputs]),
         given => Err(format!("expected {outputs} biases (one per output), got {given}")),
     }
@@ -69,7 +69,7 @@ enum StatisticSource {
     Column(usize),
 }
 
-/// The splits of a file, and the data that they refer to.
+/// The splits of a file, and the data to which they refer.
 pub(super) struct Splits {
     features: Features,
     /// Whether rows are compared in 64 bits, which the codes of categories require.
@@ -207,7 +207,8 @@ impl Splits {
     fn categories(&self, texts: Vec<String>) -> Vec<Option<Categories>> {
         let columns = self.features.category_columns();
         let Some(&last) = columns.last() else { return Vec::new() };
-        // Long strings are not suitable for display, and could be repeated for many columns.
+        // Long strings are not suitable for display, and would take much memory if they are repeated for many
+        // columns.
         let texts = texts.into_iter().filter(|text| text.len() <= LONGEST);
         let texts: HashMap<u32, String> = texts.map(|text| (category_hash(&text), text)).collect();
         let mut hashes: Vec<Vec<u32>> = vec![Vec::new(); last + 1];

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! where a row passes if `x̂ > border` or, for one-hot splits, if it has the category of the split.
-//! Predictions do not depend on the order of the splits, but the path-dependent game does. When CatBoost
-//! computes Shapley values, it starts from the last split. So a node of level l has split s_{d−1−l}, rows
-//! that pass go right, and leaves are in the order of the file from left to right.
+//! Predictions do not depend on the order of the splits, but the path-dependent game does. To compute Shapley
+//! values, CatBoost starts from the last split. So a node of level l has split s_{d−1−l}, rows that pass go
+//! right, and leaves are in the order of the file from left to right.
 //!
 //! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Files store the weights of leaves;
 //! the cover of a node is the sum of the leaves below it. Many leaves have weight 0, because training rows

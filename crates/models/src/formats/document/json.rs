@@ -1,9 +1,9 @@
 //! JSON, as written by XGBoost.
 //!
-//! XGBoost writes the bare words `NaN` and `Infinity` for numbers without another representation (e.g. in
-//! version 1.7 for the thresholds of categorical splits), which strict JSON parsers reject. This parser
-//! accepts them, and all numbers that Rust can parse (`1.`, `01`). Otherwise it follows the standard (RFC
-//! 8259). Nesting is limited to [`MAX_DEPTH`], so that no file can overflow the stack.
+//! JSON cannot represent infinite numbers and NaN, so XGBoost writes the bare words `NaN` and `Infinity`
+//! (e.g. in version 1.7 for the thresholds of categorical splits). Strict parsers reject these words. This
+//! parser accepts them, and all numbers that Rust can parse (`1.`, `01`). Otherwise it follows the standard
+//! (RFC 8259). Nesting is limited to [`MAX_DEPTH`], so that no file can overflow the stack.
 
 use super::memory::Memory;
 use super::{MAX_DEPTH, UNUSED, Value, push_element};
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b'}' => {
                     self.offset += 1;
-                    // Spare capacity would be most of the memory of small objects.
+                    // Spare capacity would take most of the memory of small objects.
                     members.shrink_to_fit();
                     return Ok(Value::Object(members));
                 }

@@ -2,8 +2,8 @@
 
 use super::Value;
 
-/// The memory that a document may still use. Models are mostly lists of numbers and take a few times the size
-/// of their file, whereas a file of empty lists would take twenty times its size.
+/// The memory that a document may still use. Models consist mostly of lists of numbers, and take a few times
+/// the size of their files in memory. A file of empty lists would take twenty times its size.
 pub(super) struct Memory {
     left: usize,
 }

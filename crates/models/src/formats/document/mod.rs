@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use self::packed::PackedNumbers;
 use crate::error::ModelError;
 
-/// A value in a document. Lists of numbers, which make up most of a model file, are stored as plain `f64`, or
-/// remain encoded as in the file.
+/// A value in a document. Lists of numbers, which account for most of a model file, are stored as plain
+/// `f64`, or remain encoded as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -25,15 +25,14 @@ pub(crate) enum Value<'a> {
     Object(Vec<(String, Value<'a>)>),
 }
 
-/// The members of trees that are not needed. They make up a third of a file, so they are dropped while
-/// parsing.
+/// Members of trees that are not used. They account for a third of a file, so they are dropped while parsing.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
-/// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees each split takes
-/// two.
+/// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees, each split takes
+/// two levels.
 pub(crate) const MAX_DEPTH: usize = 512;
 
-/// The largest category. `f32` cannot distinguish all larger integers.
+/// The largest category. Larger integers cannot all be distinguished in `f32`.
 const MAX_CATEGORY: u32 = 16_777_215;
 
 /// Appends an element to a list, which stays a list of plain numbers as long as all elements are numbers.
@@ -98,8 +97,8 @@ impl<'a> Field<'a> {
         matches!(self.value, Value::Object(members) if members.iter().any(|(name, _)| name == key))
     }
 
-    /// Describes the value for error messages: the names of the first members of an object, else the kind of
-    /// value.
+    /// Describes the value for error messages: the names of the first members of an object, or the kind of
+    /// any other value.
     pub(crate) fn description(&self) -> String {
         const NAMED: usize = 8;
         let Value::Object(members) = self.value else { return format!("{} at its root", self.value.kind()) };
@@ -202,7 +201,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns the elements of a list of lists. Checks only that they are lists.
+    /// Returns the elements of a list of lists. Only checks that they are lists.
     pub(crate) fn lists(&self) -> Result<Vec<Field<'a>>, ModelError> {
         let elements = self.elements()?;
         match elements.iter().find(|element| element.elements().is_err() && element.numbers().is_err()) {
@@ -334,8 +333,8 @@ impl<'a> Field<'a> {
         Ok((hashes, numbers))
     }
 
-    /// Returns numbers that are written as a single number, a list, or as text of either: `5E-1`,
-    /// `[0E0,1E0]`.
+    /// Returns numbers that are written as a single number, as a list, or as a string that contains either:
+    /// `5E-1`, `[0E0,1E0]`.
     pub(crate) fn loose_numbers(&self) -> Result<Vec<f64>, ModelError> {
         match self.value {
             Value::Number(number) => Ok(vec![*number]),

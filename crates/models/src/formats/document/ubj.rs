@@ -1,7 +1,7 @@
 //! Universal Binary JSON (UBJSON, draft 12), as written by XGBoost.
 //!
 //! A value is a one-letter marker and its payload; numbers are big-endian. Containers may specify the number
-//! of their elements (`#`) and their common type (`$`). All markers of the draft are supported, and the
+//! of their elements (`#`) and their common type (`$`). All markers of the draft are supported, and also the
 //! unsigned integers of its successor BJData:
 //!
 //! | marker | value | marker | value |
@@ -15,8 +15,8 @@
 //! | `N` | nothing (skipped between elements) | | |
 //!
 //! Every length is compared with the remaining bytes before memory is allocated for it, and nesting is
-//! limited. So a file with a wrong length or depth is an error and cannot exhaust the memory or overflow the
-//! stack.
+//! limited. So a file with a wrong length or depth causes an error, and cannot exhaust the memory or overflow
+//! the stack.
 
 use super::memory::Memory;
 use super::packed::{PackedNumbers, decode, number_size};
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
             self.take_memory(Some(&name))?;
             members.push((name, self.value(marker, depth + 1)?));
         }
-        // Spare capacity would be most of the memory of small objects.
+        // Spare capacity would take most of the memory of small objects.
         members.shrink_to_fit();
         Ok(Value::Object(members))
     }

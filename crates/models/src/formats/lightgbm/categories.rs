@@ -1,9 +1,10 @@
 //! Categories of pandas columns, in the order of their codes.
 //!
 //! The last line of a file, `pandas_categorical:`, has a list for each categorical column, in the order of
-//! columns, but does not specify which columns these are. Columns with categorical splits are among them
-//! (`feature_infos` lists their codes, separated by colons). Others may be too: columns with ordered
-//! categories, whose codes are split as numbers, and constant columns, which are not split at all.
+//! columns, but does not specify which columns these are. All columns with categorical splits have a list
+//! (`feature_infos` contains their codes, separated by colons). Other columns may also have a list: columns
+//! with ordered categories, whose codes are split as numbers, and constant columns, which are not split at
+//! all.
 
 use crate::ensemble::{Categories, Category, UnknownCategory};
 use crate::error::ModelError;
@@ -20,8 +21,8 @@ pub(super) enum Column {
     Unused,
 }
 
-/// Returns the categories of each feature for which it is certain which list belongs to it. Empty if the file
-/// has no lists.
+/// Returns the categories of each feature whose list can be determined with certainty. Empty if the file does
+/// not contain lists.
 pub(super) fn read(
     lists: &Value<'_>,
     feature_infos: Option<&str>,
@@ -88,7 +89,8 @@ fn assigned(columns: &[Column], sizes: &[usize]) -> Vec<(usize, usize)> {
             least >= 0.0 && most < sizes[list] as f64 && least.fract() == 0.0 && most.fract() == 0.0
         }
     };
-    // Whether the first columns can be assigned exactly the first lists, and the last columns the last lists.
+    // Whether exactly the first lists can be assigned to the first columns, and the last lists to the last
+    // columns.
     let stride = lists + 1;
     let (mut before, mut after) = (vec![false; (width + 1) * stride], vec![false; (width + 1) * stride]);
     before[0] = true;

@@ -6,7 +6,8 @@ use crate::ensemble::{CategorySet, Ensemble, EnsembleParts, LinearLeaf, Origin, 
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
@@ -26,7 +27,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
         return Err(last_field
             .error(format!("expected the index of the last feature, for {} feature names", names.len())));
     }
-    // Models with a custom objective have no such member.
+    // Models with a custom objective do not have this member.
     let objective_field = root.find("objective")?.filter(|field| !field.is_null());
     let objective =
         objective_field.as_ref().map(|field| Ok::<_, ModelError>((field, field.text()?))).transpose()?;
@@ -135,8 +136,8 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
     Ok(number as i64)
 }
 
-/// Adds the linear model of a leaf, if it has one. If a linear model has no terms, its constant becomes the
-/// value of the leaf.
+/// Adds the linear model of a leaf, if it has one. If a linear model does not have terms, its constant
+/// becomes the value of the leaf.
 fn add_linear_model(leaf: &Field<'_>, parts: &mut TreeParts, number: usize) -> Result<(), ModelError> {
     let Some(constant) = leaf.find("leaf_const")? else { return Ok(()) };
     let constant = constant.number()?;

@@ -5,7 +5,8 @@ use super::section::Section;
 use crate::ensemble::{EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) struct Header<'a> {
@@ -60,7 +61,7 @@ pub(super) fn read<'a>(
             tree_sizes.len()
         )));
     }
-    // Models with a custom objective have no such line.
+    // Models with a custom objective do not have this line.
     let objective = header.find("objective").filter(|field| !field.value.trim_ascii().is_empty());
     let average = header.find("average_output").is_some();
     let link = objective

@@ -24,16 +24,16 @@
 //!
 //! - Every number up to [`ZERO`](crate::ensemble::ZERO) in absolute value is 0 in all comparisons.
 //! - A numeric split sends a row left iff x ≤ threshold. If its missing type is `None`, a missing value
-//!   counts as 0; if it is `NaN`, missing values follow the default direction; if it is `Zero`, both missing
-//!   values and 0 follow the default direction.
+//!   counts as 0. If the type is `NaN`, missing values follow the default direction. If it is `Zero`, both
+//!   missing values and 0 follow the default direction.
 //! - A categorical split sends a row left iff ⌊x⌋, rounded toward zero, is in its set. Missing, negative,
 //!   huge and unknown categories go right for every missing type. A fraction between −1 and 0 is category 0.
 //! - A linear leaf adds `leaf_const` and its coefficients times the values of its features, or `leaf_value`
 //!   if one of these is missing.
 //! - With `average_output` (random forests), the sum over the iterations is divided by their number.
 //!
-//! The margin has no other terms: the mean that boosting starts from is included in the leaves of the first
-//! tree.
+//! The margin does not have other terms: the mean from which boosting starts is included in the leaves of the
+//! first tree.
 
 mod categories;
 mod dump;

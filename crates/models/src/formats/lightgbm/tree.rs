@@ -4,7 +4,7 @@ use super::section::Section;
 use crate::ensemble::{CategorySet, LinearLeaf, Rule, TreeParts, ZERO, at_most, at_most_infinity};
 use crate::error::ModelError;
 
-/// Upper bound of categories, which LightGBM stores as signed 32-bit integers.
+/// Exclusive upper bound of categories, which LightGBM stores as signed 32-bit integers.
 const CATEGORIES: usize = 1 << 31;
 
 /// Treatment of missing values at a split, as encoded in bits 2 and 3 of the decision type.
@@ -194,8 +194,8 @@ impl Sets {
     }
 }
 
-/// Reads the models of linear leaves. The plain values of leaves are at the end of `number`. If a model has
-/// no terms, its constant becomes the value of the leaf.
+/// Reads the models of linear leaves. The plain values of leaves are at the end of `number`. If a model does
+/// not have terms, its constant becomes the value of the leaf.
 fn linear_leaves(
     section: &Section<'_>,
     number: &mut [f64],

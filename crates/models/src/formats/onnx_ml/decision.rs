@@ -13,7 +13,7 @@
 //! | x ≠ t | false | equal to t |
 //!
 //! By the specification, a missing value takes the false branch for every test, unless the node specifies
-//! otherwise. A runtime that evaluates NaN ≠ t to true takes the other branch at such nodes.
+//! otherwise. A runtime that evaluates NaN ≠ t as true takes the true branch at nodes with this test.
 
 /// The test of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::walk::prepared::{Region, Split};
 use crate::ensemble::{Ensemble, TreeParts};
 use crate::error::ModelError;
 
-/// Maximum number of nodes of an ensemble after trees with several outputs are split into one tree per
-/// output: about 3 GB.
+/// Maximum number of nodes of an ensemble, counted after trees with several outputs are split into one tree
+/// per output. These nodes take about 3 GB.
 const MAX_NODES: usize = 1 << 27;
 
 /// A tree under construction: its nodes, and the values of its leaves for each output.
@@ -46,7 +46,7 @@ impl Targets {
 }
 
 impl Draft {
-    /// Creates a tree with `nodes` nodes, which are leaves until they are made splits.
+    /// Creates a tree with `nodes` nodes, all of which are leaves initially.
     pub(super) fn new(nodes: usize, cover: Option<Vec<f64>>) -> Self {
         let parts = TreeParts {
             left: vec![-1; nodes],
@@ -61,7 +61,7 @@ impl Draft {
         Self { parts, votes: Vec::new() }
     }
 
-    /// Turns a node into a split, with one child for rows for which the test holds, and one for all other
+    /// Converts a node to a split, with one child for rows for which the test holds, and one for all other
     /// rows.
     pub(super) fn split(&mut self, node: usize, split: Split, holds: usize, fails: usize) {
         let Split { feature, region, missing_holds } = split;
@@ -117,7 +117,7 @@ impl Draft {
     }
 
     /// Appends this tree, which has the index `tree` in the file, to the ensemble, once for each output of
-    /// the model that its leaves add to.
+    /// the model to which its leaves add.
     pub(super) fn push_to(
         self,
         ensemble: &mut Ensemble,

@@ -4,8 +4,8 @@
 /// to the hit rate of the node. Hit rates are sums rounded to `f32`.
 const TOLERANCE: f64 = 1e-3;
 
-/// Returns whether the hit rates of a tree's nodes are positive, and the hit rates of two children add up to
-/// the hit rate of their parent, as counts of rows do.
+/// Returns whether the hit rates of a tree's nodes behave like counts of rows: they must be positive, and the
+/// hit rates of two children must add up to the hit rate of their parent.
 pub(super) fn add_up(
     nodes: usize,
     number: impl Fn(usize) -> f64,

@@ -12,7 +12,7 @@ use super::walk::table::Splitter;
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
-/// Returns the base margins, which are 0 because this operator has no base values, and the link.
+/// Returns the base margins, which are 0 because this operator does not have base values, and the link.
 pub(super) fn outputs(attributes: Attributes<'_>) -> Result<(Vec<f64>, Option<Link>), ModelError> {
     let targets = attributes.integer("n_targets")?.unwrap_or(1);
     let count = outputs::output_count(attributes, "n_targets", targets)?;

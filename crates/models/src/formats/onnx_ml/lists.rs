@@ -34,7 +34,7 @@ impl Kind {
 pub(super) struct Outputs {
     pub(super) base_margins: Vec<f64>,
     pub(super) link: Option<Link>,
-    /// How the score of the first class is computed if all weights belong to one of two classes, so that
+    /// The formula for the score of the first class, if all weights belong to one of two classes, so that
     /// there is one output.
     pub(super) single: Option<Single>,
 }
@@ -179,7 +179,7 @@ pub(super) fn read(
     for (index, tree) in trees.iter().enumerate() {
         ways.push(children(&nodes, tree).map_err(|problem| ModelError::Tree { tree: index, problem })?);
     }
-    // Many files have hit rates that are not counts, but 1 or 0 everywhere.
+    // In many files, hit rates are not counts: they are 1, or 0, for all nodes.
     let counted = trees.iter().zip(&ways).all(|(tree, ways)| {
         let of = |node: usize| nodes.hit_rates.get(tree[node].2).copied().unwrap_or(f64::NAN);
         hit_rates::add_up(tree.len(), of, |node| ways[node])

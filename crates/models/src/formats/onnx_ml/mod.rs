@@ -8,12 +8,12 @@
 //! link function. There may be one ensemble, or several that are weighted, added, averaged or concatenated,
 //! as in models for voting, bagging, one-vs-rest and several targets. Before the trees, columns may be
 //! scaled, imputed, clipped, compared and encoded, including text, as long as each remains a function of one
-//! column of the table. Splits are then translated to splits on that column. For all other graphs, the error
-//! names the unsupported operator, because their trees alone are not the model. [`walk`] describes the
-//! details.
+//! column of the table. Splits are then translated to splits on that column. All other graphs are rejected,
+//! because their trees alone are not the model; the error names the unsupported operator. [`walk`] describes
+//! the details.
 //!
-//! Outputs are targets or classes. If there are two classes with weights for only one of them (boosted
-//! trees), the output is the margin of the second class.
+//! Outputs are targets or classes. If there are two classes and only one of them has weights (boosted trees),
+//! the output is the margin of the second class.
 //!
 //! # Widths
 //!
@@ -52,8 +52,8 @@ use crate::error::ModelError;
 /// Returns whether the bytes start like an ONNX file: with the version of the format, which is a small
 /// number, followed by another field of the model.
 pub(crate) fn begins_like_onnx(bytes: &[u8]) -> bool {
-    // Text and message fields have the tags 2, 3, 4, 6, 7, 8, 14, 20, 25 and 26, number fields the tag 5.
-    // Tags of 16 or more take two bytes.
+    // Text and message fields have the numbers 2, 3, 4, 6, 7, 8, 14, 20, 25 and 26, and a field for a number
+    // has the number 5. Numbers of 16 or more take two bytes.
     const TAGS: [u8; 8] = [0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72];
     match bytes {
         [0x08, 1..=127, next @ ..] => next.first().is_none_or(|tag| TAGS.contains(tag)),

@@ -4,7 +4,8 @@
 use super::attributes::Attributes;
 use crate::error::ModelError;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: i64 = 1 << 20;
 
 pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -> Result<usize, ModelError> {
@@ -15,7 +16,7 @@ pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -
     }
 }
 
-/// Returns one base value for each output, which are 0 if the file has no base values.
+/// Returns one base value for each output. All are 0 if the file does not contain base values.
 pub(super) fn base_margins(
     attributes: Attributes<'_>,
     base: Vec<f64>,

@@ -1,4 +1,4 @@
-//! The attribute `post_transform` of an operator: how it converts margins to scores.
+//! The attribute `post_transform` of an operator, which defines the conversion of margins to scores.
 
 use super::attributes::Attributes;
 use crate::ensemble::Link;

@@ -2,9 +2,9 @@
 //! describes it in full, and `scikit_learn_to_json` of the Python package writes it.
 //!
 //! A file contains the data of an [`Ensemble`], with thresholds for the comparison operator of the library
-//! (`<` or `<=`), as lists with one element per node for each tree, so that a few lines of code can write it
-//! from the arrays of a library. Unknown members are an error, because a misspelt one would silently change
-//! the model.
+//! (`<` or `<=`). Each tree consists of lists with one element per node, so that a few lines of code can
+//! write a file from the arrays of a library. Unknown members are an error, because a misspelt member would
+//! silently change the model.
 
 mod categories;
 mod rules;
@@ -18,7 +18,8 @@ const FORMAT: &str = "apportion-trees";
 /// Version of the format.
 const VERSION: usize = 1;
 
-/// Rows are as wide as the file declares, so without a limit a small file could exhaust the memory.
+/// Maximum number of features. Rows are as wide as the file declares, so without a limit a small file could
+/// exhaust the memory.
 const MAX_FEATURES: usize = (1 << 30) - 1;
 
 const MEMBERS: [&str; 14] = [
@@ -231,7 +232,7 @@ fn origin(root: &Field<'_>) -> Result<Origin, ModelError> {
     })
 }
 
-/// Reads a tree and appends it, once for each output that its leaves have values for.
+/// Reads a tree and appends it once for each output for which its leaves have values.
 fn push_tree(
     ensemble: &mut Ensemble,
     tree: &Field<'_>,

@@ -1,9 +1,10 @@
-//! The outputs of a model, and the outputs that each tree adds to.
+//! The outputs of a model, and the outputs to which each tree adds.
 
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 /// The outputs of a model, which are numbered `target · classes + class`.
@@ -62,7 +63,7 @@ impl Outputs {
         }
     }
 
-    /// Returns for each tree the first output that its leaves add to.
+    /// Returns, for each tree, the first output to which its leaves add.
     pub(super) fn of_trees(&self, root: &Field<'_>, trees: usize) -> Result<Vec<usize>, ModelError> {
         let ids = |key, kind, count: usize, of_leaf: usize| {
             let field = root.get(key)?;
@@ -89,7 +90,7 @@ impl Outputs {
         self.leaf[0] * self.leaf[1]
     }
 
-    /// Returns the outputs that the values of a leaf add to, starting from the first one.
+    /// Returns the outputs to which the values of a leaf add, starting from the first one.
     pub(super) fn from(&self, first: usize) -> impl Iterator<Item = usize> {
         let classes = self.classes;
         let [targets, of_target] = self.leaf;

@@ -11,8 +11,8 @@
 //! | `>=` | right | left | x̂ < t |
 //! | `==` | left | right | x̂ equals t |
 //!
-//! A categorical split sends members of its list right if `category_list_right_child` is set, otherwise left,
-//! and all other values to the other side. Missing values follow `default_left` in each case.
+//! A categorical split sends members of its list right if `category_list_right_child` is set, and left
+//! otherwise. All other values go to the other side. Missing values follow `default_left` in each case.
 
 use std::collections::HashMap;
 
@@ -117,7 +117,8 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     Ok(())
 }
 
-/// Returns sums of hessians if all nodes have them, else counts of rows if all nodes have them, else `None`.
+/// Returns sums of hessians if all nodes have them, otherwise counts of rows if all nodes have them,
+/// otherwise `None`.
 fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     for key in ["sum_hess", "data_count"] {
         let covers = nodes.iter().map(|node| node.find(key)?.map(|cover| cover.number()).transpose());

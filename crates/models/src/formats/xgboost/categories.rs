@@ -1,12 +1,12 @@
-//! The categories of features by name, which files contain since XGBoost 3.1.
+//! The categories of features by name, which files of XGBoost 3.1 and later contain.
 //!
-//! `cats.enc` has one element per feature. For a numeric feature it contains empty lists; for text, `offsets`
-//! and `values`, the UTF-8 bytes of all categories; for integers, `values` and their `type`. The code of a
-//! category is its index.
+//! `cats.enc` has one element per feature. For a numeric feature, the element contains empty lists. For text,
+//! it contains `offsets` and `values`, the UTF-8 bytes of all categories. For integers, it contains `values`
+//! and their `type`. The code of a category is its index.
 //!
 //! For models trained on a pandas data frame, XGBoost before 3.4 writes the offsets in characters instead of
 //! bytes. So strings after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or
-//! polars, the offsets are correct. The file does not store which kind of data the model was trained on.
+//! polars, the offsets are correct. The file does not store the kind of the training data.
 
 use super::version::Version;
 use crate::ensemble::{Categories, Category, Ensemble, UnknownCategory};
@@ -16,7 +16,7 @@ use crate::formats::document::Field;
 /// The first version that stores the correct offsets for pandas data frames.
 const RIGHT: Version = Version([3, 4, 0]);
 
-/// Returns the categories of each feature, or an empty list if the file has no categories.
+/// Returns the categories of each feature, or an empty list if the file does not contain categories.
 pub(super) fn read(model: &Field<'_>, features: usize) -> Result<Vec<Option<Categories>>, ModelError> {
     let Some(field) = model.find("cats")? else { return Ok(Vec::new()) };
     let Some(field) = field.find("enc")? else { return Ok(Vec::new()) };

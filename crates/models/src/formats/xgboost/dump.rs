@@ -1,7 +1,7 @@
 //! Trees that XGBoost dumped as JSON (`dump_model`, `get_dump`): a list with the root of each tree.
 //!
 //! A dump is not a complete model. It lacks the base score, the objective, the number of outputs, the dropout
-//! weights, and features that no tree splits on. Margins are the sum of all trees, which is correct up to a
+//! weights, and features on which no tree splits. Margins are the sum of all trees, which is correct up to a
 //! constant for models with one output and without dropout.
 
 use std::collections::HashMap;

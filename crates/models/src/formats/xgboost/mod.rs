@@ -25,9 +25,10 @@ pub(crate) fn from_dump(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     dump::read(&Field::root(document))
 }
 
-/// Returns whether a file is in the binary format that XGBoost wrote before JSON: the magic `binf`, which the
-/// oldest releases omit, followed by the parameters of the learner in 136 bytes and the name of the objective
-/// with its length; or `bs64`, followed by the same as text.
+/// Returns whether a file is in the binary format that XGBoost wrote before JSON. Such a file begins with the
+/// magic `binf`, which the oldest releases omit. The parameters of the learner in 136 bytes, the length of
+/// the objective's name and the name follow. Alternatively, it begins with `bs64`, followed by the same data
+/// as text.
 pub(crate) fn is_old_binary(bytes: &[u8]) -> bool {
     const OBJECTIVES: [&[u8]; 6] = [b"reg:", b"binary:", b"multi:", b"rank:", b"count:", b"survival:"];
     const PARAMETERS: usize = 136;

@@ -31,7 +31,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Returns the link of an objective by name. Returns `None` if the link is not known, or is not one of
+    /// Returns the link of an objective by name. Returns `None` if the link is unknown, or is not one of
     /// these links, as for several expectiles.
     pub(crate) fn from_objective(objective: &str, outputs: usize) -> Option<Self> {
         Some(match objective {
@@ -40,7 +40,7 @@ impl Link {
             }
             "reg:absoluteerror" | "reg:quantileerror" | "reg:normal" => Self::Identity,
             "reg:expectileerror" if outputs == 1 => Self::Identity,
-            // The output of logitraw is a margin already, and so is its base score.
+            // The base score of logitraw is a margin, like its output.
             "binary:logitraw" | "binary:hinge" => Self::Identity,
             "multi:softmax" | "multi:softprob" => Self::Identity,
             "rank:pairwise" | "rank:ndcg" | "rank:map" => Self::Identity,
@@ -56,8 +56,8 @@ impl Link {
         match self {
             Self::Identity => base_score,
             Self::Logit => {
-                // Since 3.1, training data may have a single class, and the probability is kept away from 0
-                // and 1 by this amount.
+                // Since version 3.1, training data may consist of a single class, so the probability is
+                // clipped to stay this far from 0 and 1.
                 const MIN_PROBABILITY: f32 = 1e-6;
                 let probability = if version >= Version([3, 1, 0]) && (0.0..=1.0).contains(&base_score) {
                     base_score.clamp(f64::from(MIN_PROBABILITY), f64::from(1.0 - MIN_PROBABILITY))

@@ -7,7 +7,8 @@ use crate::ensemble::{Ensemble, EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
+/// Maximum number of outputs. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, ModelError> {
@@ -49,8 +50,8 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
 
 /// Reads the trained booster into an ensemble.
 fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ensemble, ModelError> {
-    // Up to 3.3, a dart file wraps a gbtree and adds one weight per tree. Later, dropout is a gbtree with
-    // weights in its model, where an empty or missing list means no dropout.
+    // Up to version 3.3, a dart file wraps a gbtree and adds one weight per tree. Since 3.4, a model with
+    // dropout is a gbtree with weights; an empty or missing list of weights means no dropout.
     let (model, weights) = match name {
         "gbtree" => {
             let model = booster.get("model")?;

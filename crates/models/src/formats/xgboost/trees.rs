@@ -40,8 +40,8 @@ pub(super) fn read(
     Ok(ensemble)
 }
 
-/// Returns the number of trees after each round. Files store it since 2.0; before, all rounds had the same
-/// number of trees.
+/// Returns the number of trees after each round. Files of version 2.0 and later store this number. In earlier
+/// versions, all rounds have the same number of trees.
 fn ends_of_rounds(
     model: &Field<'_>,
     parameters: &Field<'_>,
@@ -51,7 +51,7 @@ fn ends_of_rounds(
     let Some(field) = model.find("iteration_indptr")?.filter(|field| !field.is_empty_list()) else {
         let parallel = parameters.find("num_parallel_tree")?.map(|field| field.count()).transpose()?;
         let round = parallel.unwrap_or(1).max(1).saturating_mul(outputs);
-        // If the trees do not make up whole rounds, each tree is a round.
+        // If the number of trees is not a multiple of the trees per round, each tree is a round.
         let round = if trees.is_multiple_of(round) { round } else { 1 };
         return Ok((round..=trees).step_by(round).collect());
     };

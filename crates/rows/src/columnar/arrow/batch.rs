@@ -70,7 +70,7 @@ impl<'a> Batch<'a> {
 
     /// Returns a buffer, decompressed.
     fn buffer(&self, index: usize) -> Result<Cow<'a, [u8]>> {
-        // Columns of views can declare enough buffers for the index to overflow.
+        // Columns of views can declare so many buffers that the index overflows.
         let part = |index: Option<usize>| usize::try_from(*self.buffers.get(index?)?).ok();
         let place = index.checked_mul(2);
         let bytes = part(place)
@@ -82,7 +82,7 @@ impl<'a> Batch<'a> {
         }
         let (size, packed) = bytes.split_first_chunk().ok_or_else(damaged)?;
         match i64::from_le_bytes(*size) {
-            // The writer stores a buffer uncompressed if compression would not shrink it.
+            // Writers store a buffer uncompressed if compression would not shrink it.
             -1 => Ok(Cow::Borrowed(packed)),
             size => {
                 let size = usize::try_from(size).map_err(|_| damaged())?;

@@ -1,7 +1,7 @@
 //! A writer of FlatBuffers, to the extent that Arrow messages require.
 //!
-//! Every field of a table takes eight bytes, and every part begins at a multiple of eight, so that everything
-//! is aligned without bookkeeping. Source: FlatBuffers, "Internals".
+//! Every field of a table takes eight bytes, and every part begins at a multiple of eight bytes. So all
+//! values are aligned without additional bookkeeping. Source: FlatBuffers, "Internals".
 
 /// The value of a field.
 pub(super) enum Value {
@@ -31,7 +31,7 @@ pub(super) fn message(root: &Fields) -> Vec<u8> {
     message
 }
 
-/// Appends a table and everything that it refers to. Returns its position.
+/// Appends a table and everything to which it refers. Returns its position.
 fn table(message: &mut Vec<u8>, fields: &Fields) -> usize {
     align(message);
     // The vtable precedes the table. It contains the offsets of the fields in the table.

@@ -64,7 +64,7 @@ impl<'a> Table<'a> {
         self.value(field).map_or(0, i64::from_le_bytes)
     }
 
-    /// Returns the position that a field refers to.
+    /// Returns the position to which a field refers.
     fn target(&self, field: usize) -> Option<usize> {
         let position = self.position(field)?;
         position.checked_add(u32_at(self.message, position)? as usize)

@@ -1,9 +1,9 @@
 //! Reading of Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file
 //! (Feather, version 2).
 //!
-//! This module does not use the crate `arrow-ipc`, because `arrow-ipc` depends on the crates for arrays and
-//! kernels, which take longer to build than the rest of this crate, and allocates memory for declared lengths
-//! without checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
+//! This module does not use the crate `arrow-ipc`, for two reasons. The crate depends on the crates for
+//! arrays and kernels, which take longer to build than the rest of this crate. It also allocates memory for
+//! declared lengths without checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
 
 mod batch;
 mod builder;
@@ -53,7 +53,7 @@ fn read_contents(file: &Content, options: &RowOptions<'_>, receive: &mut RowRece
     let footer = Table::root(&contents).ok_or_else(damaged)?;
     let schema = footer.table(1).ok_or_else(damaged)?;
     let mut table = Columns::new(&schema, footer.i16(0), contents.len(), options)?;
-    // A block is the position of a message, and the lengths of its metadata and its body.
+    // A block consists of the position of a message, and the lengths of its metadata and its body.
     for blocks in [2, 3] {
         for block in footer.numbers(blocks, 3).ok_or_else(damaged)?.chunks_exact(3) {
             let number = |place: usize| u64::try_from(block[place]).map_err(|_| damaged());
@@ -290,7 +290,7 @@ impl<'w> Columns<'w> {
         let Self { fields, lanes, dictionaries } = self;
         let spans = batch.spans(fields)?;
         lanes.begin(batch.rows, allowance)?;
-        // Columns of type null have no buffers that could confirm the number of rows, so read them last.
+        // Columns of type null do not have buffers that could confirm the number of rows, so read them last.
         let (of_nothing, others): (Vec<_>, Vec<_>) =
             lanes.columns().iter().copied().enumerate().partition(|&(_, column)| {
                 fields[column].kind == Kind::Null && fields[column].dictionary.is_none()
@@ -324,7 +324,7 @@ mod tests {
     use super::builder::{Fields, Value as Put};
     use super::*;
 
-    /// Returns the description of a column of type null, which has no buffers.
+    /// Returns the description of a column of type null, which does not have buffers.
     fn of_nothing() -> Fields {
         vec![(0, Put::Text("a".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(1)), (3, Put::Table(vec![]))]
     }

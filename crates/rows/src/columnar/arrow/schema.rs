@@ -141,7 +141,7 @@ pub(super) fn fields(schema: &Table<'_>, version: i16, message: usize) -> Result
     if schema.i16(0) != 0 {
         return Err(RowsError::columns("big-endian Arrow data is not supported; write it as little-endian"));
     }
-    // A message cannot contain more fields than this, unless it refers to the same bytes twice.
+    // A valid message cannot contain more fields than this, because it would refer to the same bytes twice.
     let mut left = message / 8;
     let all = |tables: Vec<Table<'_>>| {
         tables.iter().map(|field| self::field(field, version, 0, &mut left)).collect()

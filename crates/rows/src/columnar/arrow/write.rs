@@ -123,11 +123,12 @@ impl ArrowColumn {
         column
     }
 
-    /// Creates a column of lists from their concatenated numbers, `length` each. NaN is a missing number.
+    /// Creates a column of lists from their concatenated numbers, with `length` numbers per list. NaN is a
+    /// missing number.
     ///
     /// # Panics
     ///
-    /// If `length` is 0, or does not divide the number of numbers.
+    /// If `length` is 0, or does not divide the length of `numbers`.
     pub fn float64_list(length: u16, numbers: impl IntoIterator<Item = f64>) -> Self {
         let mut column = Self::float64(numbers);
         assert!(
@@ -286,8 +287,8 @@ impl<W: Write> ArrowWriter<W> {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidInput`] for columns of the wrong kinds or unequal length, and for a column
-    /// with 2 GiB of text or more; errors of the sink.
+    /// [`io::ErrorKind::InvalidInput`] for columns of the wrong kinds or of different lengths, and for a
+    /// column with 2 GiB of text or more; errors of the sink.
     pub fn write(&mut self, columns: &[ArrowColumn]) -> io::Result<()> {
         let rows = columns.first().map_or(0, ArrowColumn::len);
         if !columns.iter().map(|column| column.kind).eq(self.kinds.iter().copied())

@@ -20,9 +20,9 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let end = file.len() - end.len() as u64;
     let start = end.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(damaged)?;
     let footer = file.slice(start..end)?.ok_or_else(damaged)?;
-    // The decoder identifies fields by their number alone, ignoring their type, and consumes no bytes for the
-    // booleans of lists that it skips: a short file can make it count to two billion, any number of times. So
-    // the decoder only receives the fields that it needs, each with the correct type.
+    // The decoder identifies fields by their number alone, ignoring their type. It does not consume bytes for
+    // the booleans of lists that it skips, so a short file can make it count to two billion, any number of
+    // times. Therefore, it only receives the fields that it needs, each with the correct type.
     let footer = excerpt(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
@@ -51,7 +51,7 @@ fn field(path: &[i16]) -> Option<Kind> {
         // A row group: columns, bytes, rows.
         [4, 1] => Kind::Structures,
         [4, 2 | 3] => Kind::Integer,
-        // A column chunk: file path and offset, and in its metadata type, encodings, codec, values, sizes and
+        // A column chunk: file path and offset. Its metadata: type, encodings, codec, values, sizes and
         // offsets.
         [4, 1, 1] => Kind::Text,
         [4, 1, 2] => Kind::Integer,
@@ -106,13 +106,13 @@ mod tests {
     fn fields_that_are_not_read_are_not_given_to_the_decoder() {
         let (version, rows, columns) = ([0x15, 0x04], [0x16, 0x06], [0x19, 0x1c, 0x48, 1, b'a', 0x00]);
         let plain = [&version[..], &columns, &rows, &[0x00]].concat();
-        // A list of three booleans, which the decoder takes for empty, so that it continues at their first
-        // byte; and a struct.
+        // A list of three booleans, and a struct. The decoder treats the list as empty, and would continue at
+        // its first byte.
         let more = [&plain[..plain.len() - 1], &[0xf9, 0x31, 0x59, 0xf1, 0xff, 0x1c, 0x16, 0x02, 0x00, 0x00]]
             .concat();
         assert_eq!(excerpt(&more, field), excerpt(&plain, field));
         assert!(excerpt(&plain, field).is_some());
-        // If the version is a text, the decoder would continue within the text.
+        // If the version is a string, the decoder would continue within the string.
         assert_eq!(excerpt(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
     }
 }

@@ -1,8 +1,8 @@
 //! Reading, checks and decompression of the pages of a Parquet column, for the decoders of the crate
 //! `parquet`.
 //!
-//! The decoders trust the sizes that a page declares. So they only receive pages that declare no more values
-//! than their bytes can contain, and no more bytes than the [`Allowance`] permits.
+//! The decoders trust the sizes that a page declares. So they only receive pages whose declared values fit in
+//! their bytes, and whose declared bytes are within the [`Allowance`].
 
 use std::ops::Range;
 
@@ -49,8 +49,8 @@ struct Head {
     is_packed: bool,
 }
 
-/// The number of bytes that are read at a time: more than most pages have, but little memory even for many
-/// columns.
+/// The number of bytes that are read at a time. It is larger than most pages, but small enough that many
+/// columns take little memory.
 const WINDOW: usize = 1 << 18;
 
 const DATA: i64 = 0;
@@ -205,7 +205,7 @@ impl Pages {
         if width == 0 || num_values as usize > buf.len() / width {
             return Err(damaged());
         }
-        // Count 32 bytes of memory per value.
+        // Assume that a value takes 32 bytes of memory.
         self.allowance.unpack(u64::from(num_values) * 32)?;
         let encoding = encoding(head.encoding)?;
         Ok(Page::DictionaryPage { buf, num_values, encoding, is_sorted: false })
@@ -226,7 +226,7 @@ impl Pages {
         Ok(values)
     }
 
-    /// Rejects encoded values for which a decoder would allocate as much memory as the values declare.
+    /// Rejects encoded values for which a decoder would allocate as much memory as they declare.
     fn check(&self, encoding: Encoding, values: &[u8], count: u32) -> Result<()> {
         match encoding {
             // The values start with the block size, the number of miniblocks, and the count.

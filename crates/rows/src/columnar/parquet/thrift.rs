@@ -7,8 +7,8 @@
 const DEPTH: usize = 32;
 
 /// Walks through the struct at the start of `bytes`. Calls `visit` with the path of each number, boolean,
-/// text and list (the field numbers that lead to it), and with its value: the number, 0 or 1, or the length.
-/// Returns the length of the struct; `None` if it is truncated or invalid.
+/// string and list (the field numbers that lead to it), and with its value: the number, 0 or 1, or the
+/// length. Returns the length of the struct; `None` if it is truncated or invalid.
 ///
 /// Lists are never longer than the remaining bytes.
 pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Option<usize> {
@@ -30,11 +30,11 @@ pub(super) enum Kind {
 }
 
 /// Returns the struct at the start of `bytes` without the fields for whose path `keep` returns `None`.
-/// Returns `None` if the struct is truncated or invalid, or if the type of a field differs from that returned
+/// Returns `None` if the struct is truncated or invalid, or if the type of a field is not the type returned
 /// by `keep`.
 ///
-/// A reader that identifies these fields by number reads the result correctly, whatever the other fields
-/// were.
+/// A reader that identifies these fields by number reads the result correctly, regardless of the removed
+/// fields.
 pub(super) fn excerpt(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
     let walk = Walk { bytes, at: 0, path: Vec::new(), visit: &mut |_, _| {} };
     let mut excerpt = Excerpt { walk, keep, kept: Vec::new() };
@@ -177,7 +177,7 @@ impl Walk<'_> {
             }
             9 | 10 => self.list()?,
             12 => self.structure()?,
-            // Parquet uses no maps.
+            // Parquet does not use maps.
             _ => return None,
         }
         Some(())
@@ -204,7 +204,7 @@ impl Walk<'_> {
 
     fn elements(&mut self, length: u64, kind: u8) -> Option<()> {
         for _ in 0..length {
-            // Nested lists increase the depth, which the path limits.
+            // Nested lists increase the depth, which the length of the path limits.
             self.path.push(0);
             let path = self.path.len();
             if kind == 12 {
@@ -325,8 +325,8 @@ mod tests {
         for end in 0..bytes.len() - 1 {
             assert_eq!(excerpt(&bytes[..end], keep), None, "cut at {end}");
         }
-        // A text instead of a number, texts instead of numbers, one struct instead of a list, a list longer
-        // than the bytes.
+        // A string instead of a number, strings instead of numbers, one struct instead of a list, and a list
+        // longer than the bytes.
         for bytes in
             [&[0x18, 1, b'a', 0x00][..], &[0x69, 0x18, 1, b'a', 0x00], &[0x7c, 0x00, 0x00], &[0x79, 0xfc, 99]]
         {
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn numbers_of_fields_are_written_as_they_are() {
         let keep = |_: &[i16]| Some(Kind::Text);
-        // The fields −2, 32767 and 1, each with its full number, and empty texts.
+        // The fields −2, 32767 and 1, each with its full number, and empty strings.
         let fields = [0x08, 0x03, 0x00, 0x08, 0xfe, 0xff, 0x03, 0x00, 0x08, 0x02, 0x00, 0x00];
         assert_eq!(excerpt(&fields, keep), Some(fields.to_vec()));
         // A difference that leads beyond 32767.

@@ -28,7 +28,7 @@ fn scatter(random: usize) -> usize {
     random.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23
 }
 
-/// Returns the text with other bytes at a position.
+/// Returns the text with the bytes of a range replaced.
 fn with(text: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
     [&text[..place.start], bytes, &text[place.end..]].concat()
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{scatter, with};
 
-/// Numbers at the limits of the formats, and small ones that occur as nodes, features and categories
-/// elsewhere.
+/// Numbers at the limits of the formats, and small numbers that occur elsewhere as nodes, features and
+/// categories.
 const NUMBERS: [&str; 24] = [
     "0",
     "1",

@@ -1,5 +1,5 @@
 //! Mutations of text that consists of pieces: one is removed, duplicated, or replaced with another. This
-//! yields arrays of different lengths, trees in place of leaves, and objects with the keys of others.
+//! yields arrays of different lengths, trees instead of leaves, and objects with keys of other objects.
 
 use std::ops::Range;
 
@@ -56,7 +56,7 @@ fn words(text: &[u8]) -> Vec<Range<usize>> {
 /// members.
 fn elements(text: &[u8]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    // The starts of the elements that have not ended yet, and of their values; the innermost is the last.
+    // The starts of all open elements, and of their values. The innermost element is the last.
     let mut open = vec![(0, None)];
     let mut in_string = false;
     for (at, byte) in text.iter().enumerate() {

@@ -150,8 +150,8 @@ fn add_tree<L: Leaves>(
     }
 }
 
-/// The indices from trees that are computed separately. For each row, a map from the members of a coalition
-/// to one number per output.
+/// The indices from separately computed trees: for each row, a map from the members of a coalition to one
+/// number per output.
 pub(crate) type SeparateIndices = Vec<BTreeMap<Vec<u32>, Vec<f64>>>;
 
 impl InteractionBatch {

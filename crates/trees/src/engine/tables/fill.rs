@@ -13,8 +13,8 @@
 //! φ_i = A[P] − B[P ∖ i]   for i ∈ P,        φ_i = −L[P]   for i ∉ P.
 //! ```
 //!
-//! A player that does not affect the leaf gets exactly 0, because A\[P\] and B\[P ∖ i\] are then the same
-//! sums. Each of A, B and L is a sum of subset sums, one for each [channel](super::channels). If the
+//! The value of a player that does not affect the leaf is exactly 0, because A\[P\] and B\[P ∖ i\] are then
+//! the same sums. Each of A, B and L is a sum of subset sums, one for each [channel](super::channels). If the
 //! background has few patterns, they are summed directly, pattern by pattern.
 //!
 //! # Two leaves of one split
@@ -22,7 +22,7 @@
 //! The index of an explicand in the table of a split encodes its pattern at the split and its decision, and
 //! hence its pattern at either leaf. Removing a feature i other than the split's removes i from both patterns
 //! and leaves the decision. So A, B and L of the two leaves are added by index, and φ_i follows from the sums
-//! as above; only the feature of the split itself is computed for each leaf.
+//! as above. Only the value of the split's own feature is computed separately for each leaf.
 
 use super::channels::{Channel, Channels};
 use super::number::Number;
@@ -106,8 +106,8 @@ impl Fill {
         }
     }
 
-    /// Processes a child of a split, given by its value and background: the right one (`side` 0) or the left
-    /// one (1). The value is 0 for a child that is not a leaf.
+    /// Processes a child of a split, given by its value and background: the right child (`side` 0) or the
+    /// left child (1). The value is 0 for a child that is not a leaf.
     pub(crate) fn take_child(
         &mut self,
         split: &Split<'_>,
@@ -171,8 +171,8 @@ impl Fill {
             return;
         }
         let channels = moments.channels(features);
-        // Compare the costs of both methods. The unit is one subset for the direct method, and one vector
-        // addition for the other.
+        // Compare the costs of both methods. The unit of cost is one subset for the direct method, and one
+        // vector addition for the other method.
         if 4 * steps_directly(distribution) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
             self.directly(side, (value, distribution), features, moments);
         } else {
@@ -466,7 +466,7 @@ mod tests {
         for value in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.2).unwrap()] {
             for features in 1..=6_usize {
                 let moments = Moments::new(value.clone(), 6);
-                // The last bit is tried as a new feature, and each bit as a feature that occurs above.
+                // Test the last bit as a new feature, and each bit as a feature that also occurs above.
                 let splits = (0..features).map(|bit| (features, bit)).chain([(features - 1, features - 1)]);
                 for (above, bit) in splits {
                     let all = (1_u64 << features) - 1;

@@ -1,8 +1,8 @@
 //! The values of players in groups on a leaf, for every pattern of an explicand.
 //!
-//! For a background pattern M, which leaves E = ¬M to the explicand, only sets R ⊆ M that mix at most one
-//! group contribute: subsets of M outside the groups of E, and their unions with a subset of M inside one of
-//! these groups.
+//! A background pattern M leaves E = ¬M to the explicand. Only sets R ⊆ M that mix at most one group
+//! contribute. These are the subsets of M outside the groups of E, and their unions with a subset of M inside
+//! one of these groups.
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, count, ones, subsets};

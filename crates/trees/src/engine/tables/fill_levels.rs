@@ -1,7 +1,7 @@
 //! The values of players in a hierarchy of groups on a leaf, for every pattern of an explicand.
 //!
-//! For a background pattern M, which leaves E = ¬M to the explicand, only sets R ⊆ M contribute for which no
-//! group has two members with players in both E and R: see [`LeafLevels::meeting`].
+//! A background pattern M leaves E = ¬M to the explicand. A set R ⊆ M contributes only if no group has two
+//! members with players in both E and R: see [`LeafLevels::meeting`].
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, subsets};

@@ -1,7 +1,7 @@
 //! Passes a block of rows through the tables of a tree.
 //!
 //! The patterns of all rows of a block are computed split by split, and their indices in the tables region by
-//! region; then each row loads one entry from each table. Every row adds up the regions in the same order,
+//! region. Then each row loads one entry from each table. Every row adds up the regions in the same order,
 //! for every instruction set and regardless of the other rows of the block.
 
 use super::number::Number;

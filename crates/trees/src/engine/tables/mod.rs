@@ -1,8 +1,8 @@
 //! Tables of values for every pattern of an explicand, for both games.
 //!
-//! On a leaf, the values of an explicand depend only on the leaf's d path features whose tests it passes: 2^d
-//! patterns, for any number of rows to explain and any distribution of the absent players. So the values are
-//! computed once per pattern and looked up for each row.
+//! On a leaf with d path features, the values of an explicand depend only on the features whose tests it
+//! passes. There are 2^d such patterns, for any number of rows to explain and any distribution of the absent
+//! players. So the values are computed once per pattern and looked up for each row.
 //!
 //! | | |
 //! |---|---|

@@ -1,10 +1,11 @@
 //! The division of a tree into tables, and their layout.
 //!
-//! A *region* is a split and a part of the tree below it whose leaves share one table: either the split with
-//! its leaf children, or its whole subtree. Its table is indexed by the pattern at the split and one bit for
-//! the decision of each split of the region, in depth-first order with left before right. The index
-//! determines the pattern at every leaf of the region, so one lookup covers them all. A wider region has more
-//! entries and fewer lookups: which is faster depends on the number of rows.
+//! A *region* consists of a split and a part of the tree below it. Its leaves share one table. It is either
+//! the split with its leaf children, or the whole subtree of the split. Its table is indexed by the pattern
+//! at the split and one bit for the decision of each split of the region, in depth-first order with left
+//! before right. The index determines the pattern at every leaf of the region, so one lookup covers them all.
+//! A wider region has more entries, but requires fewer lookups. The number of rows determines which is
+//! faster.
 
 use crate::engine::bits::MAX_BITS;
 use crate::engine::pairs::{PairWeights, places};
@@ -24,9 +25,9 @@ pub(crate) enum Layout {
     /// Entries with the values of all players, padded to this number of values: one load and one addition per
     /// lookup.
     Lanes(usize),
-    /// One column for each player that the region's leaves depend on.
+    /// One column for each player on which the region's leaves depend.
     Columns,
-    /// One column for each pair of players that the region's leaves depend on.
+    /// One column for each pair of players on which the region's leaves depend.
     Pairs,
 }
 
@@ -97,9 +98,9 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Divides a tree into regions, which are whole subtrees wherever the index then has at most
-    /// `merged_bits` bits. Returns `None` if the index for the leaf children of a single split has more than
-    /// [`MAX_BITS`] bits.
+    /// Divides a tree into regions. A subtree forms one region if the index then has at most `merged_bits`
+    /// bits. Returns `None` if the index for the leaf children of a single split has more than [`MAX_BITS`]
+    /// bits.
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,
@@ -206,7 +207,7 @@ impl Shape {
         &self.splits[region.splits.0 as usize..region.splits.1 as usize]
     }
 
-    /// Returns the players, or pairs of players, that the leaves of a region contribute to.
+    /// Returns the players, or pairs of players, to which the leaves of a region contribute.
     pub(crate) fn players(&self, region: &Region) -> &[u32] {
         &self.players[region.players.0 as usize..region.players.1 as usize]
     }
@@ -217,7 +218,7 @@ impl Shape {
     }
 }
 
-/// Calls `each` for every target that a leaf with these path features contributes to: its players, or pairs
+/// Calls `each` for every target to which a leaf with these path features contributes: its players, or pairs
 /// of players.
 pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: impl FnMut(u32)) {
     match weights.pairs() {
@@ -230,10 +231,10 @@ pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: imp
     }
 }
 
-/// Returns the maximum number of index bits up to which regions are merged, for this many rows.
+/// Returns the maximum number of index bits for which regions are merged, for this number of rows.
 pub(crate) fn merged_bits(rows: usize) -> usize {
-    // Computing an entry takes as long as several lookups, and tables beyond 2^8 entries no longer fit into
-    // the nearest cache.
+    // Computing an entry takes as long as several lookups. Tables with more than 2^8 entries do not fit in
+    // the first-level cache.
     (rows / 8 + 1).ilog2().min(8) as usize
 }
 

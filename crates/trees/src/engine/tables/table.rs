@@ -32,7 +32,7 @@ pub(crate) struct Tables<N> {
     pub(crate) shape: Arc<Shape>,
     /// The tables of all regions, each stored entry by entry or column by column.
     numbers: Vec<N>,
-    /// The index of the first number, which is aligned to a cache line so that no entry spans more lines than
+    /// The index of the first number. It is aligned to a cache line, so that no entry spans more lines than
     /// necessary.
     first: usize,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Tables<N> {
 const LINE: usize = 64;
 
 /// Returns an array of at least `size` numbers after an unused prefix, and the length of that prefix, which
-/// aligns the first number to a cache line. Reuses `memory` if it is large enough and not far too large;
+/// aligns the first number to a cache line. Reuses `memory` if its size is sufficient and not excessive;
 /// otherwise allocates zeros.
 pub(super) fn aligned<N: Copy + Default>(memory: Vec<N>, size: usize) -> (Vec<N>, usize) {
     let spare = LINE / size_of::<N>();

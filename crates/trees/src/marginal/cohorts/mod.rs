@@ -1,11 +1,11 @@
-//! Processes one explicand with many background rows at once, as bit sets: for few explicands.
+//! Processes one explicand with many background rows at once, as bit sets. Suited to few explicands.
 //!
 //! # Derivation
 //!
 //! On the path to a leaf of value v, let R be the players with a test that the explicand fails. A mixture
-//! with a background row b reaches the leaf only if b passes every test on R. The rows that do are the leaf's
-//! *cohort*, and for such a row E are the players with a test that b fails. So R is the same for the whole
-//! cohort, and E differs from row to row; with the weights w_b
+//! with a background row b reaches the leaf only if b passes every test on R. The rows that pass all of these
+//! tests are the leaf's *cohort*. For such a row, E are the players with a test that b fails. So R is the
+//! same for the whole cohort, but E differs from row to row. With the weights w_b,
 //!
 //! ```text
 //! φ_i += v Σ_{b: i ∈ E_b} w_b M(|E_b| − 1, |R|)        φ_i −= v Σ_b w_b M(|E_b|, |R| − 1)   for i ∈ R.
@@ -19,10 +19,10 @@
 //! if the explicand fails       R ← R ∪ i;         cohort ← cohort ∩ rows that pass, without failing_i
 //! ```
 //!
-//! and nodes with an empty cohort are skipped. At a leaf the numbers |E_b| of all rows are computed at once,
-//! one bit of the sum at a time, and each weight is multiplied by a bit count (see
-//! [the shares](super::shares)). A leaf with d players thus takes about d² operations on a word for 64
-//! background rows, which [the walk](super::walk) would process one by one.
+//! and nodes with an empty cohort are skipped. At a leaf, the numbers |E_b| of all rows are computed at once,
+//! one bit of the sum at a time. Each weight is multiplied by a bit count (see [the shares](super::shares)).
+//! A leaf with d players thus takes about d² operations on a word for 64 background rows, which [the
+//! walk](super::walk) would process one by one.
 //!
 //! # Modules
 //!

@@ -46,7 +46,7 @@ pub(crate) const SIZES: usize = MAX_DEPTH + 1;
 /// For each row, the number of added sets that contain it.
 ///
 /// Bit j of the numbers of all rows is a set. Adding a set works like adding one to a binary number: each bit
-/// is flipped for the rows in the carry, and the carry continues for the rows where both were set.
+/// is flipped for the rows in the carry. The carry continues for the rows for which both were set.
 pub(crate) struct Numbers<const W: usize> {
     bits: [Set<W>; BITS],
     sets: usize,
@@ -59,7 +59,7 @@ impl<const W: usize> Numbers<W> {
         Self { bits: [[0; W]; BITS], sets: 0 }
     }
 
-    /// Adds 1 to the number of every row in `set`.
+    /// Adds a set: increases the number of every row in `set` by 1.
     #[inline(always)]
     pub(crate) fn add(&mut self, set: Set<W>) {
         self.sets += 1;

@@ -20,8 +20,8 @@ const LEAF: f64 = 250.0;
 const SAMPLE: usize = 4;
 
 impl InterventionalOracle<'_> {
-    /// Adds the contributions of these trees to some rows: those for target t go to the number with index
-    /// `places[t]` of each row.
+    /// Adds the contributions of these trees to the values of some rows. The contribution to target t is
+    /// added to the number with index `places[t]` of each row.
     pub(in crate::marginal) fn add_joint(
         &self,
         request: &Request<'_>,

@@ -60,8 +60,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Calls `give` with the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its
-    /// value v. The rows are extended by the statistics.
+    /// Calls `give` with each of the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, and
+    /// with its value v. Rows include the statistics.
     pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],

@@ -128,7 +128,8 @@ impl LeafKernel for Alone {
         }
     }
 
-    /// The extensions differ only in one player, so all other players get the sum of the extensions.
+    /// The extensions differ in one player only, so the contributions to all other players follow from the
+    /// sum of the extensions.
     fn of_products(
         &mut self,
         moments: &Moments,

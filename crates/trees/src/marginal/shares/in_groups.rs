@@ -5,28 +5,29 @@
 //!
 //! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j.
 //! Every other group is present or absent as a whole, so if one of them is *mixed*, with features in both E
-//! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a of the other groups have
-//! features in E, b of them in R, and j itself e features in E and r in R. With M1 the moments of the
-//! semivalue between the groups, and M2 the moments of the semivalue within them,
+//! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a be the number of other
+//! groups with features in E, and b the number of other groups with features in R. Group j itself has e
+//! features in E, and r in R. With M1 the moments of the semivalue between the groups, and M2 the moments of
+//! the semivalue within them,
 //!
 //! ```text
 //! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,
 //! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
-//! So without a mixed group all members get contributions; with one mixed group, only its members do; with
-//! two, no player does.
+//! So if no group is mixed, there are contributions to all members. If one group is mixed, there are
+//! contributions to its members only. If two are mixed, there are none.
 //!
 //! # Algorithms
 //!
 //! The walk counts the features of each group, and skips a branch that would mix a second group. At a leaf,
-//! each parting on the path gets the contribution of its feature. For patterns, the groups of E and the
-//! groups of R are represented as bit masks; the mixed groups are set in both masks.
+//! the contribution of each feature is added to its parting on the path. For patterns, the groups of E and
+//! the groups of R are represented as bit masks; the mixed groups are set in both masks.
 //!
 //! In a cohort, let X be the groups with players in R. A row that fails a test of a player in one of these
-//! groups makes the group mixed. So for the members of group j, only rows count for which no other group is
-//! mixed. For such a row let a be the number of groups outside X, other than j, with players whose tests the
-//! row fails, and e the number of such players in j. With r members of j in R,
+//! groups makes the group mixed. So only rows for which no other group is mixed contribute to the members of
+//! group j. For such a row, let e be the number of players in j whose tests the row fails, and a the number
+//! of groups other than j, outside X, with such players. With r members of j in R,
 //!
 //! ```text
 //! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j
@@ -55,15 +56,16 @@ pub(crate) struct InGroups {
     cohort: CohortMemory,
 }
 
-/// The two rows that a feature may be taken from, as indices of a pair.
+/// The two rows from which a feature may be taken, as indices of a pair.
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// The numbers of features of each group that the walk has taken from either row.
+/// For each group, the number of features that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,
-    /// The number of groups all of whose features are taken from the explicand, and from the background row.
+    /// The number of groups all of whose features are taken from the explicand, and the number of groups all
+    /// of whose features are taken from the background row.
     whole: [usize; 2],
     /// The last group with features from both rows, and the number of such groups.
     mixed: (usize, usize),
@@ -74,8 +76,8 @@ impl Counts {
         Self { of_group: vec![[0; 2]; groups], whole: [0; 2], mixed: (0, 0) }
     }
 
-    /// Takes a feature of `group` from one row. Returns `false`, without effect, if more than `most` groups
-    /// would become mixed.
+    /// Takes a feature of `group` from one row. If more than `most` groups would then be mixed, returns
+    /// `false` without any effect.
     #[inline(always)]
     fn enter(&mut self, group: usize, side: usize, most: usize) -> bool {
         let counts = &mut self.of_group[group];
@@ -112,7 +114,7 @@ impl Counts {
 /// The feature of a parting on the path.
 struct OpenParting {
     group: usize,
-    /// The row that the feature is taken from.
+    /// The row from which the feature is taken.
     side: usize,
     /// The sum of the feature's contributions from the leaves on this side.
     sum: f64,
@@ -210,8 +212,8 @@ struct CohortMemory {
     /// For each group, the rows that fail a test of one of its players.
     touched: Vec<u64>,
     by_groups: Vec<u64>,
-    /// For one group: the sets G_i of its players, the rows by number of failed players, and the rows by
-    /// number of failed players and of groups.
+    /// For one group: the sets G_i of its players, the rows sorted by the number of failed players, and the
+    /// rows sorted by the numbers of failed players and of groups.
     members: Vec<u64>,
     by_members: Vec<u64>,
     cells: Vec<u64>,

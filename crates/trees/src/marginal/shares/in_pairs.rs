@@ -1,7 +1,7 @@
 //! The contributions of a leaf to every pair of players, for an interaction index.
 //!
 //! The second difference of `v · [E ⊆ S] [R ∩ S = ∅]` vanishes unless both players are in E ∪ R. Then it is
-//! ±v if the others of E are in S and those of R are not, and 0 otherwise, so that
+//! ±v if all other players of E are in S and no other player of R is, and 0 otherwise, so that
 //!
 //! ```text
 //! i, j ∈ E:         +v · M(|E| − 2, |R|)
@@ -9,8 +9,9 @@
 //! i, j ∈ R:         +v · M(|E|, |R| − 2)
 //! ```
 //!
-//! The walk passes up the sums of these three terms. At the parting of a player j, with sums S on the side of
-//! the explicand and S' on that of the background row, the pair of j and a player i that parted above gets
+//! The walk passes up the sums of these three terms. Consider the parting of a player j, with sums S on the
+//! side of the explicand and S' on the side of the background row. The contribution to the pair of j and a
+//! player i that parted above is
 //!
 //! ```text
 //! S.both_own − S'.mixed    for i taken from the explicand,

@@ -1,8 +1,8 @@
 //! The contributions of a leaf: to players, players in groups or in a hierarchy of groups, or pairs.
 //!
-//! Kernels determine how leaves are reached, and which row each player is taken from; a [`LeafKernel`]
-//! computes the resulting contributions. With E the players that are taken from the explicand, R those from
-//! the background row and v the leaf's value times the weight of the row,
+//! Kernels determine how leaves are reached, and from which row each player is taken. A [`LeafKernel`]
+//! computes the resulting contributions. In the table, E are the players that are taken from the explicand, R
+//! the players from the background row, and v the leaf's value times the weight of the row:
 //!
 //! | | | |
 //! |---|---|---|
@@ -37,7 +37,7 @@ pub(crate) struct LeafView<'a> {
 
 /// The contributions of leaves, with the working memory for them: created once per thread.
 pub(crate) trait LeafKernel: Send {
-    /// The weights of coalitions that the contributions are computed with.
+    /// The weights of coalitions that determine the contributions.
     type Weights: Sync;
     /// The sums that a [walk](super::walk) passes up.
     type Sums: Copy + Default + Send;

@@ -4,31 +4,32 @@
 //! # Derivation
 //!
 //! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be a player,
-//! and G a group that contains it. Each member of G other than the one that contains i is present or absent
-//! as a whole, so if one of them is *mixed*, with players in both E and R, no coalition reaches the leaf. If
-//! there is no such member in any of these groups, let a of the other members of G have players in E, and b
-//! of them in R. With the moments M of the level of G, the value is a product over the levels,
+//! and G a group that contains it. Each other member of G, which does not contain i, is present or absent as
+//! a whole. If one of them is *mixed*, with players in both E and R, no coalition reaches the leaf. If there
+//! is no such member in any of these groups, let a be the number of other members of G with players in E, and
+//! b the number of other members with players in R. With the moments M of the level of G, the value is a
+//! product over the levels,
 //!
 //! ```text
 //! φ_i = ± v Π_G M(a_G, b_G)     + for i ∈ E, − for i ∈ R.
 //! ```
 //!
-//! So from the whole set down, as long as a group has one mixed member, only the players of that member get
-//! contributions. The first group without a mixed member divides the leaf among its members, each of which
-//! has players on one side only, and so on down to the players. If a group has two mixed members, no player
-//! gets anything. If only one member of a group has players on the path, the factor of the group is M(0, 0) =
-//! 1, and the group is skipped.
+//! So from the whole set down, as long as a group has one mixed member, there are contributions only to the
+//! players of that member. The first group without a mixed member divides the leaf among its members, each of
+//! which has players on one side only, and so on down to the players. If a group has two mixed members, there
+//! are no contributions. If only one member of a group has players on the path, the factor of the group is
+//! M(0, 0) = 1, and the group is skipped.
 //!
 //! # Algorithms
 //!
-//! The walk counts, for every group, the members on either side and the mixed ones. It skips a branch that
+//! The walk counts, for every group, the members on either side and the mixed members. It skips a branch that
 //! would mix a second member of a group. For patterns, the members in E and the members in R are represented
 //! as bit masks.
 //!
 //! All rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that
-//! fail a test of one of their players. For a member, only the rows count for which no other member is mixed.
-//! They are sorted by the number of members outside R with a failed test, and passed on to the member with
-//! the resulting weight, in one set for each distinct weight.
+//! fail a test of one of their players. Only rows for which no other member is mixed contribute to a member.
+//! They are sorted by the number of members outside R with a failed test. The member receives one set of rows
+//! for each distinct weight that results.
 
 use apportion_models::tree::Node;
 
@@ -50,13 +51,13 @@ pub(crate) struct OverHierarchy {
     cohort: CohortMemory,
 }
 
-/// The two rows that a feature may be taken from, as indices of counts.
+/// The two rows from which a feature may be taken, as indices of counts.
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 /// Marks a group whose features are taken from both rows.
 const BOTH: usize = 2;
 
-/// The numbers of members of each group that the walk has taken from either row.
+/// For each group, the number of members that the walk has taken from either row.
 struct Counts {
     /// For each group, the number of members taken from the explicand alone, from the background alone, and
     /// from both.
@@ -64,7 +65,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Returns the row that a group's features are taken from; `None` if no feature is taken.
+    /// Returns the row from which a group's features are taken; `None` if no feature is taken.
     #[inline(always)]
     fn side(&self, group: usize) -> Option<usize> {
         match self.of_group[group] {
@@ -75,7 +76,7 @@ impl Counts {
         }
     }
 
-    /// Changes the row that a feature is taken from. Returns whether no group has two mixed members
+    /// Changes the row from which a feature is taken. Returns `true` if no group has two mixed members
     /// afterwards, provided that none had before.
     #[inline(always)]
     fn turn(&mut self, levels: &Levels, feature: usize, from: Option<usize>, to: Option<usize>) -> bool {
@@ -99,8 +100,8 @@ impl Counts {
         true
     }
 
-    /// Takes a free feature from one row. Returns `false`, without effect, if no coalition would reach a leaf
-    /// below.
+    /// Takes a free feature from one row. If no coalition would then reach a leaf below, returns `false`
+    /// without any effect.
     #[inline(always)]
     fn enter(&mut self, levels: &Levels, feature: usize, side: usize) -> bool {
         let goes = self.turn(levels, feature, None, Some(side));
@@ -134,7 +135,7 @@ impl Counts {
 
 /// The feature of a parting on the path.
 struct OpenParting {
-    /// The row that the feature is taken from.
+    /// The row from which the feature is taken.
     side: usize,
     feature: usize,
     /// The sum of the feature's contributions from the leaves on this side.
@@ -166,8 +167,8 @@ impl<F: FnMut(usize, f64)> WalkVisitor for Walking<'_, F> {
         let feature = player as usize;
         let is_own = self.counts.enter(self.levels, feature, EXPLICAND);
         if !is_own {
-            // All features of the group are taken from the background, so taking another one from it mixes no
-            // group.
+            // All features of the group are taken from the background, so taking another one from the
+            // background does not mix a group.
             self.counts.enter(self.levels, feature, BACKGROUND);
         }
         let side = if is_own { EXPLICAND } else { BACKGROUND };

@@ -19,7 +19,7 @@ impl Products {
         self.extensions.clear();
     }
 
-    /// Adds a player to E if it must be taken from the explicand, else to R.
+    /// Adds a player to E if it must be taken from the explicand, otherwise to R.
     pub(crate) fn require(&mut self, player: u32, from_explicand: bool) {
         if from_explicand { &mut self.own } else { &mut self.rest }.push(player);
     }

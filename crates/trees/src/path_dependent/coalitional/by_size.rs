@@ -1,5 +1,5 @@
 //! Computes coalitional values of one tree leaf by leaf, for a single row. Used if one of the two semivalues
-//! has weights by size, which do not have a quadrature rule.
+//! has weights by coalition size, which do not have a quadrature rule.
 
 use apportion_games::Partition;
 use apportion_values::CoalitionalValue;
@@ -9,7 +9,7 @@ use super::super::others::{Factor, Others};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// The values `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with the working memory for them: created once per
+/// The computation of `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with its working memory: created once per
 /// thread.
 pub(in super::super) struct BySize<'a> {
     partition: &'a Partition,

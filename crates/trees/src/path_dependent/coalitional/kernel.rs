@@ -148,7 +148,7 @@ impl Recursion for MemberKernel<'_> {
                     let phi = &mut phi[split.player as usize];
                     let ends = worth_of_ends::<Q, R>(split, between);
                     let own = &within[split.within as usize * members..];
-                    // Without an open side, the result is the same for all nodes.
+                    // If no side is open, the result is the same for all nodes.
                     let open = split.sides.contains(&Side::Open);
                     for node in 0..if open { members } else { 1 } {
                         let weight = if open { rule.weights()[node] } else { total };
@@ -207,8 +207,8 @@ impl Recursion for MemberKernel<'_> {
 pub(in super::super) struct Stack<const R: usize> {
     between: Aligned<f64, R>,
     within: Aligned<f64, R>,
-    /// Masks whose bits are all set for the rows that passed the tests, and zero for the others; the first
-    /// one is for all rows.
+    /// Masks whose bits are all set for the rows that passed the tests, and zero for all other rows. The
+    /// first mask is for all rows.
     masks: Aligned<u64, R>,
 }
 
@@ -309,7 +309,7 @@ fn gains<const R: usize, E: EarlierTests>(
     ]
 }
 
-/// Computes P without a group, at a child of a split on another group.
+/// Computes P without the factor of a group, at a child of a split on another group.
 #[inline(always)]
 fn carry<const Q: usize, const R: usize>(
     from: &[Lanes<R>; Q],

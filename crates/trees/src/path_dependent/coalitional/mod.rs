@@ -3,9 +3,9 @@
 //! # Derivation
 //!
 //! For a feature i in group g, every other group is present as a whole with probability q, and every other
-//! member of g independently with probability r; a coalitional value averages over q and over r. On one leaf
-//! of value v, let h (for a feature) and H (for a group) be 1 if the row passes all tests on it, else 0, and
-//! c and C the products of the shares of these tests. Then
+//! member of g is present independently with probability r. A coalitional value averages over q and over r.
+//! On one leaf of value v, let h (for a feature) and H (for a group) be 1 if the row passes all tests on it,
+//! and 0 otherwise. Let c and C be the products of the shares of these tests. Then
 //!
 //! ```text
 //! φ_i = v · (h_i − c_i) V_i · W_g,
@@ -13,33 +13,33 @@
 //! V_i = mean over r of Π_{j ∈ g, j ≠ i} (r h_j + (1 − r) c_j):
 //! ```
 //!
-//! the double integral is a product of two single ones. On a leaf, W_g has one factor fewer than there are
-//! groups on the path, and V_i one fewer than there are members of g on it, so Gauss rules with half as many
-//! nodes are exact.
+//! the double integral is a product of two single integrals. On a leaf, the number of factors of W_g is the
+//! number of groups on the path minus one, and the number of factors of V_i is the number of members of g on
+//! the path minus one. So Gauss rules with half as many nodes are exact.
 //!
-//! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is that
-//! of [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with
-//! the conditional probability
+//! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is the
+//! same as in [the quotient game](super), whose players are the groups. At a split on group g, it goes to a
+//! child with the conditional probability
 //!
 //! ```text
 //! F_child = (1 − s) κ_child + s [x goes to the child],     s = q / (q + C (1 − q)) or 0,
 //! T(leaf) = v,     T(split) = Σ_children F_child T_child.
 //! ```
 //!
-//! Besides P, the probability to reach a node, the walk keeps, for each group g that has been tested above
-//! and is tested again below, the probability P₋ᵍ without the factor of g: it equals P at the first split on
-//! g, is multiplied by F at splits on other groups, and is unchanged by splits on g. Below a child where g is
-//! no longer tested, all leaves are the same to g, and their total worth is
+//! The walk keeps P, the probability to reach a node. For each group g that has been tested above and is
+//! tested again below, it also keeps P₋ᵍ, the probability without the factor of g. P₋ᵍ equals P at the first
+//! split on g, is multiplied by F at splits on other groups, and is unchanged by splits on g. Below a child
+//! where g is no longer tested, all leaves are the same to g, and their total worth is
 //!
 //! ```text
 //! X = Σ_q weight_q P₋ᵍ(child) T(child).
 //! ```
 //!
-//! So for the members of g, the tree consists of the splits on g alone, and the worth of each side of a split
-//! is the sum of X over all such children that are reached from this side without another split on g.
-//! *Within* the group, the values are again values of a path-dependent game, computed by the same recursion
-//! with nodes r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split
-//! over the splits on g,
+//! So for the members of g, the tree consists of the splits on g alone. The worth of each side of a split is
+//! the sum of X over all such children that are reached from this side without another split on g. *Within*
+//! the group, the values are again values of a path-dependent game, computed by the same recursion with nodes
+//! r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the
+//! splits on g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,

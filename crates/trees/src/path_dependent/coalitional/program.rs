@@ -4,9 +4,9 @@
 //!
 //! The walk needs memory only for its current path. A *slot between* contains one number per node q and row:
 //! P of a node, which is replaced by T on the way up; the factors F to both children of a split, which are
-//! replaced by F·T; P without a group. A *slot within* contains one number per node r and row: Y of a side of
-//! a split, and P^g to it. The slots of a split are allocated when the walk enters it, and freed when it
-//! leaves.
+//! replaced by F·T; or P without the factor of a group. A *slot within* contains one number per node r and
+//! row: Y of a side of a split, and P^g to it. The slots of a split are allocated when the walk enters it,
+//! and freed when it leaves.
 
 use std::ops::Range;
 
@@ -54,12 +54,12 @@ pub(super) struct Split {
     /// The result of the earlier tests of the split's feature on the path.
     pub(super) feature: EarlierTests,
     pub(super) column: u32,
-    /// The index of the feature among those that any tree depends on.
+    /// The index of the feature in the list of features on which any tree depends.
     pub(super) player: u32,
     /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
     /// by going right; and the same for the feature. Mask 0 contains all rows.
     pub(super) masks: u32,
-    /// Whether the masks of the group, and whether the masks of the feature, are needed below the split.
+    /// Whether the masks of the group are needed below the split, and whether the masks of the feature are.
     pub(super) marks: [bool; 2],
     /// The slot of P of the split, later of T.
     pub(super) slot: u32,
@@ -81,7 +81,7 @@ pub(super) enum Step {
     Descend { split: u32, factors: bool },
     /// Do the same as [`Descend`](Self::Descend) for a group that was tested before.
     DescendAgain { split: u32, factors: bool },
-    /// Compute P without a group at a child, from the same number at its parent.
+    /// Compute P without the factor of a group at a child, from the same number at its parent.
     Carry { from: u32, factor: u32, to: u32 },
     /// Compute P^g and set Y = 0 for the open sides of the first split on a group of the path.
     Open { split: u32 },
@@ -117,15 +117,15 @@ pub(in super::super) struct TreeProgram {
 pub(in super::super) struct Program {
     pub(in super::super) trees: Vec<TreeProgram>,
     pub(super) inputs: Inputs,
-    /// The maximum numbers of slots between and of slots within that a tree needs.
+    /// The maximum numbers of slots between and slots within that a tree needs.
     pub(super) slots: [usize; 2],
     splits: Vec<Split>,
     steps: Vec<Step>,
 }
 
 impl Program {
-    /// Creates the program. Takes O(nodes × groups / 64) time, and for each split time and memory for the
-    /// groups tested above and below it. Covers must be valid.
+    /// Creates the program. Takes O(nodes × groups / 64) time. In addition, each split takes time and memory
+    /// in proportion to the groups tested both above and below it. Covers must be valid.
     pub(in super::super) fn new(ensemble: &Ensemble, partition: &Partition) -> Self {
         let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
         let mut program = Self {
@@ -335,7 +335,7 @@ impl Compiler<'_> {
         let edges = [0, 1].map(|side| {
             let mark = split.masks + side as u32;
             let take = |earlier: EarlierTests, hot| EarlierTests {
-                // Bound from below so that the inverse cannot overflow, whatever the covers.
+                // Bound the product from below, so that its inverse cannot overflow for any covers.
                 passed: (earlier.passed * split.shares[side]).max(f64::MIN_POSITIVE),
                 hot,
             };

@@ -3,9 +3,9 @@
 //! # Derivation
 //!
 //! `I_ij = ∫ ∂²F/∂t_i∂t_j dμ(t)` (see [`interactions`](crate::engine::interactions)), with the notation of
-//! [the module above](super). F is linear in the s of each split, and the s of a split is a function of its
-//! own player's t only. A walk that reaches a split b has passed exactly the splits above it. So two splits
-//! interact only if one is above the other, and of the factors of `∂F/∂s_b = P_b Δ_b` only P_b depends on the
+//! [the module above](super). F is linear in the s of each split, and the s of a split only depends on the t
+//! of its own player. A walk that reaches a split b has passed exactly the splits above it. So two splits
+//! interact only if one is above the other. Of the factors of `∂F/∂s_b = P_b Δ_b`, only P_b depends on the
 //! splits above. With the *gain* `g_b = P_b · ds_b/dt · Δ_b` of a split, whose sum over the splits on j is
 //! `∂F/∂t_j`,
 //!
@@ -13,9 +13,9 @@
 //! ∂²F/∂t_i∂t_j = Σ_{b on j} g_b Λ_i(b) + Σ_{b on i} g_b Λ_j(b),     Λ_i(b) = ∂ ln P_b / ∂t_i.
 //! ```
 //!
-//! P_b is a product over the edges on the path to b, and those that belong to i multiply to
-//! `h t + c (1 − t)`: the probability that a walk takes them, where h is 1 if x takes them, else 0, and c is
-//! the product of their shares. So
+//! P_b is a product over the edges on the path to b. The product over the edges of i is `h t + c (1 − t)`,
+//! the probability that a walk takes these edges. Here, h is 1 if x takes them, and 0 otherwise, and c is the
+//! product of their shares. So
 //!
 //! ```text
 //! Λ_i = (1 − c) / (t + c (1 − t))   if x takes all of the path's edges of i,
@@ -29,10 +29,10 @@
 //!
 //! # Numerical stability
 //!
-//! `P Λ` is ∂P/∂t: P is a product of numbers each of which is exact up to rounding, including `κ (1 − s)`
-//! with s near 1, and dividing by one of its factors loses no accuracy. If t is 1, it is a quotient of zeros:
-//! rules with such a node (the atom of a mixture) are not supported by this kernel, but by
-//! [`by_size`](super::by_size), which does not divide.
+//! `P Λ` is ∂P/∂t. P is a product of numbers, each of which is exact up to rounding, including `κ (1 − s)`
+//! with s near 1. Dividing P by one of its factors does not lose accuracy. If t is 1, the quotient is 0 / 0.
+//! This kernel does not support rules with such a node (the atom of a mixture); [`by_size`](super::by_size),
+//! which does not divide, supports them.
 
 mod kernel;
 pub(super) mod partners;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::program::Program;
 
-/// A player with tests above a split, other than the split's own.
+/// A player with tests above a split, other than the player of the split itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Partner {
     /// The [target](Partners::targets) of the pair.
@@ -23,8 +23,8 @@ pub(in super::super) struct Partners {
     ends: Vec<usize>,
     partners: Vec<Partner>,
     /// For each computed number, its index in a matrix of players × players, of which only the upper half is
-    /// written: first the diagonal, with the players in the order of the [inputs](super::super::inputs), then
-    /// the pairs that occur on a path.
+    /// written. The diagonal comes first, with the players in the order of the
+    /// [inputs](super::super::inputs), then the pairs that occur on a path.
     pub(super) targets: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Partners {
         let mut trees: Vec<_> = program.trees.iter().collect();
         trees.sort_by_key(|tree| tree.splits.start);
         for tree in trees {
-            // Splits of trees that contribute nothing have no partners.
+            // Splits of trees without contributions do not have partners.
             this.ends.resize(tree.splits.start, this.partners.len());
             for (number, split) in program.splits(tree).iter().enumerate() {
                 path.truncate(split.level());

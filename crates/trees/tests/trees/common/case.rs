@@ -15,7 +15,7 @@ use super::{Random, TreeSpec, document, linked_document, read};
 
 /// Returns every kind of semivalue, for `players` players.
 pub fn semivalues(players: usize) -> Vec<Semivalue> {
-    // No mixing measure has these weights: sizes in the middle have little or no weight.
+    // Weights that do not belong to any mixing measure: sizes in the middle have little or no weight.
     let distribution: Vec<f64> =
         (0..players).map(|size| if size == 0 || size + 1 == players { 3.0 } else { 0.5 }).collect();
     let total: f64 = distribution.iter().sum();
@@ -162,7 +162,7 @@ impl Case {
         margins
     }
 
-    /// Returns the features that coalitions consist of: all, or those that any tree uses.
+    /// Returns the players: all features, or only the features that any tree uses.
     fn players(&self) -> Vec<usize> {
         let mut players: Vec<usize> = (0..self.features).collect();
         if self.features > 9 {
@@ -353,7 +353,7 @@ impl Case {
                         close(&what, &got.base, &base);
                     }
                     assert_eq!(got.base, oracle.base());
-                    // Without rows no error is returned, although a plan for more rows may return one.
+                    // Without rows there is no error, although a plan for more rows may return one.
                     let plan = supported(&what, oracle.plan_of(value, 1000, self.rows()));
                     assert!(plan.is_some() || games.is_empty(), "{what}");
                     assert!(plan.is_none_or(|plan| (0.0..f64::INFINITY).contains(&plan.seconds)), "{what}");
@@ -398,7 +398,8 @@ fn base_scores(trees: &[TreeSpec]) -> Vec<f32> {
     (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect()
 }
 
-/// Returns the interaction matrix of `count` players for a game in which only those in `players` take part.
+/// Returns the interaction matrix of `count` players for a game in which only the players in `players` take
+/// part.
 pub fn matrix(
     value: &Semivalue,
     diagonal: Diagonal,

@@ -45,8 +45,8 @@ impl Test {
 }
 
 impl Node {
-    /// Returns a random tree that splits on the given features only, with half-number thresholds and
-    /// categories 0 to 4.
+    /// Returns a random tree that splits on the given features only. Thresholds are multiples of one half;
+    /// categories are 0 to 4.
     pub fn random(
         random: &mut Random,
         features: &[usize],
@@ -175,7 +175,7 @@ impl Lists {
     }
 }
 
-/// Returns the content of the file of a model with one output.
+/// Returns the file contents of a model with one output.
 pub fn text(trees: &[Node], features: usize) -> String {
     let blocks: Vec<String> = trees.iter().enumerate().map(|(index, tree)| block(index, tree)).collect();
     let names: Vec<String> = (0..features).map(|feature| format!("Column_{feature}")).collect();

@@ -25,7 +25,7 @@ const MODELS: [&str; 6] = [
     "catboost_one_hot_depthwise",
 ];
 
-/// Rows with missing values, values at borders and next to them, and categories that did not occur in
+/// The rows contain missing values, values at borders and next to them, and categories that did not occur in
 /// training.
 #[test]
 fn path_dependent_shapley_values_are_those_of_catboost() {
@@ -43,7 +43,7 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
             let explained = oracle.values(Semivalue::Shapley, Rows::new(&row, n)).unwrap();
             let wanted: Vec<Vec<f64>> =
                 truth["shapley"][index].as_array().unwrap().iter().map(floats).collect();
-            // CatBoost's own values for nested trees with empty leaves can have large errors.
+            // The values that CatBoost computes for nested trees with empty leaves can have large errors.
             let total: f64 = wanted.iter().chain([&floats(&truth["base"])]).map(|values| values[0]).sum();
             if (total - margins[0]).abs() > 1e-9 * scale {
                 assert!(ensemble.origin().booster == "nested trees", "{name}: CatBoost adds up elsewhere");
@@ -68,8 +68,8 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
     assert!(compared >= 58, "{compared} rows of four models at least");
 }
 
-/// Compares all values of the path-dependent and the marginal game with the enumeration of all coalitions;
-/// many leaves are empty.
+/// Compares all values of the path-dependent and the marginal game with the enumeration of all coalitions.
+/// Many leaves of the models are empty.
 #[test]
 fn values_are_those_of_enumerating_the_games() {
     let truth: Value =

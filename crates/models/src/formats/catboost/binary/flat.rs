@@ -1,8 +1,8 @@
 //! Tables, lists and strings of a FlatBuffer. Each is read on access, after checking that it lies within the
 //! bytes.
 //!
-//! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan),
-//! which stores for each field its distance from the start of the table. If the distance is 0 or the plan is
+//! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan). For
+//! each field, the plan stores its distance from the start of the table. If the distance is 0 or the plan is
 //! too short, the field has its default value. Fields that are not plain numbers store the distance forward
 //! to their content. Lists begin with their length.
 
@@ -73,7 +73,7 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Returns the first `N` bytes as an array. All callers have checked the length.
+/// Returns the first `N` bytes as an array. All callers check the length first.
 fn chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
@@ -119,7 +119,7 @@ impl<'a> Table<'a> {
         Ok(self.bytes(field)?.map_or(default, f64::from_le_bytes))
     }
 
-    /// Returns the offset that a field points to.
+    /// Returns the offset to which a field points.
     fn target(&self, field: usize) -> Result<Option<usize>, ModelError> {
         self.place(field).map(|at| self.buffer.target(at)).transpose()
     }
@@ -165,7 +165,7 @@ impl<'a> Table<'a> {
         self.each(field, |at| self.text_at(at))
     }
 
-    /// Reads the items that the elements of a list of offsets point to.
+    /// Reads the items to which the elements of a list of offsets point.
     fn each<T>(
         &self,
         field: usize,

@@ -1,9 +1,9 @@
 //! CatBoost models in the binary format (cbm).
 //!
 //! A file consists of `CBM1`, the length of the core, and the core: a [FlatBuffer](flat) with features, trees
-//! and information about the training as strings. If the model has statistics of categories, their number
-//! follows, and for each table its length and a FlatBuffer. Each length has 32 bits. If all of these bits are
-//! set, a length of 64 bits follows.
+//! and information about the training as strings. If the model has statistics of categories, the number of
+//! their tables follows, and then the length and the FlatBuffer of each table. Each length has 32 bits. If
+//! all of these bits are set, a length of 64 bits follows.
 //!
 //! Fields of a table are identified by their index:
 //!
@@ -40,8 +40,8 @@ const VERSION: &str = "FlabuffersModel_v1";
 /// The name of the part of a file that contains the tables of statistics.
 const TABLES: &str = "static_provider_v1";
 
-/// Maximum number of outputs. Only models without trees need the limit, since each tree stores values for all
-/// outputs.
+/// Maximum number of outputs. The limit is only needed for models without trees, since each tree stores
+/// values for all outputs.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {

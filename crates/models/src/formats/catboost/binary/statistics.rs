@@ -12,7 +12,7 @@ use crate::formats::catboost::statistics::{Element, StatisticDescription, kind};
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     categories: Vec<i32>,
-    /// Features and borders of the numeric tests. Keys with different bits in a border are different.
+    /// Features and borders of the numeric tests. Keys are different if any bits of their borders differ.
     above: Vec<(i32, [u8; 4])>,
     exactly: Vec<(i32, [u8; 4])>,
     kind: u8,

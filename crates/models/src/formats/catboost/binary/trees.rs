@@ -2,7 +2,7 @@
 //!
 //! An oblivious tree of size d has d splits and 2^d leaves. For other trees, the size is the number of nodes,
 //! and a step contains the distances to the two children of a node. If both distances are 0, the node is a
-//! leaf. If only one is 0, that child is a leaf with the value of the node.
+//! leaf. If only one distance is 0, that child is a leaf with the value of the node.
 
 use super::flat::{Table, pairs_of_16};
 use crate::ensemble::{Split, VectorTree};

@@ -74,8 +74,8 @@ fn missing_is_above(feature: &Field<'_>) -> Result<bool, ModelError> {
     }
 }
 
-/// Returns the categories that the file stores as text: all of them if the model was saved with its training
-/// data (`pool`).
+/// Returns the categories that the file stores as text. These are all categories if the model was saved with
+/// its training data (`pool`).
 fn texts(listed: &Field<'_>) -> Result<Vec<String>, ModelError> {
     let Some(list) = listed.find("cat_features_hash")?.filter(|list| !list.is_null()) else {
         return Ok(Vec::new());

@@ -98,9 +98,9 @@ impl<'a> StatisticEntry<'a> {
     }
 }
 
-/// Rejects statistics of several targets. In the file, the name of a table does not include its target, so if
-/// several tables have the same name, the file contains only one of them. If the loss is unknown, some of
-/// these files are recognized by the order of the statistics, which CatBoost sorts within a target.
+/// Rejects statistics of several targets. The name of a table in the file does not include its target, so the
+/// file contains only one of several tables with the same name. If the loss is unknown, some of these files
+/// are recognized by the order of the statistics, which CatBoost sorts for each target.
 pub(super) fn check_targets(listed: &[StatisticEntry<'_>], loss: &str) -> Result<(), ModelError> {
     let mut last: HashMap<&str, (usize, f32)> = HashMap::new();
     for listed in listed {

@@ -48,7 +48,7 @@ pub(super) fn follow(
         let value = match read {
             Ok(tensor) => Value::Constant(tensor),
             Err(error @ ModelError::Unsupported { .. }) => return Err(error.into()),
-            // A text tensor may be needed only for values that are not evaluated, such as labels.
+            // A text tensor may be used only for values that are not evaluated, such as labels.
             Err(_) if !tensor.string_data.is_empty() => text_constant(tensor),
             Err(error) => return Err(error.into()),
         };
@@ -302,7 +302,7 @@ pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop
     places.iter().map(place).collect()
 }
 
-/// Returns the numbers of a tensor that is the same for all rows: one number, or one number for each of
+/// Returns the numbers of a tensor that does not depend on the row: one number, or one number for each of
 /// `count` columns.
 pub(super) fn row_of(tensor: &Tensor, count: usize) -> Result<Vec<f64>, Stop> {
     let is_row = match tensor.dims[..] {

@@ -14,7 +14,8 @@ use crate::formats::onnx_ml::graph::{Element, describe, is_ensemble};
 use crate::formats::onnx_ml::messages::{FLOAT, GraphProto, NodeProto};
 use crate::formats::onnx_ml::{indices, lists};
 
-/// The file stores only the number of columns, so without a limit a small file could exhaust the memory.
+/// Maximum number of columns. The file stores only their number, so without a limit a small file could
+/// exhaust the memory.
 const MAX_FEATURES: usize = 1 << 30;
 /// Number of columns that a file of any length may have if they are listed one by one. Long files may have
 /// more columns.

@@ -28,9 +28,9 @@
 //!
 //! # Missing values
 //!
-//! If a feature is missing and not imputed by an `Imputer`, a linear model in a runtime predicts NaN, and
-//! encoders fail or depend on the processor. Such rows are rejected, and also rows in which a string is
-//! missing.
+//! If a feature is missing and no `Imputer` imputes it, a linear model in a runtime predicts NaN, and
+//! encoders fail or return a value that depends on the processor. Such rows are rejected, and also rows in
+//! which a string is missing.
 
 mod columns;
 mod encoder;

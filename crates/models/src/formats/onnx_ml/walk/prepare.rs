@@ -35,8 +35,8 @@ impl Walk<'_> {
             ("Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal", Ok(_)) if count == 2 => {
                 self.compared(node)?
             }
-            // For all other operators, the table is the first input, and the others are constants, some of
-            // them optional.
+            // For all other operators, the first input is the table, and all other inputs are constants, some
+            // of them optional.
             _ => match node.input.first().map(|_| self.get(node, 0)) {
                 Some(Ok(Value::Table(table))) => {
                     let table = table.clone();
@@ -241,8 +241,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns columns that are 1 for values that meet a condition, else 0. If a value meets the condition,
-    /// all larger values must meet it too. Missing values are rejected, or do not meet the condition.
+    /// Returns columns that are 1 for values that meet a condition, and 0 for all other values. If a value
+    /// meets the condition, all larger values must meet it too. Missing values are rejected, or do not meet
+    /// the condition.
     fn tested(
         &mut self,
         table: &Table,
@@ -306,8 +307,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the index of the largest of several columns, the first one in case of ties, if all are
-    /// piecewise constant functions of the same column, as in graphs that bin a feature.
+    /// Returns the index of the largest of several columns, or the first such column for ties. All must be
+    /// piecewise constant functions of the same column, as in graphs that bin a feature; otherwise, returns
+    /// `None`.
     fn place_of_largest(&mut self, table: &Table) -> Result<Option<Table>, Stop> {
         let listed = table.columns(&mut self.allowance)?;
         let Some(feature) = listed.iter().find_map(|column| match column {
@@ -345,7 +347,7 @@ impl Walk<'_> {
         Ok(Some(Table::Columns(Rc::new([column]))))
     }
 
-    /// Returns a column for each category, which is 1 for that category and 0 for all others.
+    /// Returns a column for each category, which is 1 for this category and 0 for all other categories.
     fn one_hot(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         let (numbers, texts) = (attributes.integers("cats_int64s"), attributes.texts("cats_strings"));
         let refuses_others = attributes.integer("zeros")?.unwrap_or(1) == 0;

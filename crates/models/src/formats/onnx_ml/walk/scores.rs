@@ -390,8 +390,8 @@ impl Walk<'_> {
         Ok(Value::Scores(scores))
     }
 
-    /// Evaluates `2^(−m / c)`, where m is the mean path length of an isolation forest: the sum divided by c
-    /// times the number of trees.
+    /// Evaluates `2^(−m / c)`, where m is the mean path length of an isolation forest. In the graph, the sum
+    /// of path lengths is divided by c times the number of trees.
     fn half_power(&mut self, node: &NodeProto) -> Result<Scores, Stop> {
         if self.constant(node, 0)?.numbers != [2.0] {
             return Err(Stop::Other);

@@ -10,7 +10,7 @@ use crate::common::{Random, assert_close};
 use crate::formats::onnx_ml::messages::*;
 use crate::{Ensemble, Link, ModelError};
 
-/// A graph with initializers, which the messages for reading keep separate.
+/// A graph with initializers. The messages that the reader uses store these separately.
 #[derive(Clone, PartialEq, Message)]
 struct Weighted {
     #[prost(int64, tag = "1")]

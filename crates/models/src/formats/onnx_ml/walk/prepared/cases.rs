@@ -121,8 +121,8 @@ impl Cases {
         Ok(Self { table: Rc::new(table), others: Some(others), element, ..*self })
     }
 
-    /// Creates the function that selects `one` for strings whose value here is a nonzero number, else
-    /// `other`. All three must be functions of the same column.
+    /// Creates the function that selects `one` for strings whose value here is a nonzero number, and `other`
+    /// for all other strings. All three must be functions of the same column.
     pub(in super::super) fn choice(
         &self,
         one: Choice<'_>,

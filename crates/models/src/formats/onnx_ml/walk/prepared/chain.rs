@@ -153,8 +153,8 @@ impl Chain {
         (lowest == highest).then_some(lowest)
     }
 
-    /// Returns a function of this column with a separate value for each of some numbers, one value for all
-    /// other numbers, and one for NaN.
+    /// Returns a function of this column with a separate value for each of the given numbers, one value for
+    /// all other numbers, and one value for NaN.
     pub(in super::super) fn encoded(
         &self,
         values: &[(f64, f64)],
@@ -180,8 +180,8 @@ impl Chain {
         self.pieces(parts, others, (of_number, missing), element, grid)
     }
 
-    /// Returns a function of this column that is `yes` for values that meet a condition, else `no`. If a
-    /// value meets the condition, all larger values must meet it too.
+    /// Returns a function of this column that is `yes` for values that meet a condition, and `no` for all
+    /// other values. If a value meets the condition, all larger values must meet it too.
     pub(in super::super) fn above(
         &self,
         large: impl Fn(f64) -> bool,

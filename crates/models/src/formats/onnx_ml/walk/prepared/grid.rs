@@ -1,5 +1,5 @@
-//! The floating-point numbers of a width in order, so that bisection finds where a monotone function crosses
-//! a threshold.
+//! The floating-point numbers of a width in ascending order. Bisection over them finds the point at which a
+//! monotone function crosses a threshold.
 
 use crate::ensemble::Width;
 
@@ -8,7 +8,7 @@ use crate::ensemble::Width;
 pub(in super::super::super) struct Grid(pub(in super::super) Width);
 
 impl Grid {
-    /// Returns the position of a number that this width can represent. NaN has no position.
+    /// Returns the position of a number that this width can represent. NaN does not have a position.
     pub(super) fn place(self, number: f64) -> i64 {
         match self.0 {
             Width::Single => {
@@ -39,7 +39,7 @@ impl Grid {
     }
 
     /// Returns the first position from `first` to `last` whose number meets the condition, or `last` + 1. The
-    /// condition must be monotone: after the first such number, it holds for all.
+    /// condition must be monotone: it must hold for all numbers after the first such number.
     pub(super) fn first(self, (first, last): (i64, i64), holds: impl Fn(f64) -> bool) -> i64 {
         let (mut low, mut high) = (i128::from(first), i128::from(last) + 1);
         while low < high {

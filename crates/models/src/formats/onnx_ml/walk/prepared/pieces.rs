@@ -13,8 +13,8 @@ use crate::formats::onnx_ml::walk::stop::Stop;
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Pieces {
     feature: u32,
-    /// For each interval, its first and last grid position, and the value. Intervals cover −∞ to ∞ without
-    /// gaps.
+    /// For each interval, its first and last grid position, and the value. The intervals cover −∞ to ∞
+    /// without gaps.
     parts: Rc<[(i64, i64, f64)]>,
     /// The value of this function for a missing value; NaN if the graph does not define it.
     missing: f64,
