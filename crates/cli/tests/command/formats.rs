@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::support::{bytes, json, numbers, on, rounded, text};
+use crate::support::{bytes, fixture, json, numbers, on, rounded, run, text};
 
 fn one_output(format: &str) -> Vec<String> {
     let options = ["--select", "3,50", "--background", "mean", "--format", format];
@@ -152,4 +152,41 @@ fn linear_models_are_explained_predicted_and_inspected() {
     let refused =
         crate::support::run(&["explain", "--model", &model, "--rows", rows, "--game", "path-dependent"]);
     assert!(!refused.status.success());
+}
+
+#[test]
+fn a_table_without_rows_has_results_without_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.csv");
+    std::fs::write(&rows, "age,sex,bmi,bp,s1,s2,s3,s4,s5,s6\n").unwrap();
+    let (model, background) = (fixture("diabetes_xgb.json.gz"), fixture("diabetes.csv.gz"));
+    let on_rows = |command: &str, more: &[&str]| {
+        run(&[&[command, "--model", &model, "--rows", rows.to_str().unwrap()], more].concat())
+    };
+    let ways: [(&str, &[&str]); 5] = [
+        ("explain", &[]),
+        ("explain", &["--background", &background, "--method", "leverage-shap"]),
+        ("explain", &["--background", &background, "--method", "leverage-shap", "--until", "0.1"]),
+        ("explain", &["--interactions"]),
+        ("predict", &[]),
+    ];
+    for (command, more) in ways {
+        let output = on_rows(command, &[more, &["--format", "json"]].concat());
+        let (said, messages) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr));
+        let messages = messages.unwrap();
+        assert!(output.status.success() && messages.contains("there are no rows"), "{messages}");
+        let found: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let list = if command == "predict" { "predictions" } else { "explanations" };
+        assert_eq!(found[list], serde_json::json!([]), "{command} {more:?}: {said}");
+        for format in ["csv", "npy", "npz", "parquet", "arrow", "table"] {
+            let output = on_rows(command, &[more, &["--format", format]].concat());
+            let messages = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && !output.stdout.is_empty(), "{format}: {messages}");
+        }
+    }
+    let lines = on_rows("explain", &["--format", "csv"]).stdout;
+    assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 1);
+    let output = on_rows("explain", &["--summary"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there are no rows to summarize"));
 }
