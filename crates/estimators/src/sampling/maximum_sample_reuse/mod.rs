@@ -3,36 +3,36 @@
 //!
 //! # Notation
 //!
-//! For `n` players and `m` evaluations, `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the distribution of the
-//! size of the coalition that a player joins, `q(s)` is the distribution of the size of a drawn coalition,
-//! and `E(s)` is the expected number of drawn coalitions of size s.
+//! There are `n` players and `m` evaluations; `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the distribution
+//! of the size of the coalition that a player joins, `q(s)` is the distribution of the size of a drawn
+//! coalition, and `E(s)` is the expected number of drawn coalitions of size s.
 //!
 //! # Method
 //!
-//! A semivalue is the difference of two means of the game, over coalitions with the player and over
-//! coalitions without it:
+//! A semivalue is the difference between two means of the game, over the coalitions with the player and over
+//! the coalitions without it:
 //!
 //! ```text
 //! φ_i = Σ_{S∋i} M(s−1, n−s) v(S) − Σ_{S∌i} M(s, n−1−s) v(S)
 //! ```
 //!
-//! Both sums of weights are 1. Coalitions drawn from a single distribution estimate both means for all
-//! players, with the weights
+//! Both sums of weights are 1. Coalitions drawn from a single distribution provide estimates of both means
+//! for all players, with the weights
 //!
 //! ```text
 //! r_in(s)  = M(s−1, n−s) C(n,s) / E(s)   = P(s−1) (n/s) / E(s)
 //! r_out(s) = M(s, n−1−s) C(n,s) / E(s)   = P(s) (n/(n−s)) / E(s)
 //! ```
 //!
-//! in which the binomials cancel. Dividing by the sum of the drawn weights removes any constant shared by all
-//! coalitions. v(∅) and v(N) are always evaluated, so they enter with their exact weights P(0) and P(n−1),
-//! and only sizes 1 to n−1 are drawn.
+//! in which the binomial coefficients cancel. Dividing by the sum of the drawn weights removes any constant
+//! that all coalitions share. v(∅) and v(N) are always evaluated, so they enter with their exact weights P(0)
+//! and P(n−1), and only sizes 1 to n−1 are drawn.
 //!
 //! # Sources
 //!
 //! For Banzhaf values: Wang and Jia, *Data Banzhaf*, AISTATS 2023. Sampling distributions: Li and Yu, *One
-//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024;
-//! they average within each size, which we found less accurate for Shapley values with few coalitions per
+//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024.
+//! They average within each size, which we found less accurate for Shapley values with few coalitions per
 //! size, and about as accurate otherwise. Regression adjustment: Witter, Liu and Musco, *Regression-adjusted
 //! Monte Carlo estimators for Shapley values and probabilistic values*, 2025; in survey sampling this is the
 //! generalized regression estimator (Särndal, Swensson and Wretman, *Model assisted survey sampling*, 1992).
@@ -64,26 +64,26 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 ///      − P(0) v(∅)   − (1 − P(0))   · Σ_{S∌i} r_out v / Σ_{S∌i} r_out
 /// ```
 ///
-/// over `m − 2` drawn coalitions of 1 to n−1 players, with `r_in = P(s−1) n / (s E(s))` and
-/// `r_out = P(s) n / ((n−s) E(s))`. For Banzhaf values all weights are equal: φ̃_i is the mean of v with the
-/// player minus the mean without it.
+/// over `m − 2` drawn coalitions of 1 to n−1 players, with `r_in = P(s−1) n / (s E(s))` and `r_out = P(s) n /
+/// ((n−s) E(s))`. For Banzhaf values, all weights are equal: φ̃_i is the mean of v over coalitions with the
+/// player minus the mean over coalitions without it.
 ///
 /// # Regression adjustment
 ///
 /// [`adjusted`](Self::adjusted) first fits `v ≈ c + Σ_{i∈S} β_i` and applies this formula to the residuals:
-/// `φ̃_i = β_i + (…)`. This is correct for every β, since the semivalue of an additive game is its
-/// coefficients, and only the residuals contribute noise. The regression weight of a coalition is
-/// `(P(s−1)²/s + P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the
-/// probability of drawing a coalition of this size. The adjusted method also draws without replacement, so
-/// that small games and small sizes become exact. It is exact for additive games.
+/// `φ̃_i = β_i + (…)`. This is correct for every β, because the coefficients of an additive game are its
+/// semivalues. Only the residuals contribute noise. The regression weight of a coalition is `(P(s−1)²/s +
+/// P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the probability of drawing
+/// a coalition of this size. The adjusted method also draws without replacement, so that small games and
+/// small sizes become exact. It is exact for additive games.
 ///
-/// In our measurements (tree models with 60 and 101 features and one baseline, a random game of 30 players;
-/// Shapley, Banzhaf, Beta-Shapley(4, 1), (1, 4) and (16, 1), a mixture of two levels; m = 10n to 40n) its
-/// median squared error is 2 to 7 times smaller than that of [`MonteCarlo`](crate::MonteCarlo), and 2 to 60
-/// times smaller than that of plain MSR. For Shapley, Banzhaf and similar values the paired regressions
-/// ([`LeverageShap`](crate::LeverageShap), [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for
-/// every other value we know of no better method. With only as many evaluations as unknowns, the regression
-/// has almost no residuals: use 4n or more.
+/// In our measurements, its median squared error is 2 to 7 times smaller than that of
+/// [`MonteCarlo`](crate::MonteCarlo), and 2 to 60 times smaller than that of plain MSR. (Tree models with 60
+/// and 101 features and one baseline, and a random game of 30 players; Shapley, Banzhaf, Beta-Shapley(4, 1),
+/// (1, 4) and (16, 1) values, and a mixture of two levels; m = 10n to 40n.) For Shapley, Banzhaf and similar
+/// values, the paired regressions ([`LeverageShap`](crate::LeverageShap),
+/// [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for all other values, we know of no better
+/// method. With only as many evaluations as unknowns, the regression has almost no residuals: use 4n or more.
 ///
 /// # Standard errors
 ///
