@@ -285,9 +285,9 @@ impl LeastSquares {
     /// possible to equal shares.
     ///
     /// Returns `None` if the rank is not known. [Without the matrix](Kernel::MatrixFree), it is determined by
-    /// a probe. The probe does not converge if the rows are linearly dependent although their number does not
-    /// exceed the number of unknowns, or if there are about as many rows as unknowns. In that case, the
-    /// coefficients may not have converged either.
+    /// a probe. The probe does not converge if the rank is below both the number of rows and the number of
+    /// unknowns, or if there are about as many rows as unknowns. In that case, the coefficients may not have
+    /// converged either.
     pub fn rank(&self) -> Option<usize> {
         self.inverse.rank()
     }

@@ -2,8 +2,9 @@
 
 use crate::logarithms::ln_factorial;
 
-/// The regression whose solution is a semivalue in every game. It exists only for a few semivalues, if the
-/// regression weights may depend only on the size and the coefficients must be the values themselves.
+/// The regression whose solution is a semivalue in every game. Only the Shapley value and (weighted) Banzhaf
+/// values have a regression whose weights depend on the size alone, and whose coefficients are the values
+/// themselves.
 ///
 /// Let z ∈ {0,1}^n be the membership vector of a coalition of size s; the sums are over all 2^n coalitions:
 ///

@@ -124,15 +124,15 @@ impl CoalitionalValue {
     /// Returns the number of distinct coalitions that [`enumerate_over`](Self::enumerate_over) evaluates, or
     /// `None` if it exceeds the limit.
     ///
-    /// These are the empty coalition, the grand coalition, and all other coalitions in which every group
-    /// contains at most one partial member: a subgroup of which some but not all players are present. Their
-    /// number is the number of
+    /// These are the empty coalition, the grand coalition, and the partial coalitions of the root. A partial
+    /// coalition of a group contains some but not all of its players, and at most one member of each group
+    /// partially. The number of partial coalitions is
     ///
     /// ```text
     /// p(G) = 2^c − 2 + 2^(c−1) Σ_g p(g)
     /// ```
     ///
-    /// partial coalitions of the group G, which has c members g; a player has no partial coalitions.
+    /// for the group G with c members g; a player has none.
     pub fn coalitions_over(hierarchy: &Hierarchy) -> Option<usize> {
         let players = hierarchy.players();
         let mut parts = vec![0usize; hierarchy.nodes()];

@@ -106,8 +106,8 @@ use crate::support::{
 ///
 /// Standard errors are estimated by leaving out one pair or coalition at a time. With replacement, each
 /// *draw* is left out instead, so a coalition drawn three times counts as three draws, each with a third of
-/// its weight. There are no standard errors if the regression does not determine the values, or if it does
-/// not without some coalition.
+/// its weight. There are no standard errors if the regression does not determine the values, or would not
+/// determine them without some coalition.
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers
 /// of memory.

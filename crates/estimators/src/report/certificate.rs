@@ -75,7 +75,7 @@ impl std::fmt::Display for StopRule {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InterimCheck {
-    /// The budget up to which the run had evaluated the game at this check.
+    /// The budget that the run had used at this check.
     pub budget: usize,
     /// The error probability that was spent on this check.
     pub spent: f64,

@@ -94,8 +94,8 @@ impl Coalitional {
         apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
     }
 
-    /// Returns the number of random orders of the groups that the evaluations allow. Only the first orders
-    /// include coalitions of members. Unions of groups that several orders contain are evaluated once.
+    /// Returns random orders of the groups, as many as the evaluations allow. Only the first orders include
+    /// coalitions of members. Unions of groups that several orders contain are evaluated once.
     pub(super) fn orders(
         &self,
         partition: &Partition,

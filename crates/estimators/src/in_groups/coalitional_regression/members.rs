@@ -252,8 +252,8 @@ impl Members<'_> {
             Pairing::Paired => Design::paired(&columns, &weights)?,
             Pairing::Unpaired => Design::new(&columns, &weights)?,
         };
-        // Without columns for other groups, and with members that share a known value, the coefficients have
-        // no common level.
+        // If members share the group's value, only their deviations from equal shares are estimated. Then
+        // paired rows without columns for other groups have no common level.
         let has_level = !shares || rows.has_columns_of_others || rows.pairing == Pairing::Unpaired;
         let solution = if has_level {
             least_squares(&design.with_intercept(), &targets, outputs, Constraint::None)?

@@ -9,9 +9,9 @@ use crate::surrogate::product::{Product, merged, strongest};
 /// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// The products of the screens, and two further parts. Triples whose pairs the screens found have `τ² ∝ Σ
-    /// √(q_ij q_jl)`, summed over the three pairs of pairs, with total variance C. All triples with equal
-    /// variances have 0.1 C, and all quintuples 0.3 C.
+    /// The products of the screens, triples by heredity, and smooth parts. Triples whose pairs the screens
+    /// found have `τ² ∝ Σ √(q_ij q_jl)`, summed over the three pairs of pairs, with total variance C. All
+    /// triples with equal variances have the total variance 0.1 C, and all quintuples 0.3 C.
     Heredity,
     /// All triples with equal variances and total variance C, and all quintuples with 0.3 C.
     Smooth,
