@@ -92,8 +92,8 @@ impl DualRidge {
     /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p)
     /// with the given `prior`. Each of the m rows has a positive weight.
     ///
-    /// For a Gram matrix, takes `O(m³)` time and stores about `4 m²` numbers. For r factors, takes `O(m r (r
-    /// + p) + r³)` time and `O(m (r + p))` memory.
+    /// For a Gram matrix, takes `O(m³)` time and stores about `4 m²` numbers. For r factors, takes `O(m r
+    /// (r + p) + r³)` time and `O(m (r + p))` memory.
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@
 //! that sum to zero, H⁻¹ is the pseudo-inverse of `P G P`.
 //!
 //! If a pivot is not positive, or if the estimated condition number is above [`CHOLESKY_LIMIT`], the
-//! eigen-decomposition is used. Eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` count as zero (9·10⁻¹⁴ up to n
-//! = 100, 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix). The others define
+//! eigen-decomposition is used. Eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` count as zero (9·10⁻¹⁴ up to
+//! n = 100, 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix). The others define
 //! the pseudo-inverse, which yields the solution of minimum norm.
 //!
 //! # Condition number

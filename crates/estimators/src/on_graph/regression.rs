@@ -52,8 +52,8 @@ const USUAL_ORDER: usize = 4;
 /// | grid of r × c | squares of at most k × k nodes inside the grid | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
 /// | any other | connected sets of at most k nodes | by counting, up to a limit |
 ///
-/// N is not among these coalitions, because its weight is infinite; v(∅) and v(N) are evaluated anyway. For k
-/// = 4, there are fewer than the 4d evaluations of the paper's experiments, on lines and on square grids.
+/// N is not among these coalitions, because its weight is infinite; v(∅) and v(N) are evaluated anyway. For
+/// k = 4, there are fewer than the 4d evaluations of the paper's experiments, on lines and on square grids.
 ///
 /// The paper has F = v(S) and v(∅) = 0, no intercept, and no constraint on the sum of the values. The values
 /// are exact for additive games. For other games, they are an approximation that does not become exact as the
@@ -217,8 +217,8 @@ impl ConnectedRegression {
     }
 }
 
-/// Returns `w(s) = (d − 1) / (C(d, s) s (d − s))` at index s, for s from 1 to d − 1. It is computed as `w(1)
-/// = 1/d` and `w(s + 1) = w(s) · s / (d − s − 1)`.
+/// Returns `w(s) = (d − 1) / (C(d, s) s (d − s))` at index s, for s from 1 to d − 1. It is computed as
+/// `w(1) = 1/d` and `w(s + 1) = w(s) · s / (d − s − 1)`.
 fn kernel(players: usize) -> Vec<f64> {
     let mut weights = vec![0.0, 1.0 / players as f64];
     for size in 1..players.saturating_sub(1) {

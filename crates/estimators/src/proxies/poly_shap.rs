@@ -8,8 +8,8 @@
 //! # Constraints
 //!
 //! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same functions, and they
-//! are better conditioned. For `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) = v(∅) always holds, and f(N)
-//! = v(N) holds if `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
+//! are better conditioned. For `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) = v(∅) always holds, and
+//! f(N) = v(N) holds if `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
 
 use apportion_games::{Game, memory};
 use apportion_samplers::{Pairing, SizeDistribution};

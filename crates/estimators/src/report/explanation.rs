@@ -166,8 +166,8 @@ pub struct Diagnostics {
     /// regression, and for regressions with thousands of players, whose rank is not determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// The number of unknowns of the regression, not counting an intercept: `n − 1` under the constraint `Σφ
-    /// = v(N) − v(∅)`, otherwise `n`.
+    /// The number of unknowns of the regression, not counting an intercept: `n − 1` under the constraint
+    /// `Σφ = v(N) − v(∅)`, otherwise `n`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknowns: Option<usize>,
     /// The condition number of the regression's Gram matrix on its range. For all coalitions, this matrix is

@@ -434,8 +434,8 @@ fn players(nodes: &[Node]) -> Vec<u16> {
 }
 
 /// Returns the Walsh coefficients of the game that a node defines, by masks of the tree's players, in
-/// ascending order. If y and n are the coefficients of the children with and without the player, they are `(y
-/// + n)/2`, and `(y − n)/2` times the player's sign.
+/// ascending order. If y and n are the coefficients of the children with and without the player, they are
+/// `(y + n)/2`, and `(y − n)/2` times the player's sign.
 fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
     match nodes[at] {
         Node::Leaf(value) => vec![(0, f64::from(value))],

@@ -138,8 +138,8 @@ impl Smooth {
 }
 
 impl Prior {
-    /// Creates a prior with equal variances for all products of `order` of the `players`, and total variance
-    /// 1. Requires `players ≥ order`.
+    /// Creates a prior with equal variances for all products of `order` of the `players`, and total
+    /// variance 1. Requires `players ≥ order`.
     pub(crate) fn all_alike(order: usize, players: usize) -> Self {
         Self { terms: Vec::new(), smooth: vec![Smooth::of_variance(order, 1.0, vec![1.0; players])] }
     }

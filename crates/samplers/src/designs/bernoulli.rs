@@ -44,8 +44,8 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bernoulli {
-    /// The size distribution. Inclusion probabilities are proportional to it, except that they do not exceed
-    /// 1. The paper uses the leverage distribution.
+    /// The size distribution. Inclusion probabilities are proportional to it, except that they do not
+    /// exceed 1. The paper uses the leverage distribution.
     pub distribution: SizeDistribution,
     /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,

@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn only_the_result_must_fit() {
-        // C(130, 65) is just below 2^127, and C(132, 66) is above 2^128. The intermediate products for C(130,
-        // 65) need 134 bits.
+        // C(130, 65) is just below 2^127, and C(132, 66) is above 2^128. The intermediate products for
+        // C(130, 65) need 134 bits.
         assert!(choose(130, 65).is_some_and(|count| count.leading_zeros() < 3));
         assert_eq!(choose(132, 66), None);
         assert_eq!(choose(usize::MAX, 1), Some(usize::MAX as u128));

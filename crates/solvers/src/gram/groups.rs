@@ -22,8 +22,8 @@ pub enum Kernel {
 /// A word costs as much as 5 rows of the dense product with AVX-512, and 8 rows with AVX2. The rule is the
 /// same on every machine, so that the choice is reproducible. `cargo run --release -p apportion-solvers
 /// --example timing` compares the two kernels. On one core of an Intel Xeon (Sapphire Rapids), the whole
-/// solve at n = 1000 takes 58 ms instead of 93 ms with 10 rows per word, and 116 ms instead of 790 ms with
-/// 50.
+/// solve at n = 1000 takes 58 ms instead of 93 ms with 10 rows per word, and 116 ms instead of 790 ms
+/// with 50.
 const ROWS_PER_WORD: usize = 8;
 
 /// The rows of equal weight: positions `start..end` in the field `order` of [`Groups`].

@@ -42,8 +42,8 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 /// # Cost
 ///
 /// A sweep takes O(sets · d) time and one projection for each set. Sweeps converge linearly for polyhedra,
-/// and for sets with common interior points. As the sets come closer to merely touching, the rate approaches
-/// 1.
+/// and for sets with common interior points. As the sets come closer to merely touching, the rate
+/// approaches 1.
 ///
 /// # Errors
 ///

@@ -4,9 +4,9 @@
 //! e(S) = (v(S) + v(S̄))/2 = Σ_{|T| even} β_T χ_T(S),    I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T
 //! ```
 //!
-//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index. For the Banzhaf interaction index, only w(2)
-//! = 4 is nonzero. The faithful Shapley index has other weights. e(N) is known, so the regression has no free
-//! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
+//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index. For the Banzhaf interaction index, only
+//! w(2) = 4 is nonzero. The faithful Shapley index has other weights. e(N) is known, so the regression has no
+//! free part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
 //!
 //! # Errors
 //!
