@@ -54,8 +54,7 @@ pub trait Game: Sync {
     }
 
     /// Returns whether concurrent calls of [`values`](Self::values) from several threads are faster, as for
-    /// [`Model::parallel`](crate::Model::parallel). If not, callers should evaluate batches one after the
-    /// other.
+    /// [`Model::parallel`](crate::Model::parallel). If not, callers should evaluate one batch after another.
     fn parallel(&self) -> bool {
         true
     }

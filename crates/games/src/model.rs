@@ -133,7 +133,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Returns whether concurrent calls of [`predict`](Self::predict) from several threads are faster. If
-    /// not, callers predict batches one after the other.
+    /// not, callers predict one batch after another.
     fn parallel(&self) -> bool {
         true
     }

@@ -15,8 +15,8 @@
 //! Synthetic rows are built and predicted in chunks of a fixed number of cells, so that memory does not grow
 //! with coalitions × rows. A chunk contains whole coalitions, or a part of one coalition whose rows do not
 //! fit. Sums are pairwise, by the index of a row within its coalition, and chunks are split at powers of two.
-//! Therefore the bits of v(S) do not depend on the chunks, the batch or the threads, provided that the
-//! model's prediction for a row does not depend on the other rows of the call.
+//! Therefore the bits of v(S) do not depend on the chunks, the batch or the threads, if the model predicts
+//! each row independently of the other rows in a call.
 
 use crate::parallel;
 use std::ops::Range;

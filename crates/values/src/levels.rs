@@ -69,7 +69,7 @@ impl CoalitionalValue {
 
     /// Computes the exact value of every player of `game` over a hierarchy of groups.
     ///
-    /// Evaluates 2^k coalitions for each group that has players among its members, where k is the number of
+    /// Evaluates 2^k coalitions for each group that has players among its members. Here k is the number of
     /// members of the group plus the number of siblings of the groups that contain it.
     ///
     /// ```

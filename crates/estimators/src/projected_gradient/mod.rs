@@ -68,9 +68,9 @@ pub enum StartShare {
 ///
 /// The default (pairs, centred distribution, steps `2/(μ(t + 1 + n))`, weighted average, start removed) is
 /// the most accurate overall among the variants we tried. We used random games of 30 players with
-/// interactions of up to 3 or 8 players, at m = 10n, 40n, 200n and 1000n, and tried delays of ¼ to 4 steps
-/// per player, constant steps, and steps like 1/√t, each with several averages. Delays below ½ have errors
-/// that are up to 30 times larger at m = 10n; delays above 2 are as good from 200n on. Without pairs, squared
+/// interactions of up to 3 or 8 players, at m = 10n, 40n, 200n and 1000n. We tried delays of ¼ to 4 steps per
+/// player, constant steps, and steps like 1/√t, each with several averages. Delays below ½ have errors that
+/// are up to 30 times larger at m = 10n; delays above 2 are as good from 200n on. Without pairs, squared
 /// errors are 1.8 to 6 times larger; with the paper's distribution, they are 1.1 to 1.7 times larger. The
 /// last iterate is up to 2.7 times better at 10n, and up to 1.8 times worse at 200n. If you are free to
 /// choose, use [`LeverageShap`](crate::LeverageShap): its squared errors were 1.3 to 7 times smaller.

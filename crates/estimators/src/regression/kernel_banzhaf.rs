@@ -55,10 +55,10 @@ use crate::support::{
 /// | Bernoulli | `kernel-banzhaf-bernoulli` | distinct pairs, each drawn independently |
 ///
 /// Without replacement, the squared error is smaller by at least the fraction of coalitions that are not
-/// drawn. The paper reports no difference until m = 2^n. We compared the median squared errors with
-/// replacement with those without, on tree models of California, Diabetes, Adult and Pima with one baseline.
-/// At m = 0.6 · 2^n, they are 2.4, 2.4, 2.6 and 2.0 times as large (ℓ2 errors: 1.5, 1.5, 1.6 and 1.4 times);
-/// at 0.8, they are 5 times as large, and at 0.95, 20 times.
+/// drawn. The paper reports no difference until m = 2^n. We compared the median squared errors with and
+/// without replacement, on tree models of California, Diabetes, Adult and Pima with one baseline. At m = 0.6
+/// · 2^n, the errors with replacement are 2.4, 2.4, 2.6 and 2.0 times as large (ℓ2 errors: 1.5, 1.5, 1.6 and
+/// 1.4 times); at 0.8, they are 5 times as large, and at 0.95, 20 times.
 ///
 /// # Guarantee
 ///
@@ -138,7 +138,7 @@ pub struct KernelBanzhaf {
     pub draws: Draws,
     /// Whether the regression has an intercept; defaults to `true`.
     pub intercept: bool,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,

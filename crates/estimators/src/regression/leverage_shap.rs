@@ -78,7 +78,7 @@ pub struct LeverageShap {
     pub pairing: Pairing,
     /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,

@@ -19,7 +19,8 @@ pub enum Guarantee {
     Asymptotic,
     /// Nothing varied in the sample: the game appeared additive, including on all single players and all
     /// coalitions that lack one player. No sample can exclude that interactions were missed. The bound
-    /// assumes a rare event that is as large as the values, and that this number of evaluations would miss.
+    /// assumes an event that is as large as the values, but so rare that this number of evaluations would
+    /// miss it.
     NothingVaried,
     /// No guarantee: the method provided no standard errors.
     Unknown,

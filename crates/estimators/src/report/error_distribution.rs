@@ -31,8 +31,8 @@ pub struct ErrorDistribution {
     /// are wider.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directions: Vec<f64>,
-    /// Properties of the draws, for methods whose values are means of independent draws, which are bounded if
-    /// the game is bounded; `None` for other methods.
+    /// Properties of the draws, for methods whose values are means of independent draws; `None` for other
+    /// methods. The draws are bounded if the game is bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounded_draws: Option<BoundedDraws>,
     /// The amount by which one more draw could change each value, n × k, estimated from the sizes of the

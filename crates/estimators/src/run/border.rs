@@ -19,8 +19,8 @@
 //! # Formula
 //!
 //! Once the border is known, its contribution to the variance need not be estimated. A misfit for coalitions
-//! with no other player is assumed to extend to coalitions with one and two others, unless the sample is so
-//! large that it should have contained such coalitions of the player:
+//! with no other player is assumed to extend to coalitions with one and two others. The exception is a sample
+//! that is so large that it should have contained such coalitions of the player:
 //!
 //! ```text
 //! V_i ≥ (1/T) Σ_{s=0,1,2} c_s [P(s) r_i² + P(n−1−s) r'_i²],

@@ -80,8 +80,8 @@ fn weighted_background(rows: usize) -> Background {
     background(rows).with_weights(&weights).unwrap()
 }
 
-/// Returns the linear forms that a draw for a player evaluates, with their probabilities, from the
-/// definitions by enumerating all coalitions.
+/// Returns the linear forms that a draw for a player may evaluate, each with its probability. They follow
+/// from the definitions, by enumerating all coalitions.
 fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> Vec<(f64, Vec<(u64, f64)>)> {
     let group = partition.group_of(player);
     let mask = |players: &[usize]| players.iter().fold(0u64, |mask, player| mask | 1 << player);

@@ -60,9 +60,9 @@ impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] if explicand, distribution and model have different numbers of features,
+    /// [`GameError::Width`] if explicand, distribution and model have different numbers of features;
     /// [`GameError::MissingValue`] or [`GameError::InfiniteInput`] if the explicand has a missing or infinite
-    /// value that the distribution does not support, [`GameError::Parameter`] if the model has no outputs.
+    /// value that the distribution does not support; [`GameError::Parameter`] if the model has no outputs.
     pub fn new(model: &'a M, explicand: &[f64], distribution: &'a L) -> Result<Self, GameError> {
         let is_affine = model.is_affine();
         let model =

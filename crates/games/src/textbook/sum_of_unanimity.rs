@@ -15,7 +15,7 @@ use crate::game::Game;
 use crate::stream::{Purpose, stream};
 use crate::textbook::ClosedForm;
 
-/// Number of coalitions evaluated at once, one per bit of a word.
+/// Number of coalitions evaluated together, one per bit of a word.
 const BLOCK: usize = 64;
 
 /// The game `v(S) = c + Σ_T a_T · [T ⊆ S]`.

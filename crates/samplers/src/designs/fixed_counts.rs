@@ -40,7 +40,7 @@ use crate::size::size_distribution::SizeDistribution;
 /// some level c. So the number of coalitions of size s differs from `c g(s)` by less than one. Exactly
 /// `evaluations` rows are drawn (`2⌊evaluations/2⌋` for pairs), or all that exist.
 ///
-/// Given the number of coalitions of a size, all sets of this many coalitions are equally likely. So
+/// Given the number of coalitions of a size, all sets with this number of coalitions are equally likely. So
 /// [`expected`](crate::SizeStratum::expected) is the number drawn, which yields unbiased estimates of sums
 /// over a size. The exceptions are sizes with an expected number below one, which may not be drawn at all:
 /// for these, it is the expected number. For the leverage distribution and at least n − 1 evaluations, the

@@ -274,7 +274,7 @@ fn the_plainest_name_is_that_of_the_same_value() {
     let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
     assert_eq!(Value::from(linear.clone()).simplified(), Value::Linear(linear));
 
-    // Two levels are groups of players; three are not.
+    // A hierarchy with two levels is equivalent to a partition; one with three levels is not.
     let [long, plain] = ["coalitional=beta=1,1/beta=1,1", "owen"].map(|name| name.parse().unwrap());
     let two = Value::over_hierarchy(long, Hierarchy::from(&groups)).unwrap().simplified();
     let SolutionConcept::Coalitional(owen) = plain else { panic!("Owen values are coalitional") };

@@ -20,8 +20,8 @@ const TABLE_SHARE: f64 = 0.5;
 /// tabulating the quotient game.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
 /// With few groups, the quotient game is also tabulated if the table takes no more evaluations than this
-/// number of orders with their reverses, because this number of orders would repeat coalitions. In this case,
-/// fewer evaluations per unknown of the members' regressions are sufficient.
+/// number of orders with their reverses: this number of orders would repeat coalitions. In this case, fewer
+/// evaluations per unknown of the members' regressions are sufficient.
 const TABLE_OF_FEW: f64 = 3.0;
 const LEFT_OF_FEW: f64 = 2.0;
 

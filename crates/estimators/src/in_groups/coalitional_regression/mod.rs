@@ -99,11 +99,10 @@ use estimate::regression;
 ///
 /// # Error
 ///
-/// The table compares mean squared errors of Owen values with those of
-/// [`NestedPermutation`](crate::NestedPermutation) (orders and their reverses) at the same number of
-/// evaluations, on sums of leaves of depth 3 to 5 and on sums of unanimity games of up to 4 players (`cargo
-/// run --release -p apportion-benches --bin groups`). It shows the error of the permutations divided by the
-/// error of this method:
+/// The table shows the mean squared error of [`NestedPermutation`](crate::NestedPermutation) (orders and
+/// their reverses) for Owen values, divided by the error of this method at the same number of evaluations. It
+/// covers sums of leaves of depth 3 to 5, and sums of unanimity games of up to 4 players (`cargo run
+/// --release -p apportion-benches --bin groups`):
 ///
 /// | groups | 5n evaluations | 10n | 20n | 40n | 80n |
 /// |---|---|---|---|---|---|
@@ -131,11 +130,11 @@ use estimate::regression;
 /// Standard errors are computed from the certificates of the regressions, whose variances add up. If nearly
 /// all coalitions are drawn, the remaining error is small and far from normally distributed: ±1.96 standard
 /// errors cover less than 95%. Intervals with Student's t covered 93 to 97% over all budgets and partitions
-/// of our tests. There are no standard errors if some regression is not determined, or if some coalition is
-/// indispensable for it. The diagnostics contain the sums of ranks and unknowns over all regressions, the
-/// worst condition number and the fewest degrees of freedom. The directions of the errors are combined from
-/// those of the parts. They are unknown if the value within groups is a Banzhaf value and other groups have
-/// columns.
+/// of our tests. There are no standard errors if some regression is not determined, or would not be
+/// determined without some coalition. The diagnostics contain the sums of ranks and unknowns over all
+/// regressions, the worst condition number and the fewest degrees of freedom. The directions of the errors
+/// are combined from those of the parts. They are unknown if the value within groups is a Banzhaf value and
+/// other groups have columns.
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations. Caches every evaluated coalition.
 ///
@@ -162,7 +161,7 @@ pub struct CoalitionalRegression {
     #[serde(serialize_with = "crate::run::settings::groups")]
     partition: Partition,
     grows: bool,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
 }
 

@@ -73,12 +73,12 @@ use crate::support::product_draws::{
 /// The [growing](Estimator::growing) variant draws from the parts in turn, with L = B for any D. With at
 /// least 2B draws, this is the same method; with fewer draws, its standard errors tend to be too large.
 ///
-/// **Measurements.** With at least 2B draws (a budget of 4n + 2), the squared error of all players' Owen
-/// values was 0.06 (plain: 0.17) times that of independent draws at the same number of evaluations, in
-/// experiment 2a of the paper with 100 background rows; for single players, it was 0.02 to 0.28 times. For a
-/// tree model of the diabetes data with four groups and 50 rows, it was 0.04 (plain: 0.18) times, and 0.03 to
-/// 0.16 times for single players. If scenarios were drawn without strata, it would be 0.77 (plain: 0.58)
-/// times in experiment 2a. With fewer draws, the ratio is between these numbers.
+/// **Measurements.** These are squared errors of Owen values with at least 2B draws (a budget of 4n + 2),
+/// relative to independent draws at the same number of evaluations. In experiment 2a of the paper with 100
+/// background rows, the ratio was 0.06 (plain: 0.17) for all players together, and 0.02 to 0.28 for single
+/// players. For a tree model of the diabetes data with four groups and 50 rows, it was 0.04 (plain: 0.18),
+/// and 0.03 to 0.16 for single players. If scenarios were drawn without strata, it would be 0.77 (plain:
+/// 0.58) in experiment 2a. With fewer draws, the ratio is between these numbers.
 ///
 /// **Budget.** Same as for [`ProductSpace`](crate::ProductSpace): M evaluations of the game allow `(M − 2) B`
 /// evaluations in one of B scenarios, in addition to v(∅) and v(N). The result is exact if enumeration costs

@@ -159,7 +159,7 @@ impl Owner {
     }
 
     /// Returns the number of pieces of a branch that belong to the owner, if all or none of them do. This is
-    /// always the case at the last bit. The answer depends on the set of earlier nodes whose neighbourhoods
+    /// always the case at the last bit. The result depends on the set of earlier nodes whose neighbourhoods
     /// contain the included nodes.
     fn end(&self, bit: usize, earlier: &[u64]) -> Option<f64> {
         if self.is_others(bit, earlier) {

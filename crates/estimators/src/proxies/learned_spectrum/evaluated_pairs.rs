@@ -28,8 +28,8 @@ use crate::run::Evaluations;
 const FIRST: usize = 4;
 /// The minimum number of pairs for evaluating only one coalition of a pair.
 const MIN_PAIRS: usize = 24;
-/// The minimum number of first pairs per free column with which the residuals of single players can be
-/// estimated, and the maximum number of first pairs per free column that are used for this estimate.
+/// Two limits on the number of first pairs per free column: the minimum for estimating the residuals of
+/// single players, and the maximum that is used for this estimate.
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 /// The maximum number of free columns for this estimate. With more columns, it would take as long as the
 /// result.

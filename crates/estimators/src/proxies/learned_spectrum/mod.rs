@@ -136,7 +136,7 @@ pub struct LearnedSpectrum {
     pub groups: Option<Partition>,
     /// How coalitions are drawn, without replacement; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
@@ -163,8 +163,8 @@ impl Default for LearnedSpectrum {
 /// The maximum number of pairs for solving the regression in the space of pairs. For more pairs, it is solved
 /// in the space of products.
 const MAX_PAIRS: usize = 900;
-/// The minimum degrees of freedom of the errors, even if the prior leaves few pairs free, because the
-/// leave-one-out residual of a pair is not part of its own fit.
+/// The minimum degrees of freedom of the errors. It applies even if the prior leaves few pairs free, because
+/// the leave-one-out residual of a pair is not part of its own fit.
 const MIN_DEGREES: f64 = 5.0;
 /// The largest ratio between the squared residuals on unseen parts of the sample and the leave-one-out
 /// residuals that can be explained by fewer pairs and different products. Above this ratio, the variances are

@@ -11,9 +11,9 @@
 //! # Errors
 //!
 //! All products have a prior, and `Σ_k f_k (G_k r_k)²` ignores its bias: a product that the prior excludes
-//! would have no error at all. So the variance of an index is at least that of a regression of the residuals
-//! r_k on the product of the two players alone, which is 0 if both or neither of them are in S, and otherwise
-//! −2:
+//! would have no error at all. So a regression of the residuals r_k on the product of the two players alone
+//! provides a lower bound on the variance of an index. This product is 0 if both or neither of the players
+//! are in S, and otherwise −2:
 //!
 //! ```text
 //! V_ij ≥ w(2)² Σ_k f_k (w_k r_k)² / (2 Σ_k w_k)²,    k over the pairs of coalitions that separate i and j

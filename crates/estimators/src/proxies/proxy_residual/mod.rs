@@ -61,9 +61,9 @@ const DEPTH: usize = 10;
 ///
 /// # Surrogates
 ///
-/// The surrogate is boosted trees by default ([`TreeSurrogate`], with depth 10), products of up to three
-/// players ([`KAdditiveSurrogate`](crate::KAdditiveSurrogate)), or a custom [`Surrogate`]. For each fold, it
-/// is fitted to the sample without this fold.
+/// By default, the surrogate is boosted trees ([`TreeSurrogate`], with depth 10). Alternatives are products
+/// of up to three players ([`KAdditiveSurrogate`](crate::KAdditiveSurrogate)) and custom surrogates
+/// ([`Surrogate`]). For each fold, the surrogate is fitted to the sample without this fold.
 ///
 /// A surrogate may be wrong, overfit, fail or return infinity: this only reduces accuracy. But if its values
 /// are not those of its predictions, it would bias the result. So R is applied to its predictions, too. If
@@ -108,7 +108,7 @@ pub struct ProxyResidual {
     pub folds: usize,
     /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
 }
 

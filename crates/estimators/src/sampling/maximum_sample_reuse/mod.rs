@@ -4,7 +4,7 @@
 //! # Notation
 //!
 //! There are `n` players and `m` evaluations; `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the distribution
-//! of the size of the coalition that a player joins, `q(s)` is the distribution of the size of a drawn
+//! of the size of the coalition that a player joins. `q(s)` is the distribution of the size of a drawn
 //! coalition, and `E(s)` is the expected number of drawn coalitions of size s.
 //!
 //! # Method
@@ -131,7 +131,7 @@ pub struct MaximumSampleReuse {
     pub draws: Draws,
     /// The regression adjustment; defaults to [`Adjustment::None`].
     pub adjustment: Adjustment,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,

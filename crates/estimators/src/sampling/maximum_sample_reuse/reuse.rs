@@ -1,5 +1,5 @@
-//! The estimate of one semivalue from a sample. For every player, it compares means over the coalitions with
-//! and without the player, of the game or of the residuals of a linear model.
+//! The estimate of one semivalue from a sample. For every player, it compares two means of the game, or of
+//! the residuals of a linear model: over the coalitions with the player, and over those without.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;

@@ -287,7 +287,7 @@ impl Class {
         self.drawn[0] < self.sizes[0]
     }
 
-    /// Appends the rows of `wanted` distinct units. All sets of this many units are equally likely.
+    /// Appends the rows of `wanted` distinct units. All sets of `wanted` units are equally likely.
     ///
     /// # Panics
     ///

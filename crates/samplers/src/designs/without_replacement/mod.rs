@@ -46,7 +46,7 @@ pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
     if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
 }
 
-/// Appends the rows of `wanted` distinct units of `class`. All sets of this many units are equally likely.
+/// Appends the rows of `wanted` distinct units of `class`. All sets of `wanted` units are equally likely.
 ///
 /// # Panics
 ///
