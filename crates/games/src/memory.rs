@@ -125,9 +125,9 @@ fn setting() -> Option<String> {
 
 /// Checks the environment variable [`MAX_MEMORY`].
 ///
-/// Returns an error message with the value of the variable if it is not a number of bytes.
+/// # Errors
 ///
-/// A message with the value, if it is not a number of bytes.
+/// An error message with the value of the variable, if it is not a number of bytes.
 pub fn check_setting() -> Result<(), String> {
     setting().map_or(Ok(()), |text| checked(&text))
 }

@@ -423,7 +423,7 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
         for (value, row) in got.iter().zip(batch.iter()) {
             assert!((value - products(&synthetic(&explicand, &baseline, row))).abs() < 1e-12);
         }
-        // Evaluating them one by one gives the same bits.
+        // Evaluating them one by one must yield the same bits.
         assert!(one_by_one(&game, &batch).iter().map(|x| x.to_bits()).eq(got.iter().map(|x| x.to_bits())));
     }
 }
