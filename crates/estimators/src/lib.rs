@@ -1,4 +1,5 @@
-//! Estimators of Shapley values, Banzhaf values and other solution concepts from few evaluations of a game.
+//! Estimators of Shapley values, Banzhaf values and other solution concepts, which need few evaluations of a
+//! game.
 //!
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
@@ -13,29 +14,29 @@
 //! | [`MonteCarlo`] | separate for each player, from the distribution that defines the value | equal | with `FullBudget::Enumerate` | yes |
 //! | [`StratifiedMonteCarlo`] | separate for each player and coalition size, equally many or by variance | equal within a size | yes | yes |
 //! | [`MaximumSampleReuse`] | any distribution, shared by all players; optionally regression-adjusted | importance | without replacement | yes |
-//! | [`ProxyResidual`] | like Leverage SHAP, Kernel Banzhaf or adjusted sample reuse, on the residuals of a surrogate | as in these | yes | yes |
+//! | [`ProxyResidual`] | like Leverage SHAP, Kernel Banzhaf or adjusted sample reuse, on the residuals of a surrogate | as in these methods | yes | yes |
 //! | [`RegressionMsr`], [`ProxyShap`] | for comparison: pairs without replacement, after fitting trees or a linear model | importance | yes | no |
 //! | [`OddShap`], [`PolyShap`] | for comparison: like Leverage SHAP, with a regression on products of players | kernel over inclusion probability | yes | no |
 //! | [`ProductSpace`] | separate coalitions for each player, each with a scenario, for every solution concept | equal | yes | yes |
 //! | [`NestedPermutation`] | orders of groups and of members inside them, each with a scenario | equal | yes | yes |
-//! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | probability over inclusion probability | yes | yes |
+//! | [`CoalitionalRegression`] | for the groups and for the members of each group: pairs without replacement, by leverage scores at both levels | probability over inclusion probability | yes | yes |
 //! | [`LocalSampling`] | separate for each player, from its neighbourhood in a graph, averaged or for a regression | equal, or as in Leverage SHAP | if all neighbourhoods are enumerated | yes |
 //! | [`OnGraph`] | nothing: evaluates every coalition in the definition of a value of players on a graph | by definition | at any sufficient budget | zero |
-//! | [`ConnectedRegression`] | nothing: small connected coalitions | Shapley kernel | no, an approximation | no |
+//! | [`ConnectedRegression`] | nothing: evaluates small connected coalitions | Shapley kernel | no, an approximation | no |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] support every semivalue.
-//! [`ProductSpace`] and [`exact_of`] support every value except those on graphs, including hierarchies of
-//! groups. Which to use: for Shapley and Banzhaf values, the learned spectrum, or Leverage SHAP and Kernel
-//! Banzhaf if an evaluation takes much less than a quarter of a millisecond or there are many hundreds of
-//! players; for weighted Banzhaf values, Kernel Banzhaf; for Beta-Shapley values, mixtures and weights by
-//! size, [`MaximumSampleReuse::adjusted`].
+//! [`ProductSpace`] and [`exact_of`] support every value except those on graphs, including values over
+//! hierarchies of groups. For Shapley and Banzhaf values, use [`LearnedSpectrum`]; if an evaluation takes
+//! much less than a quarter of a millisecond, or if there are many hundreds of players, use [`LeverageShap`]
+//! and [`KernelBanzhaf`]. For weighted Banzhaf values, use [`KernelBanzhaf`]. For Beta-Shapley values,
+//! mixtures and weights by size, use [`MaximumSampleReuse::adjusted`].
 //!
-//! All of them implement [`Estimator`]: they take a [`Game`], a budget of evaluations and a seed, and return
+//! All of them implement [`Estimator`]: they take a [`Game`], a budget of evaluations and a seed. They return
 //! an [`Explanation`] with values n × k (players × outputs), v(∅), v(N), the cost, and error estimates.
 //!
-//! [`Anytime`] runs any estimator on growing samples until a tolerance is reached ([`Until`]), survives
-//! interruptions ([`Checkpoint`]), and certifies the error ([`Certificate`]).
+//! [`Anytime`] runs any estimator on growing samples until a tolerance is reached ([`Until`]). It can resume
+//! after an interruption ([`Checkpoint`]), and certifies the error ([`Certificate`]).
 //!
 //! # Modules
 //!
@@ -44,10 +45,10 @@
 //! | `error` | error types |
 //! | `setters` | setters of option structs |
 //! | `report` | results: explanations, the distribution of their errors, certificates |
-//! | `run` | the interface of all estimators, evaluations, resumable runs |
+//! | `run` | the trait for estimators, evaluations, and resumable runs |
 //! | `registry` | declarations of methods by name |
-//! | `surrogate` | models of games whose values are known, such as boosted trees on coalition bits, and priors on a game's Walsh spectrum |
-//! | `support` | shared code of the methods: draws, regressions, folds, draws on the product space |
+//! | `surrogate` | models of games, with known values, such as boosted trees on coalition bits; priors on a game's Walsh spectrum |
+//! | `support` | code that several methods use: draws, regressions, folds, draws on the product space |
 //! | `sampling`, `regression`, `projected_gradient` | methods: means over draws, weighted least squares, stochastic gradients |
 //! | `in_groups`, `on_graph` | methods for players in groups, and on graphs |
 //! | `proxies` | methods that learn a model of the game first |
@@ -84,8 +85,8 @@ mod setters;
 mod support;
 mod surrogate;
 
-/// Types of lower crates that appear in signatures of this crate, so that its users need no other dependency
-/// for them.
+/// Types of other crates that occur in signatures of this crate, re-exported so that its users do not need to
+/// depend on those crates.
 #[doc(no_inline)]
 pub use apportion_games::{
     Background, Coalitions, Game, GameError, Graph, MarginalGame, Model, Partition, Rows,

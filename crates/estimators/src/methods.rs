@@ -1,10 +1,10 @@
-//! The methods of this crate by name, as used on the command line and in results.
+//! The methods of this crate by name, as used on the command line and in result files.
 //!
-//! The source file or directory of each method ends with its [`MethodSpec`]s.
+//! The [`MethodSpec`]s of a method are at the end of its source file or directory.
 
 use crate::registry::MethodSpec;
 
-/// Re-exports the methods of the modules as public statics and lists them in the order in which they are
+/// Re-exports the methods of the modules as public statics, and lists them in the order in which they are
 /// shown to users.
 macro_rules! methods {
     ($($family:ident$(::$module:ident)?: $($name:ident)+;)+) => {

@@ -1,11 +1,11 @@
-//! Methods by name: each estimator declares its name, its help line and a constructor next to its
+//! Methods by name. Each estimator declares its name, its help line and a constructor next to its
 //! implementation.
 
 use apportion_values::{Semivalue, Value};
 
 use crate::run::Estimator;
 
-/// A named method to estimate values.
+/// A method that estimates values, with its name.
 ///
 /// Estimators of this crate declare their methods in [`methods`](crate::methods). Other crates can declare
 /// more:
@@ -30,12 +30,12 @@ pub struct MethodSpec {
 }
 
 /// A function that builds the estimator for a value. The result may estimate a different value;
-/// [`MethodSpec::build`] checks that.
+/// [`MethodSpec::build`] checks this.
 type Build = fn(&Value) -> Option<Box<dyn Estimator>>;
 
 impl MethodSpec {
-    /// Creates a method with this name. `help` is one line; `build` returns the estimator for a value, or
-    /// `None` if the method does not support the value.
+    /// Creates a method with the given name. `help` is one line. `build` returns the estimator for a value,
+    /// or `None` if the method does not support the value.
     pub const fn new(name: &'static str, help: &'static str, build: Build) -> Self {
         Self { name, help, build, draws_scenarios: false, is_variant: false }
     }
@@ -46,12 +46,12 @@ impl MethodSpec {
         Self { draws_scenarios: true, ..self }
     }
 
-    /// Marks the method as a variant of another one, for comparison only: lists of methods skip it.
+    /// Marks the method as a variant of another one, for comparison only. Lists of methods skip it.
     pub const fn variant(self) -> Self {
         Self { is_variant: true, ..self }
     }
 
-    /// Returns the name used on the command line and in results.
+    /// Returns the name used on the command line and in result files.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -97,8 +97,8 @@ impl std::hash::Hash for MethodSpec {
     }
 }
 
-/// Declares methods, documented by their names and help lines:
-/// `CONSTANT = "name" marks: "help", constructor;`.
+/// Declares methods with their names and help lines, which also document them: `CONSTANT = "name" marks:
+/// "help", constructor;`.
 macro_rules! specs {
     ($($constant:ident = $name:literal $($mark:ident)*: $help:literal, $build:expr;)+) => {
         $(
@@ -110,7 +110,7 @@ macro_rules! specs {
 }
 pub(crate) use specs;
 
-/// Returns the semivalue in `value`, or `None` if `value` is of another kind.
+/// Returns the semivalue in `value`, or `None` if `value` is not a semivalue.
 pub(crate) fn semivalue(value: &Value) -> Option<Semivalue> {
     match value {
         Value::Semivalue(semivalue) => Some(semivalue.clone()),

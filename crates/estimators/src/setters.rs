@@ -1,4 +1,4 @@
-//! Setters for option structs: options are set one by one, so that adding an option does not break callers.
+//! Setters for option structs. Options are set one by one, so that adding an option does not break callers.
 
 /// Defines a setter for each field of an option struct.
 macro_rules! setters {

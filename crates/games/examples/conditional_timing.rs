@@ -1,5 +1,5 @@
-//! Measures the single-threaded cost of a coalition in a conditional game, excluding the model: milliseconds
-//! for n features and 500 draws.
+//! Measures the single-threaded time that a conditional game takes per coalition, excluding the model, in
+//! milliseconds for n features and 500 draws.
 //!
 //! `cargo run --release -p apportion-games --example conditional_timing`
 
@@ -37,8 +37,8 @@ fn main() -> Result<(), GameError> {
     Ok(())
 }
 
-/// Returns normal features that share a common factor; if `collinear`, the last column is the sum of the
-/// first two.
+/// Returns rows of normally distributed features that share a common factor; if `collinear`, the last column
+/// is the sum of the first two.
 fn rows(n: usize, collinear: bool) -> Vec<f64> {
     let mut rng = stream(2, Purpose::Experiment, n as u64);
     let mut data = Vec::with_capacity(ROWS * n);
@@ -56,7 +56,7 @@ fn rows(n: usize, collinear: bool) -> Vec<f64> {
     data
 }
 
-/// Returns the minimum time of several runs over coalitions of all sizes.
+/// Returns the minimum time over several runs, each of which evaluates coalitions of all sizes.
 fn milliseconds(distribution: &dyn ConditionalDistribution) -> Result<f64, GameError> {
     let n = distribution.columns();
     let mut rng = stream(3, Purpose::Experiment, n as u64);

@@ -1,4 +1,4 @@
-//! The background: the rows that provide the values of absent players.
+//! The background: the rows from which absent players take their values.
 //!
 //! # Notation
 //!
@@ -12,7 +12,7 @@ use crate::error::GameError;
 use crate::model::{Rows, check_whole};
 use crate::stream::{Purpose, stream};
 
-/// A background dataset: a single baseline row, or a set of weighted rows.
+/// A background dataset: a single row (a baseline) or several weighted rows.
 ///
 /// ```
 /// use apportion_games::Background;
@@ -49,7 +49,7 @@ impl Background {
     ///
     /// # Errors
     ///
-    /// [`GameError::EmptyBackground`] without rows, [`GameError::Parameter`] without columns,
+    /// [`GameError::EmptyBackground`] if there are no rows, [`GameError::Parameter`] if there are no columns,
     /// [`GameError::Width`] if the last row is incomplete.
     pub fn rows(values: impl Into<Vec<f64>>, columns: usize) -> Result<Self, GameError> {
         let values = values.into();
@@ -73,8 +73,8 @@ impl Background {
         Self::rows(values, rows.columns())
     }
 
-    /// Returns the indices, in ascending order, of the rows that [`sample`](Self::sample) draws from `count`
-    /// rows. Use it for data that does not fit in memory.
+    /// Returns the indices of the rows that [`sample`](Self::sample) draws from `count` rows, in ascending
+    /// order. Use this function for data that do not fit in memory.
     pub fn sampled_rows(count: usize, max_rows: usize, seed: u64) -> Vec<usize> {
         let mut random = stream(seed, Purpose::Background, 0);
         let mut wanted = max_rows.min(count);
@@ -90,7 +90,7 @@ impl Background {
         sampled
     }
 
-    /// Replaces the weights of the rows by `weights`, which are normalized to sum to 1.
+    /// Replaces the weights of the rows with `weights`, which are normalized to sum to 1.
     ///
     /// A row of weight zero is still evaluated and must have finite predictions; remove it if that is not
     /// desired.
@@ -142,7 +142,8 @@ impl Background {
     }
 }
 
-/// Returns the largest weight, or an error if the weights cannot be normalized or their number is not `rows`.
+/// Returns the largest weight, or an error if the weights cannot be normalized or if there are not `rows` of
+/// them.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameError> {
     let refuse = |problem| Err(GameError::BackgroundWeights { rows, problem });
     if weights.len() != rows {

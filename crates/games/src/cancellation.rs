@@ -1,4 +1,4 @@
-//! Cancellation of running work, from any thread.
+//! Cancellation of running work from any thread.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,15 +14,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A token that stops the work running under it, from any thread, within a fraction of a second.
 ///
 /// Games, estimators, solvers and tree methods check the token at short intervals. After cancellation they
-/// unwind, like a panic but without a message, up to [`run`](Self::run), which returns [`Cancelled`]. No
-/// partial result is kept, so repeating the call returns the same bytes. A check takes nanoseconds and does
-/// not change a result.
+/// unwind up to [`run`](Self::run), which returns [`Cancelled`]. Unwinding works like a panic, but prints no
+/// message. No partial result is kept, so repeating the call returns the same bytes. A check takes
+/// nanoseconds and does not change any result.
 ///
-/// Clones share one state. A cancelled token stays cancelled; use a new one for the next call.
+/// Clones share one state. A cancelled token stays cancelled, so create a new one for the next call.
 ///
 /// The parallel loops of these crates pass the token on to their threads. Your own parallel loops do not:
-/// call [`run`](Self::run) inside them. A slow model may call [`check`](Self::check) itself, and must not
-/// catch the panic. With `panic = "abort"` unwinding is impossible, and the work runs to its end.
+/// call [`run`](Self::run) inside them. A slow model may call [`check`](Self::check) itself; it must not
+/// catch the panic. With `panic = "abort"`, unwinding is impossible, so cancelled work runs to its end.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +61,7 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// The panic payload that is caught by [`Cancellation::run`].
+/// The panic payload that [`Cancellation::run`] catches.
 struct Unwinding;
 
 /// The token of the current work, and the scope that encloses it.
@@ -96,8 +96,8 @@ impl Cancellation {
     ///
     /// # Errors
     ///
-    /// [`Cancelled`] if the token was cancelled before the end of the work. If it was cancelled before the
-    /// call, the work is not started.
+    /// [`Cancelled`] if the token was cancelled before the work ended. If it was cancelled before the call,
+    /// the work is not started.
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
         if self.is_cancelled() {
             return Err(Cancelled);
@@ -124,7 +124,7 @@ impl Cancellation {
     }
 }
 
-/// Unwinds the thread, except with `panic = "abort"` and while values are dropped during another panic.
+/// Unwinds the thread. Does nothing with `panic = "abort"`, or while values are dropped during another panic.
 #[cold]
 fn unwind() {
     if cfg!(panic = "unwind") && !std::thread::panicking() {
@@ -145,8 +145,8 @@ pub(crate) struct Current(Option<Arc<Scope>>);
 pub(crate) struct Restore(Current);
 
 impl Current {
-    /// Clears the tokens of this thread until the returned guard is dropped: while a thread waits for others,
-    /// it may run other work.
+    /// Clears the tokens of this thread until the returned guard is dropped. Used while a thread waits for
+    /// others, because it may run unrelated work in the meantime.
     pub(crate) fn take() -> Restore {
         Restore(Self(CURRENT.take()))
     }
@@ -182,10 +182,10 @@ impl Drop for Restore {
 pub const FEW_OPERATIONS: f64 = 5e8;
 
 /// Runs `work`, a call to a library that does not check for cancellation, and returns its result.
-/// `operations` is the approximate number of floating-point operations in that call.
+/// `operations` is the approximate number of floating-point operations of the call.
 ///
-/// If `operations` is large and there is a token, the work runs on a separate thread. After cancellation this
-/// thread is detached and completes in the background.
+/// If `operations` is large and there is a token, the work runs on a separate thread. After a cancellation,
+/// that thread is detached and completes in the background.
 ///
 /// # Panics
 ///

@@ -180,7 +180,7 @@ impl Coalition {
         self.words[player / 64] &= !(1 << (player % 64));
     }
 
-    /// Returns a borrowed view, which has the methods that read a coalition.
+    /// Returns a borrowed view, whose methods read the coalition.
     pub fn view(&self) -> CoalitionView<'_> {
         CoalitionView::new(self.players, &self.words)
     }

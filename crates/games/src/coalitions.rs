@@ -1,8 +1,8 @@
 //! A batch of coalitions: an m × n bit matrix.
 //!
-//! The performance-critical code of this workspace is popcounts and word operations on these rows:
-//! complements, sub-games, Gram matrices, tree masks. A batch takes `m · ⌈n/64⌉` words and stores the size of
-//! each row.
+//! The performance-critical code of this workspace consists of popcounts and word operations on these rows:
+//! complements, sub-games, Gram matrices and tree masks. A batch takes `m · ⌈n/64⌉` words, and stores the
+//! size of each row.
 
 use crate::coalition::{Coalition, CoalitionView, last_word_mask, words_for};
 
@@ -40,7 +40,8 @@ impl Coalitions {
         }
     }
 
-    /// Creates the batch of coalitions given by `masks`, in that order; bit `i` of a mask is player `i`.
+    /// Creates a batch of coalitions from bit masks, in the order of `masks`; bit `i` of a mask is player
+    /// `i`.
     ///
     /// ```
     /// use apportion_games::Coalitions;

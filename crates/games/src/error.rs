@@ -17,7 +17,7 @@ pub enum GameError {
         /// The error that the model returned.
         source: BoxError,
     },
-    /// The model returned a number of values other than rows × outputs.
+    /// The number of values that the model returned is not rows × outputs.
     #[error(
         "the model returned {actual} values for {rows} rows and {outputs} outputs; expected {}",
         rows * outputs
@@ -67,7 +67,7 @@ pub enum GameError {
         column: usize,
         /// The value, before rounding to the precision of the model.
         value: f64,
-        /// Why the value must be finite, and what to do.
+        /// The reason why the value must be finite, and what to do.
         reason: &'static str,
     },
     /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
@@ -109,7 +109,7 @@ pub enum GameError {
     /// The matrix is not a valid covariance matrix.
     #[error("the covariance must be a finite, symmetric, positive semidefinite matrix: {problem}")]
     Covariance {
-        /// Why the matrix is invalid.
+        /// The reason why the matrix is invalid.
         problem: String,
     },
     /// No row of the data matches the explicand on a coalition.
@@ -158,7 +158,7 @@ pub enum GameError {
     BackgroundWeights {
         /// Number of rows.
         rows: usize,
-        /// Why the weights are invalid.
+        /// The reason why the weights are invalid.
         problem: String,
     },
     /// The length of a table of coalition values is not a power of two times the number of outputs.
@@ -166,7 +166,7 @@ pub enum GameError {
         "invalid table length {actual}; expected 2^n coalitions × {outputs} outputs, with n at most {max}"
     )]
     TableLength {
-        /// Length of the table.
+        /// The length of the table.
         actual: usize,
         /// Number of outputs per coalition.
         outputs: usize,
@@ -188,7 +188,7 @@ pub enum GameError {
     /// The groups are not a partition of the players.
     #[error("each player must be in exactly one group: {problem}")]
     Partition {
-        /// Why the groups are invalid.
+        /// The reason why the groups are invalid.
         problem: PartitionProblem,
     },
     /// The partition and the game have different numbers of players.
@@ -202,7 +202,7 @@ pub enum GameError {
     /// The nested groups are not a hierarchy of the players.
     #[error("each player must be in exactly one group, and the groups must form a tree: {problem}")]
     Hierarchy {
-        /// Why the nested groups are invalid.
+        /// The reason why the nested groups are invalid.
         problem: HierarchyProblem,
     },
     /// The hierarchy and the game have different numbers of players.
@@ -225,7 +225,7 @@ pub enum GameError {
     /// A parameter of a textbook game, an adapter or a sub-game is out of range.
     #[error("{what}")]
     Parameter {
-        /// Names the invalid parameter and states which values are expected.
+        /// The invalid parameter and the values that are expected.
         what: String,
     },
 }
@@ -255,7 +255,7 @@ impl From<HierarchyProblem> for GameError {
     }
 }
 
-/// Error of nested groups that are not a hierarchy of the players.
+/// The reason why nested groups are not a hierarchy of the players.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HierarchyProblem {
@@ -327,7 +327,7 @@ pub enum HierarchyProblem {
     },
 }
 
-/// Error of groups that are not a partition of the players.
+/// The reason why groups are not a partition of the players.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionProblem {
@@ -369,7 +369,7 @@ pub enum PartitionProblem {
         player: usize,
         /// The first group that contains it.
         first: usize,
-        /// The second group that contains it; the same as the first if the player occurs twice in one group.
+        /// The second group that contains it; equal to the first if the player occurs twice in one group.
         second: usize,
     },
     /// Some players are in no group.

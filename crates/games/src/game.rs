@@ -7,9 +7,9 @@ use crate::error::GameError;
 ///
 /// # Contract
 ///
-/// - `values` is a function: a coalition always has the same value, whatever else is in the batch and
-///   whichever thread calls. Estimators rely on this for caching, for pairing a coalition with its
-///   complement, and for resuming.
+/// - `values` is a function: a coalition always has the same value, regardless of the rest of the batch and
+///   of the calling thread. Estimators rely on this when they cache values, evaluate a coalition and its
+///   complement, or resume a run.
 /// - The empty coalition is allowed. The value of the empty coalition need not be zero.
 /// - A value that cannot be computed or is not finite is an error, never a NaN.
 ///
@@ -47,15 +47,14 @@ pub trait Game: Sync {
         1
     }
 
-    /// Returns the number of rows that the model predicts to evaluate one coalition, or 0 for games without a
-    /// model.
+    /// Returns the number of rows for which the model is called to evaluate one coalition, or 0 for games
+    /// without a model.
     fn rows_per_coalition(&self) -> usize {
         0
     }
 
     /// Returns whether concurrent calls of [`values`](Self::values) from several threads are faster, as for
-    /// [`Model::parallel`](crate::Model::parallel). If not, callers should evaluate one batch after the
-    /// other.
+    /// [`Model::parallel`](crate::Model::parallel). If not, callers should evaluate one batch after another.
     fn parallel(&self) -> bool {
         true
     }
@@ -64,12 +63,12 @@ pub trait Game: Sync {
     /// `i`.
     ///
     /// Enumeration reads the table directly instead of evaluating batches. Only games that *are* a table
-    /// override this.
+    /// override this method.
     fn table(&self) -> Option<&[f64]> {
         None
     }
 
-    /// Returns the number of scenarios that the game averages over; 1 if there is no such average.
+    /// Returns the number of scenarios over which the game averages; 1 if there is no such average.
     ///
     /// A scenario is the random part of the value of a coalition: in a marginal game, the row of the
     /// background that provides the values of absent features. `v(S) = Σ_b w_b v_b(S)` over the scenarios

@@ -75,8 +75,8 @@ impl Hierarchy {
         Self::build(players, members, Ok)
     }
 
-    /// Creates a hierarchy of the players with these names from the members of the root. A name that several
-    /// players share refers to the first of these players.
+    /// Creates a hierarchy of players with the given names from the members of the root. A name that several
+    /// players share refers to the first of them.
     ///
     /// # Errors
     ///
@@ -92,8 +92,8 @@ impl Hierarchy {
         })
     }
 
-    /// Creates the hierarchy in which the parent of node i is `parents[i]`: the nodes are the players, then
-    /// the groups in any order, exactly one of which has no parent.
+    /// Creates the hierarchy in which the parent of node i is `parents[i]`. The nodes are the players,
+    /// followed by the groups in any order. Exactly one node has no parent.
     ///
     /// ```
     /// use apportion_games::Hierarchy;
@@ -140,7 +140,8 @@ impl Hierarchy {
         let Some(top) = top else {
             return match nodes {
                 0 => Ok(Self::normal(0, vec![Group { children: Vec::new(), level: 0 }], 0)),
-                // Following the parents of any node for as many steps as there are nodes ends in a cycle.
+                // After as many steps from child to parent as there are nodes, any starting node leads into a
+                // cycle.
                 _ => Err(HierarchyProblem::Cycle { node: ahead(parents, 0) }.into()),
             };
         };
@@ -286,7 +287,8 @@ impl Hierarchy {
     }
 
     /// Returns the number of groups that enclosed `group` in the input, including groups with a single
-    /// member, which are collapsed. The root has level 0, unless it was itself given inside such a group.
+    /// member, which are collapsed here. The root has level 0, unless the input nested it inside such a
+    /// group.
     ///
     /// # Panics
     ///
@@ -300,7 +302,7 @@ impl Hierarchy {
         std::iter::successors(self.parent(node), |&group| self.parent(group))
     }
 
-    /// Returns the depth: the maximum number of groups that contain a player, including the root.
+    /// Returns the depth: the maximum number of groups that contain a player. The root counts as one.
     pub fn depth(&self) -> usize {
         let mut depths = vec![1; self.groups.len()];
         for group in self.groups().skip(1) {
@@ -340,7 +342,7 @@ impl Hierarchy {
         Ok(self.coalitions())
     }
 
-    /// Returns, for every node in order, the coalition of the players below it.
+    /// Returns one coalition per node, in the order of the nodes: the players below the node.
     pub fn coalitions(&self) -> Coalitions {
         let words = crate::words_for(self.players);
         let mut bits = vec![vec![0u64; words]; self.nodes()];
@@ -357,7 +359,7 @@ impl Hierarchy {
         coalitions
     }
 
-    /// Returns the members of the root, from which [`new`](Self::new) creates the same hierarchy, with groups
+    /// Returns the members of the root. [`new`](Self::new) creates the same hierarchy from them, with groups
     /// of a single member collapsed.
     pub fn members(&self) -> Vec<Member> {
         let mut members: Vec<Vec<Member>> = vec![Vec::new(); self.groups.len()];
@@ -371,10 +373,10 @@ impl Hierarchy {
         members.swap_remove(0)
     }
 
-    /// Returns the hierarchy as a partition if it has at most two levels; players that are children of the
-    /// root become groups of one.
+    /// Returns the hierarchy as a partition if it has at most two levels. Players that are children of the
+    /// root become groups of one player.
     ///
-    /// Returns `None` if there is a third level, or if the root was given inside another group.
+    /// Returns `None` if there is a third level, or if the input nested the root inside another group.
     pub fn partition(&self) -> Option<Partition> {
         let flat = self.groups.iter().skip(1).flat_map(|group| &group.children);
         if self.groups[0].level > 0 || flat.into_iter().any(|&member| member >= self.players) {
@@ -435,7 +437,7 @@ impl From<&Partition> for Hierarchy {
     }
 }
 
-/// Returns a node in the cycle that is reached from `node` by following parents.
+/// Returns a node of the cycle that is reached from `node` by repeatedly moving to the parent.
 fn ahead(parents: &[Option<usize>], node: usize) -> usize {
     (0..parents.len()).fold(node, |node, _| parents[node].unwrap_or(node))
 }

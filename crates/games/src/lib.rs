@@ -1,7 +1,7 @@
 //! Cooperative games: players, coalitions and value functions.
 //!
-//! A model, a row to explain and a background define a game on the row's features, which maps a batch of
-//! coalitions to their values. All other crates of the workspace work with any [`Game`].
+//! A model, a row to explain and a background define a game on the features of this row; the game maps a
+//! batch of coalitions to their values. All other crates of the workspace work with any [`Game`].
 //!
 //! ```
 //! use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -31,7 +31,7 @@
 //! | [`NearReference`], [`Changes`] | models that predict rows close to a reference row at lower cost |
 //! | [`Background`], [`MarginalGame`] | the values of absent features, and the marginal game of an explicand |
 //! | [`TabulatedGame`] | a table of all 2^n values |
-//! | [`SubGame`] | a game of some of the players; null players removed and restored |
+//! | [`SubGame`] | a game restricted to some of the players; removes null players and restores them |
 //! | [`DerivativeGame`] | the marginal contributions of a player; its values are interaction indices |
 //! | [`Partition`], [`QuotientGame`] | groups of players, and the game of the groups |
 //! | [`Hierarchy`], [`Member`] | nested groups, of any depth |
@@ -39,7 +39,7 @@
 //! | [`Counted`], [`Cached`], [`Centred`] | adapters that wrap a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games with closed-form values: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
-//! | [`memory`], [`TooMuchMemory`] | the memory that a computation needs, checked before allocation |
+//! | [`memory`], [`TooMuchMemory`] | a check, before allocation, that a computation fits in memory |
 //! | [`Cancellation`], [`Cancelled`] | cancellation of running work, from another thread |
 //! | [`GameError`] | errors |
 //!
@@ -50,7 +50,7 @@
 //! | `ConditionalGame` | the conditional game of an explicand, `v(S) = E[f(X) \| X_S = x_S]` |
 //! | `ErrorsOfDraws` | the conditional game with extra outputs that are perturbed by the errors of its draws |
 //! | `GaussianDistribution`, `CopulaDistribution`, `EmpiricalDistribution`, `FrequencyDistribution` | the distribution of absent features given the present ones, fitted to data, weighted or not: `ConditionalDistribution`, `Sampling` |
-//! | `AdaptedEmpiricalDistribution`, `Fallback` | an empirical distribution with a bandwidth chosen by AICc; the fallback of frequencies if no row matches |
+//! | `AdaptedEmpiricalDistribution`, `Fallback` | an empirical distribution with a bandwidth chosen by AICc; the fallback for frequencies if no row matches |
 //!
 //! # Shapes
 //!

@@ -28,19 +28,19 @@ use crate::near::{Changes, NearReference};
 use crate::sub_game::SubGame;
 use crate::synthetic::{AnyAveraged, AveragedModel, SyntheticRows};
 
-/// The marginal game of an explicand with a background; the players are the features.
+/// The marginal game of an explicand with a background. The features are the players.
 ///
 /// ```text
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// This is the average prediction, with the weights w_b, over rows that take the features in S from the
+/// v(S) is the average prediction, with the weights w_b, over rows that take the features in S from the
 /// explicand x and all other features from a background row b (Lundberg and Lee, 2017; also called the
 /// interventional game).
 ///
-/// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and
-/// `O(m · B · n)` additional time; memory is one chunk per thread. If the background is a single baseline,
-/// and the model implements [`near`](Model::near), small coalitions are predicted as changes to the baseline.
+/// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and `O(m · B ·
+/// n)` additional time; each thread stores one chunk of rows. If the background is a single baseline and the
+/// model implements [`near`](Model::near), small coalitions are predicted as changes to the baseline.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -61,14 +61,15 @@ pub struct MarginalGame<'a, M: ?Sized> {
     near: OnceLock<Option<Box<dyn NearReference>>>,
 }
 
-/// The part of the game that does not depend on the model, so that it is compiled once for all models.
+/// The part of the game that does not depend on the model, separated so that it is compiled only once for all
+/// models.
 #[derive(Debug)]
 struct Substitution<'a> {
     explicand: Vec<f64>,
     background: &'a Background,
 }
 
-/// Number of coalitions near the baseline that one thread predicts in one call.
+/// Number of coalitions near the baseline that a thread predicts in one call.
 const NEAR_COALITIONS: usize = 256;
 
 impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
@@ -93,8 +94,8 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         self.rows.background
     }
 
-    /// Returns the features that cannot have an effect: those whose value in the explicand equals the value
-    /// in every background row, bitwise or because both are missing.
+    /// Returns the features that cannot have an effect: their value in the explicand equals their value in
+    /// every background row, bitwise or because both are missing.
     ///
     /// Such a player does not change any synthetic row, so its attribution is zero under every solution
     /// concept that satisfies the null player axiom.
@@ -154,9 +155,9 @@ impl<'a> Substitution<'a> {
     }
 
     /// Writes the values of the coalitions in `batch`. Small coalitions are predicted as changes to the
-    /// baseline, all others as complete rows.
+    /// baseline, and all others as complete rows.
     ///
-    /// Which of the two ways is used depends only on the coalition.
+    /// This choice depends only on the coalition.
     fn values_about(
         &self,
         near: &dyn NearReference,
@@ -249,7 +250,7 @@ impl SyntheticRows for SubstitutedRows<'_> {
     }
 }
 
-/// Omits the model, which need not implement `Debug`.
+/// Omits the model, because it need not implement `Debug`.
 impl<M: ?Sized> std::fmt::Debug for MarginalGame<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MarginalGame")

@@ -1,5 +1,5 @@
-//! Checks, before anything is allocated, whether a computation fits in memory. A failed allocation would
-//! abort the process.
+//! Checks whether a computation fits in memory before anything is allocated. A failed allocation would abort
+//! the process.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// `8GB`.
 pub const MAX_MEMORY: &str = "APPORTION_MAX_MEMORY";
 
-/// Requests of up to this many bytes always succeed, without querying the system.
+/// Requests of up to this number of bytes always succeed, without querying the system.
 const FREE: u128 = 1 << 26;
 
 /// Memory limit if the system does not report its memory.
@@ -105,9 +105,9 @@ pub fn check(bytes: u128, what: impl FnOnce() -> String, instead: &'static str) 
 }
 
 /// Returns the number of bytes that a computation may allocate now. This is 90% of the smallest of three
-/// limits: the memory available on the system, the memory that the control group of the process has left, and
-/// the address space that remains below `ulimit -v`. The environment variable [`MAX_MEMORY`] overrides this
-/// number. If the system reports nothing, the result is 90% of 8 GiB.
+/// limits: the memory available on the system, the memory that remains in the control group of the process,
+/// and the address space that remains below `ulimit -v`. The environment variable [`MAX_MEMORY`] overrides
+/// this number. If the system reports nothing, the result is 90% of 8 GiB.
 ///
 /// A value of the variable that is not a number of bytes is ignored; programs reject it at startup with
 /// [`check_setting`].
@@ -127,7 +127,7 @@ fn setting() -> Option<String> {
 ///
 /// # Errors
 ///
-/// A message with the value, if it is not a number of bytes.
+/// An error message with the value of the variable, if it is not a number of bytes.
 pub fn check_setting() -> Result<(), String> {
     setting().map_or(Ok(()), |text| checked(&text))
 }
@@ -187,14 +187,14 @@ mod system {
         Some(limit.saturating_sub(used))
     }
 
-    /// Returns the memory left to the control groups of the process, for version 1 or 2.
+    /// Returns the memory that remains in the control groups of the process, for version 1 or 2.
     fn of_groups() -> Option<u64> {
         let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
         groups.lines().filter_map(of_group).min()
     }
 
-    /// Returns the memory left to a group. A line is `number:controllers:path`, with empty controllers for
-    /// version 2.
+    /// Returns the memory that remains in a control group. A line has the form `number:controllers:path`,
+    /// with empty controllers for version 2.
     fn of_group(line: &str) -> Option<u64> {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
@@ -216,7 +216,7 @@ mod system {
                 let number =
                     |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
                 let (limit, usage) = (number(limit)?, number(usage)?);
-                // The page cache can be reclaimed.
+                // The page cache can be reclaimed, so it does not count as used.
                 let cache = fs::read_to_string(folder.join("memory.stat")).ok().and_then(|stat| {
                     stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok())
                 });

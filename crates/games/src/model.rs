@@ -25,8 +25,8 @@ impl<'a> Rows<'a> {
         Self { values, columns }
     }
 
-    /// Creates a view like [`new`](Self::new), but returns an error for invalid lengths; for rows that are
-    /// read from a file or received over a network.
+    /// Creates a view like [`new`](Self::new), but returns an error for invalid lengths. Use it for rows that
+    /// are read from a file or received over a network.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -133,20 +133,20 @@ pub trait Model: Send + Sync {
     }
 
     /// Returns whether concurrent calls of [`predict`](Self::predict) from several threads are faster. If
-    /// not, batches are predicted one after the other.
+    /// not, callers predict one batch after another.
     fn parallel(&self) -> bool {
         true
     }
 
-    /// Returns the maximum number of rows per call when several threads predict at once. The number should be
-    /// small, so that a slow model keeps every thread busy, but larger if calls have an overhead. Coalition
+    /// Returns the maximum number of rows per call when several threads predict at once. A small number keeps
+    /// every thread busy if the model is slow; a larger one is better if calls have an overhead. Coalition
     /// values do not depend on it.
     fn rows_per_call(&self) -> usize {
         64
     }
 
-    /// Returns whether outputs are affine functions of the features, for rows without missing values and up
-    /// to rounding: the mean of predictions is then the prediction of the mean.
+    /// Returns whether all outputs are affine functions of the features, up to rounding and for rows without
+    /// missing values. The mean of predictions is then the prediction for the mean.
     ///
     /// Conditional games whose distribution [provides means](crate::ConditionalDistribution::mean) then need
     /// no draws.
@@ -154,11 +154,11 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// Returns a predictor for rows near `reference`, if the model can predict rows that differ from it in
-    /// few features at lower cost; otherwise `None`.
+    /// Returns a predictor for rows near `reference`, if the model can predict rows that differ from
+    /// `reference` in few features at lower cost; otherwise `None`.
     ///
-    /// Games with a single baseline use it for small coalitions. Creating it may cost as much as a few
-    /// predictions.
+    /// Games with a single baseline use this predictor for small coalitions. Creating it may cost as much as
+    /// a few predictions.
     fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         let _ = reference;
         None
@@ -168,8 +168,8 @@ pub trait Model: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error of the model, boxed; the game adds the coalition. A model that produces its outputs as a
-    /// list must check their number, as [`batch_model`] does.
+    /// Any error of the model, boxed; the game adds the coalition to it. A model that produces its outputs as
+    /// a list must check the number of outputs, as [`batch_model`] does.
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError>;
 }
 

@@ -12,7 +12,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Creates an empty list.
+    /// Creates a list without rows.
     pub fn new() -> Self {
         Self::default()
     }
@@ -46,7 +46,7 @@ impl Changes {
 /// predicting the whole row.
 ///
 /// A convolutional network, for example, reuses the activations of the reference and only recomputes those
-/// that a changed pixel affects. This makes values of small coalitions of pixels affordable: with a single
+/// that a changed pixel affects. This makes small coalitions of pixels cheap to evaluate: with a single
 /// baseline, a coalition of s players is a row with s changes.
 ///
 /// # Contract
@@ -55,8 +55,8 @@ impl Changes {
 ///   row depends only on its changes, not on the other rows or on the thread.
 /// - `predict` may be called by several threads at once.
 pub trait NearReference: Send + Sync {
-    /// Returns the maximum number of changed features for which this is cheaper than predicting the whole
-    /// row.
+    /// Returns the maximum number of changed features for which [`predict`](Self::predict) is cheaper than
+    /// predicting the whole row.
     fn max_changes(&self) -> usize;
 
     /// Writes the outputs of row `j` to `out[j·k .. (j+1)·k]`.

@@ -1,8 +1,8 @@
 //! Parallel loops on the thread pool, compiled once for all uses.
 //!
-//! A parallel iterator is compiled separately for every use; these copies made up nearly a quarter of the
+//! A parallel iterator is compiled separately for every use; such copies made up nearly a quarter of the
 //! object code of the tree engine. Here the loop is compiled once and calls a closure through a pointer. This
-//! costs a lock and an indirect call per item, so an item should take microseconds.
+//! costs a lock and an indirect call per item, so an item should take at least microseconds.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,8 +21,8 @@ pub fn for_each(count: usize, each: &(dyn Fn(usize) + Sync)) {
         _ => {
             let here = Current::take();
             (0..count).into_par_iter().with_max_len(1).for_each(|item| {
-                // One thread unwinds in the middle of its item. The others just stop: unwinding each of them
-                // would be slow.
+                // One thread unwinds in the middle of its item. The others only stop, because unwinding each
+                // of them would be slow.
                 if !here.is_cancelled() {
                     here.enter(|| each(item));
                 }
@@ -49,13 +49,13 @@ pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnO
     )
 }
 
-/// Returns the results of `each` for the items, in order.
+/// Calls `each` for every item and returns the results in order.
 pub fn map<T: Send, R: Send>(items: impl IntoIterator<Item = T>, each: impl Fn(T) -> R + Sync) -> Vec<R> {
     map_with(items, || (), |(), item| each(item))
 }
 
-/// Returns the results of `each` for the items, in order. Each call borrows scratch memory created by `make`,
-/// which earlier calls may have used.
+/// Calls `each` for every item and returns the results in order. Each call borrows scratch memory created by
+/// `make`, which earlier calls may have used.
 pub fn map_with<M: Send, T: Send, R: Send>(
     items: impl IntoIterator<Item = T>,
     make: impl Fn() -> M + Sync,
@@ -65,7 +65,7 @@ pub fn map_with<M: Send, T: Send, R: Send>(
         items.into_iter().map(|item| Mutex::new(Slot { item: Some(item), result: None })).collect();
     let idle = Mutex::new(Vec::new());
     for_each(places.len(), &|at| {
-        // Do not hold a lock while the item is processed: the thread may start another item meanwhile.
+        // Do not hold the lock while the item is processed: the thread may start another item meanwhile.
         let Some(item) = open(&places[at]).item.take() else { return };
         let kept = open(&idle).pop();
         let mut memory = kept.unwrap_or_else(&make);
@@ -77,8 +77,8 @@ pub fn map_with<M: Send, T: Send, R: Send>(
     places.into_iter().filter_map(result).collect()
 }
 
-/// Returns the results of the fallible `each`, or the error of the first item that fails; see [`map`]. Items
-/// after a failed one may be skipped.
+/// Calls the fallible `each` for every item, as in [`map`]. Returns the results in order, or the error of the
+/// first item that fails. Items after a failed one may be skipped.
 pub fn try_map<T: Send, R: Send, E: Send>(
     items: impl IntoIterator<Item = T>,
     each: impl Fn(T) -> Result<R, E> + Sync,

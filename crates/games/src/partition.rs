@@ -22,7 +22,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Creates a partition of `players` players from the player numbers of each group.
+    /// Creates a partition of `players` players; each group is a list of player numbers.
     ///
     /// # Errors
     ///
@@ -50,8 +50,8 @@ impl Partition {
         Ok(Self { groups, group_of: group_of.into_iter().flatten().collect() })
     }
 
-    /// Creates a partition of the players with these names from the names of each group. A name that several
-    /// players share refers to the first of these players.
+    /// Creates a partition of players with the given names; each group is a list of names. A name that
+    /// several players share refers to the first of them.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Partition {
         Self { groups: (0..players).map(|player| vec![player]).collect(), group_of: (0..players).collect() }
     }
 
-    /// Creates the partition with all players in one group; without players, it has no groups.
+    /// Creates the partition with all players in one group. Without players, it has no groups.
     pub fn whole(players: usize) -> Self {
         let groups = if players == 0 { Vec::new() } else { vec![(0..players).collect()] };
         Self { groups, group_of: vec![0; players] }

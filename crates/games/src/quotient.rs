@@ -10,8 +10,8 @@ use crate::partition::Partition;
 /// group explainers with coalition structure using Monte Carlo sampling on the product space of coalitions
 /// and features*, 2023, Definition 2.1).
 ///
-/// Player j of this game is group j of the partition. A coalition of groups costs the same as one coalition
-/// in the original game, and errors refer to coalitions of the original game.
+/// Player j of this game is group j of the partition. Evaluating a coalition of groups takes one evaluation
+/// of the original game. Errors refer to coalitions of the original game.
 ///
 /// ```
 /// use apportion_games::{Additive, Coalitions, Game, Partition, QuotientGame};
@@ -36,8 +36,8 @@ impl<'a, G: Game> QuotientGame<'a, G> {
     ///
     /// # Errors
     ///
-    /// [`GameError::PartitionOfOthers`] if the numbers of players differ, [`GameError::Memory`] if the bits
-    /// of the groups do not fit in memory.
+    /// [`GameError::PartitionOfOthers`] if the numbers of players differ, [`GameError::Memory`] if the bit
+    /// masks of the groups do not fit in memory.
     pub fn new(game: G, partition: &'a Partition) -> Result<Self, GameError> {
         let players = game.players();
         partition.check_players(players)?;

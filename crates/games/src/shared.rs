@@ -10,9 +10,9 @@ use crate::model::Model;
 
 /// A model, or any other value that an explainer needs for its lifetime, either borrowed or shared.
 ///
-/// Created with `into` from `&T` or `Arc<T>`, or from a sized `T` itself; models and conditional
-/// distributions also convert to trait objects. A struct that contains a shared value is `'static`, and can
-/// be kept in a service or sent to another thread.
+/// Create it with `into` from `&T`, from `Arc<T>`, or from a sized `T` itself. Models and conditional
+/// distributions also convert to trait objects. A struct that contains a shared value is `'static`, so a
+/// service can store it and threads can exchange it.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -75,12 +75,12 @@ pub fn stream(seed: u64, purpose: Purpose, unit: u64) -> ChaCha8Rng {
     rng
 }
 
-/// Returns the unit for the stream of a coalition: a hash of 48 bits that mixes in each word with the
-/// finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Among a million coalitions, the probability that
-/// any two share a stream is 0.002.
+/// Returns the unit for the stream of a coalition: a 48-bit hash that mixes in each word with the finalizer
+/// of SplitMix64 (Steele, Lea and Flood, 2014). For a million coalitions, the probability that any two share
+/// a stream is 0.002.
 ///
-/// Draws from this stream are determined by the seed and the coalition, so a game that adds them to its
-/// values is still deterministic.
+/// Draws from this stream are determined by the seed and the coalition. A game that adds them to its values
+/// is therefore still deterministic.
 pub fn coalition_unit(coalition: CoalitionView<'_>) -> u64 {
     let mixed = coalition.words().iter().fold(0, |state: u64, word| {
         let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);

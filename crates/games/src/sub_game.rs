@@ -1,4 +1,5 @@
-//! Sub-games: a game restricted to some of its players, with the others always absent or always present.
+//! Sub-games: a game restricted to some of its players. The other players are always absent or always
+//! present.
 //!
 //! # Notation
 //!
@@ -36,7 +37,7 @@ use crate::game::Game;
 pub struct SubGame<G> {
     game: G,
     keep: Vec<usize>,
-    /// The removed players that are members of every coalition: either all of them or none.
+    /// The removed players that are members of every coalition: all of them or none.
     others: Coalition,
 }
 
@@ -85,7 +86,7 @@ impl<G: Game> SubGame<G> {
         Self { game, keep, others }
     }
 
-    /// Makes the other players present in every coalition.
+    /// Makes the removed players present in every coalition.
     pub fn with_others_present(mut self) -> Self {
         let kept = Coalition::from_members(self.game.players(), self.keep.iter().copied());
         self.others = kept.view().complement();
@@ -102,8 +103,8 @@ impl<G: Game> SubGame<G> {
         &self.game
     }
 
-    /// Expands values of the kept players (players × k, row-major) to values of all n players (n × k), with
-    /// zeros for the others.
+    /// Expands the kept players' values (players × k, row-major) to values for all n players (n × k), with
+    /// zeros for the removed ones.
     ///
     /// # Panics
     ///

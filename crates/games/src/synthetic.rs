@@ -1,5 +1,4 @@
-//! Synthetic rows: a coalition value is the weighted mean of a model's predictions for the rows of the
-//! coalition.
+//! Coalition values as weighted means of a model's predictions for synthetic rows.
 //!
 //! # Notation
 //!
@@ -15,9 +14,9 @@
 //!
 //! Synthetic rows are built and predicted in chunks of a fixed number of cells, so that memory does not grow
 //! with coalitions × rows. A chunk contains whole coalitions, or a part of one coalition whose rows do not
-//! fit. Sums are pairwise by the row's index within its coalition, and chunks are split at powers of two: the
-//! bits of v(S) do not depend on the chunks, the batch or the threads (if the model's prediction of a row
-//! does not depend on the other rows of the call).
+//! fit. Sums are pairwise, by the index of a row within its coalition, and chunks are split at powers of two.
+//! Therefore the bits of v(S) do not depend on the chunks, the batch or the threads, if the model predicts
+//! each row independently of the other rows in a call.
 
 use crate::parallel;
 use std::ops::Range;
@@ -30,12 +29,12 @@ use crate::game::check_finite;
 use crate::model::{Model, Rows};
 use crate::near::NearReference;
 
-/// Number of cells (f64 numbers) of a chunk of synthetic rows, half a MiB; a row with more columns is a chunk
+/// Number of cells (f64 numbers) of a chunk of synthetic rows: half a MiB. A row with more columns is a chunk
 /// by itself.
 const CHUNK_CELLS: usize = 1 << 16;
 
-/// The synthetic rows of a coalition and their weights. A game may panic if the numbers of rows and weights
-/// differ.
+/// The synthetic rows of a coalition and their weights. A game may panic if the number of rows differs from
+/// the number of weights.
 pub trait SyntheticRows: Sync {
     /// Returns the weights of the rows: at least one, one per row, non-negative, summing to 1.
     fn weights(&self) -> &[f64];
@@ -116,7 +115,8 @@ type RowsOf<'f, 'b, R> = &'f (dyn Fn(CoalitionView<'b>) -> Result<R, GameError> 
 type Work<'f> = &'f (dyn Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync + 'f);
 
 impl<'a, M: Model + ?Sized> AveragedModel<'a, M> {
-    /// Wraps `model` for rows with `columns` columns, at least one; `what` names such a row in errors.
+    /// Wraps `model` for rows with `columns` columns, at least one; `what` names such a row in error
+    /// messages.
     pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
         if let Some(wanted) = model.features().filter(|&features| features != columns) {
             return Err(GameError::Width { what: what.to_owned(), actual: columns, expected: wanted });
@@ -157,8 +157,8 @@ impl AnyAveraged<'_> {
         self.outputs
     }
 
-    /// Writes v(S) for each coalition of `batch`; `rows_of` returns the rows of a coalition, usually
-    /// `usual_rows` of them.
+    /// Writes v(S) for each coalition in `batch`. `rows_of` returns the rows of a coalition; their usual
+    /// number is `usual_rows`.
     pub(crate) fn values<'b, R: SyntheticRows>(
         &self,
         batch: &'b Coalitions,
@@ -192,8 +192,8 @@ impl AnyAveraged<'_> {
         check_finite(batch, self.outputs, out)
     }
 
-    /// Writes the prediction for row `scenarios[j]` of each coalition S_j in `batch`; if S_j has only one
-    /// row, for that row.
+    /// Writes the prediction for row `scenarios[j]` of each coalition S_j in `batch`. If S_j has only one
+    /// row, writes the prediction for this row.
     pub(crate) fn values_in_scenarios<'b, R: SyntheticRows>(
         &self,
         batch: &'b Coalitions,
@@ -241,8 +241,8 @@ impl AnyAveraged<'_> {
         Ok(predictions)
     }
 
-    /// Splits `out` into pieces of length `piece` and runs `work` on each piece and its index. If several
-    /// fail, returns the error with the lowest index.
+    /// Splits `out` into pieces of length `piece`, and runs `work` on each piece and its index. If several
+    /// calls fail, returns the error for the lowest index.
     pub(crate) fn pieces(&self, out: &mut [f64], piece: usize, work: Work<'_>) -> Result<(), GameError> {
         let in_parallel = self.parallel && out.len() > piece;
         let mut pieces = out.chunks_mut(piece).enumerate();
@@ -255,7 +255,7 @@ impl AnyAveraged<'_> {
         })
     }
 
-    /// Writes the values of consecutive coalitions, starting at `first`, whose rows fit in one chunk.
+    /// Writes the values of consecutive coalitions, starting at `first`. All their rows fit in one chunk.
     fn whole<R: SyntheticRows>(
         &self,
         first: CoalitionView<'_>,
@@ -324,10 +324,10 @@ pub(crate) fn weigh(rows: &mut [f64], weights: &[f64]) {
     }
 }
 
-/// Returns the sum of the rows of `k` numbers in `rows`, by pairwise summation; overwrites `rows`.
+/// Returns the pairwise sum of the rows, of `k` numbers each, in `rows`. Overwrites `rows`.
 ///
-/// Rows `2^p · j` to `2^p · (j + 1)` form a separate subtree, so that sums of such blocks can be computed
-/// separately with identical bits.
+/// Rows `2^p · j` to `2^p · (j + 1)` form a separate subtree of the summation, so that sums of such blocks
+/// can be computed separately with identical bits.
 pub(crate) fn pairwise(rows: &mut [f64], k: usize) -> &[f64] {
     let mut count = rows.len() / k;
     while count > 1 {

@@ -2,8 +2,9 @@
 //!
 //! # Notation
 //!
-//! The value of coalition `S` is stored at its *mask*, the number whose bit `i` is set if player `i` is a
-//! member. The table has 2^n × k numbers, row-major: the k outputs of mask 0, of mask 1, and so on.
+//! The value of coalition `S` is stored at its *mask*: the number whose bit `i` is set if player `i` is a
+//! member. The table has 2^n × k numbers, row-major: the k outputs of mask 0, then those of mask 1, and so
+//! on.
 
 use crate::cancellation::Cancellation;
 use crate::coalitions::Coalitions;
@@ -15,7 +16,7 @@ use crate::parallel;
 /// Maximum number of players of a table: 8 GiB for one output.
 const MAX_PLAYERS: usize = 30;
 
-/// Number of masks evaluated at once when a game is tabulated.
+/// Number of masks evaluated in one batch when a game is tabulated.
 const BLOCK: usize = 1 << 12;
 
 /// A game that is a table of 2^n × k values.
@@ -60,7 +61,7 @@ impl TabulatedGame {
         Ok(Self { players, outputs, values })
     }
 
-    /// Creates the table of a function of masks, with one output.
+    /// Creates the table of a function of coalition masks, with one output.
     ///
     /// # Errors
     ///

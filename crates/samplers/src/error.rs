@@ -15,7 +15,7 @@ pub enum SamplerError {
     /// A weight of a size distribution is negative or not finite.
     #[error("invalid weight {weight} of size {size}: must be finite and non-negative")]
     Weight {
-        /// The size that the weight is for.
+        /// The size to which the weight applies.
         size: usize,
         /// The invalid weight.
         weight: f64,
@@ -29,12 +29,12 @@ pub enum SamplerError {
     /// A weight of an outcome is negative or not finite.
     #[error("invalid weight {weight} of outcome {outcome}: must be finite and non-negative")]
     OutcomeWeight {
-        /// The outcome that the weight is for.
+        /// The outcome to which the weight applies.
         outcome: usize,
         /// The invalid weight.
         weight: f64,
     },
-    /// A distribution has no possible outcome, or the number of outcomes does not fit in 32 bits.
+    /// A distribution has no possible outcome, or its number of outcomes does not fit in 32 bits.
     #[error(
         "cannot draw from {outcomes} outcomes; expected 1 to 4294967295, at least one with positive weight"
     )]

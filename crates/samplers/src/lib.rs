@@ -14,7 +14,7 @@
 //! | [`Permutations`], [`permutation`] | random orders of the players, independent and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that a player joins, with distributions between and within groups |
 //! | [`NestedOrder`] | a random order of the groups, with a random order of the members within each group |
-//! | [`JoinedOverHierarchy`], [`HierarchicalOrder`] | the same as the previous two rows, over a hierarchy of groups |
+//! | [`JoinedOverHierarchy`], [`HierarchicalOrder`] | like the previous two rows, for a hierarchy of groups |
 //! | [`Discrete`], [`Stratified`] | arbitrary distributions on finitely many outcomes, with draws in constant time or stratified draws |
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | ranks of the coalitions of one size, and the number of these coalitions |
 //!
@@ -26,8 +26,8 @@
 //!
 //! # Example
 //!
-//! The Horvitz–Thompson estimator weights the sampled coalitions by their inclusion probabilities to estimate
-//! a sum over all 2^n coalitions.
+//! The Horvitz–Thompson estimator estimates a sum over all 2^n coalitions: it weights the sampled coalitions
+//! by the inverse of their inclusion probabilities.
 //!
 //! ```
 //! use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeDistribution};
@@ -52,7 +52,7 @@ mod size;
 #[cfg(test)]
 mod testing;
 
-/// Types from dependencies that occur in signatures, re-exported so that users need not depend on those
+/// Types from dependencies that occur in signatures, re-exported so that users do not need to depend on those
 /// crates.
 #[doc(no_inline)]
 pub use apportion_games::{Coalition, CoalitionView, Coalitions, Hierarchy, Partition};

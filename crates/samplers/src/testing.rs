@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Asserts that draws include all of `outcomes` with equal frequencies: the chi-square statistic is below
-/// `bound`.
+/// Asserts that draws include all of `outcomes` with equal frequencies: the chi-square statistic must be
+/// below `bound`.
 pub(crate) fn assert_alike<T: Ord>(
     draws: impl IntoIterator<Item = T>,
     outcomes: usize,

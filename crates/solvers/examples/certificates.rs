@@ -1,12 +1,12 @@
-//! Compares the certificate by probes with the computed one, on sampled designs of Shapley values, for games
-//! whose values are known.
+//! Compares the certificate by probes with the one computed from the Gram matrix, on sampled designs for
+//! Shapley values, for games whose values are known.
 //!
 //! `cargo run --release -p apportion-solvers --example certificates [n…]`
 //!
-//! Prints for each game, n and m/n: the ratio of standard errors by probes to computed ones (root of the
-//! ratio of their mean squares; smallest and largest ratio of one player), the coverage of 1.96 standard
-//! errors for either (over players and draws), the ratios of directions and degrees of freedom, the largest
-//! relative error of a hat value, and the relative error of the values.
+//! Prints, for each game, n and m/n: the ratio of standard errors by probes to computed ones (root of the
+//! ratio of their mean squares; smallest and largest ratio for one player); the coverage of 1.96 standard
+//! errors for either (over players and draws); the ratios of directions and degrees of freedom; the largest
+//! relative error of a hat value; and the relative error of the values.
 
 use apportion_games::{Airport, ClosedForm, Coalitions, Game, Glove, Purpose, SumOfUnanimity, stream};
 use apportion_solvers::{Constraint, Design, Kernel, Options, least_squares_with};
@@ -102,7 +102,8 @@ fn compare(
     Ok(())
 }
 
-/// Returns pairs of coalitions with uniform sizes, and the weights of their leverage scores.
+/// Returns pairs of coalitions with uniformly distributed sizes, and the regression weights that correspond
+/// to drawing them by leverage scores.
 fn paired_design(players: usize, pairs: usize, seed: u64) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);

@@ -1,11 +1,12 @@
-//! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as
-//! drawn by Leverage SHAP; and with sizes about n/2, equal weights and columns centred at ½, as drawn by
-//! Kernel Banzhaf.
+//! Times the solver on two kinds of paired designs. The first kind has uniform sizes and one weight per size,
+//! under the constraint, as drawn by Leverage SHAP. The second has sizes about n/2, equal weights and columns
+//! centred at ½, as drawn by Kernel Banzhaf.
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
-//! Prints CPU time in milliseconds, on one thread: the check that pairs are complements, the solve with
-//! either Gram kernel, and the certificate (which stops early if a row is saturated, for few rows).
+//! Prints the CPU time on one thread, in milliseconds, of three computations: the check that pairs are
+//! complements, the solve with either Gram kernel, and the certificate. For few rows, the certificate stops
+//! early if a row is saturated.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -36,8 +37,8 @@ fn main() {
             .map(|row| row.members().map(|player| (player as f64).sqrt()).sum::<f64>().sin())
             .collect();
         let repeats = (40_000_000 / (players * rows)).clamp(1, 200);
-        // The check is a hundred times faster than the solve, so repeat it more often to get a measurable
-        // time.
+        // The check is a hundred times faster than the solve. Repeat it more often, so that its time is
+        // measurable.
         let check = least(100 * repeats, || Design::paired(black_box(&coalitions), &weights).expect("pairs"));
         let mut design = Design::paired(&coalitions, &weights).expect("pairs");
         let mut constraint = Constraint::Sum(&[1.0]);
@@ -65,8 +66,8 @@ fn main() {
     }
 }
 
-/// Returns pairs of coalitions whose sizes are spread evenly over 1..=n/2, with one weight per size; or
-/// uniformly drawn pairs with equal weights.
+/// Returns pairs of coalitions: if `evenly` is set, their sizes are spread evenly over 1..=n/2, with one
+/// weight per size; otherwise, they are uniformly drawn and have equal weights.
 fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(1, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);
@@ -90,8 +91,8 @@ fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec
     (coalitions, weights)
 }
 
-/// Returns the CPU time of a call in milliseconds: the minimum of several batches, each long enough for the
-/// system's clock.
+/// Returns the CPU time of a call in milliseconds: the minimum over several batches, each of which is long
+/// enough for the system's clock.
 fn least<T>(repeats: usize, mut call: impl FnMut() -> T) -> f64 {
     let mut batch = || {
         let (before, start) = (thread_time(), Instant::now());
@@ -105,7 +106,8 @@ fn least<T>(repeats: usize, mut call: impl FnMut() -> T) -> f64 {
     (0..5).map(|_| batch()).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the nanoseconds that this thread ran, if the system provides them; updated every few milliseconds.
+/// Returns the nanoseconds for which this thread has run, or `None` if the system does not provide them. The
+/// number is updated every few milliseconds.
 fn thread_time() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()

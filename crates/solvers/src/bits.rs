@@ -1,11 +1,11 @@
 //! Rows of a design, stored as bits.
 //!
-//! Kernels that benefit from it are compiled for several instruction sets, and the best version is chosen at
-//! run time. All versions perform the same operations in the same order, so the choice does not change a
-//! single bit of the result.
+//! Kernels are compiled for several instruction sets if this makes them faster, and the best version is
+//! chosen at run time. All versions perform the same operations in the same order, so the choice does not
+//! change a single bit of the result.
 
-/// Compiles a function for each instruction set that makes the kernels faster; the version is selected at the
-/// first call.
+/// Compiles a function once for each instruction set that makes the kernels faster. The version is selected
+/// at the first call.
 macro_rules! multiversioned {
     ($item:item) => {
         #[multiversion::multiversion(targets(
@@ -38,8 +38,8 @@ impl BitRows {
     }
 }
 
-/// Returns `value` if the lowest bit of `bit` is set, else zero. A mask is used because compilers vectorize
-/// it, unlike a conditional.
+/// Returns `value` if the lowest bit of `bit` is set, otherwise zero. It uses a mask because compilers
+/// vectorize masks, but not conditionals.
 #[inline(always)]
 pub(crate) fn masked(bit: u64, value: f64) -> f64 {
     f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())
@@ -47,7 +47,8 @@ pub(crate) fn masked(bit: u64, value: f64) -> f64 {
 
 /// Transposes a 64 × 64 matrix of bits: bit `i` of word `r` becomes bit `r` of word `i`.
 ///
-/// Swaps the off-diagonal quarters of ever smaller blocks (Warren, *Hacker's Delight*, section 7-3).
+/// The algorithm swaps the off-diagonal quarters of ever smaller blocks (Warren, *Hacker's Delight*, section
+/// 7-3).
 #[inline(always)]
 pub(crate) fn transpose(block: &mut [u64; 64]) {
     let mut mask = u64::MAX;

@@ -1,28 +1,28 @@
-//! Hat values, and variances of the coefficients that are due to the random draw of the coalitions.
+//! Hat values, and the variances of the coefficients that result from drawing the coalitions at random.
 //!
 //! # Notation
 //!
 //! The regression has rows `a_k = z_k − ρ` (or `a_k = P z_k`) with weights `w_k`, residuals `e_k` and Gram
-//! matrix G; `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an intercept is fitted by the mean), and the hat values are
+//! matrix G. With `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an intercept is fitted by the mean), the hat values are
 //! `h_k = w_k g_kk`.
 //!
 //! # The error of a row
 //!
 //! A regression adapts to each of its rows. Row k has an error ε_k with `E ε_k² = σ²/w_k`, but only the
-//! residual e_k remains visible, with `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` has the
-//! magnitude of ε_k again (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k` to the
-//! error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the hat
-//! matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
+//! residual e_k is observed, with `w_k E e_k² = σ² (1 − h_k)`. The rescaled residual `ε̃_k = e_k / √(1 −
+//! h_k)` has the magnitude of ε_k (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k`
+//! to the error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the
+//! hat matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
 //!
 //! ```text
 //! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)
 //! ```
 //!
-//! Division by `1 − h_k` itself would give the change of the coefficients when row k is left out (the
-//! jackknife, HC3), whose squares are too large by `1/(1 − h_k)`: by two thirds with 5 evaluations per
-//! player.
+//! Division by `1 − h_k` itself would yield the change of the coefficients when row k is omitted (the
+//! jackknife, HC3). The squares of these changes are too large by the factor `1/(1 − h_k)`: by two thirds
+//! with 5 evaluations per player.
 //!
-//! If a row represents t independent draws, each draw has 1/t of the weight of the row.
+//! If a row represents t independent draws, each of them has 1/t of the row's weight.
 //!
 //! [`crate::certificate_by_probes`] computes certificates without the inverse of the Gram matrix.
 
@@ -36,36 +36,36 @@ use crate::least_squares::LeastSquares;
 use crate::rows::Form;
 use crate::system::Inverse;
 
-/// Estimated errors of the coefficients that are due to the random draw of the coalitions.
+/// Estimated errors of the coefficients that result from drawing the coalitions at random.
 ///
-/// Let c_k be the random contribution of row (pair, draw) k to the errors of all coefficients. The covariance
-/// matrix of these errors is estimated by `Σ̂ = Σ_k c_k c_kᵀ`.
+/// Let c_k be the random contribution of unit k (a row, a pair or a draw) to the errors of all coefficients.
+/// The covariance matrix of these errors is estimated by `Σ̂ = Σ_k c_k c_kᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// The variances `V_i = Σ̂_ii`: n × k, row-major. A variance whose computation overflows or underflows is
-    /// infinite or zero; the standard errors are still valid.
+    /// The variances `V_i = Σ̂_ii`: n × k, row-major. If the computation of a variance overflows or
+    /// underflows, the variance is infinite or zero; the standard errors are still valid.
     pub variances: Vec<f64>,
     /// The square roots of the variances, computed without overflow.
     pub standard_errors: Vec<f64>,
     /// The effective number of directions of the errors, `ν = (tr Σ)² / tr Σ²`, for each output; between 1
-    /// and n. The estimate is `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` divided by `Σ_{k≠l} (c_kᵀ c_l)²`; products of a row
-    /// with itself are omitted, because they are fourth moments rather than covariances. Computed from Σ̂
-    /// itself for up to 32 players; for more, from `Σ̂ g` with 16 fixed random sign vectors g, with one
-    /// standard error added to tr Σ².
+    /// and n. The estimate is `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` divided by `Σ_{k≠l} (c_kᵀ c_l)²`. Products of a row
+    /// with itself are omitted, because they are fourth moments rather than covariances. For up to 32
+    /// players, the estimate is computed from Σ̂ itself. For more, it is computed from `Σ̂ g` with 16 fixed
+    /// random sign vectors g, with one standard error added to tr Σ².
     pub directions: Vec<f64>,
-    /// The degrees of freedom of `tr Σ̂ / tr Σ`, the minimum over the outputs, at least 1:
-    /// `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the
-    /// number of draws minus the hat values of their rows if that is smaller.
+    /// The degrees of freedom of `tr Σ̂ / tr Σ`: the minimum over the outputs, at least 1. For one output,
+    /// they are `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with `x_k = ‖c_k‖²` for m draws (Satterthwaite
+    /// 1946), or the number of draws minus the hat values of their rows if that is smaller.
     pub degrees_of_freedom: f64,
 }
 
 /// A hat value within this distance of 1 means that some coefficient is determined by this row alone.
 pub(crate) const SATURATED: f64 = 1e-9;
 
-/// How a row, or a pair whose members are separate rows, was drawn into the design.
+/// How a row, or a pair whose members are separate rows, was drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowDraw {
-    /// The random fraction f; 0 if the row is certain to be in the design.
+    /// The random fraction f of the row; 0 if the row is certain to be in the design.
     pub(crate) free: f64,
     /// The number t of times that the row was drawn independently.
     pub(crate) times: f64,
@@ -75,7 +75,7 @@ pub(crate) struct RowDraw {
 struct Forms {
     /// The form `g_kk` of every row k.
     own: Vec<f64>,
-    /// The form `g_kl` of every two neighbouring rows k and l, if pairs are left out together.
+    /// The form `g_kl` for every two neighbouring rows k and l, if the members of pairs are omitted together.
     between: Vec<f64>,
 }
 
@@ -88,17 +88,17 @@ fn without_replacement(free: &[f64]) -> Result<Vec<RowDraw>, SolverError> {
 }
 
 impl LeastSquares {
-    /// Returns the hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression,
-    /// between 0 and 1; they sum to the [`rank`](Self::rank). With an intercept, the hat value of an unpaired
-    /// row also includes `w_k / Σw`, so the hat values sum to the rank plus one.
+    /// Returns the hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression.
+    /// They are between 0 and 1 and sum to the [`rank`](Self::rank). If there is an intercept, the hat value
+    /// of an unpaired row also includes `w_k / Σw`, so the hat values sum to the rank plus one.
     ///
     /// If a pair acts as one row, its hat value is the sum of the hat values of both members, without the
-    /// share of the intercept. Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the
+    /// part for the intercept. Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the
     /// cached result.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree), the hat values are estimated from the weights
-    /// and norms of the rows: within a tenth for sampled designs of 1000 players. The estimates also sum to
-    /// the rank.
+    /// and norms of the rows. For sampled designs of 1000 players, they are accurate to a tenth. The
+    /// estimates also sum to the rank.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
             let Inverse::Factored(factor) = &self.inverse else { return self.expected_hat_values() };
@@ -112,8 +112,8 @@ impl LeastSquares {
         self.hat_values.get_or_init(compute).clone()
     }
 
-    /// Returns estimated variances of the coefficients (n × k) that are due to the random draw of the
-    /// coalitions, and properties of the joint distribution of the errors.
+    /// Returns the estimated variances of the coefficients (n × k) that result from drawing the coalitions at
+    /// random, and properties of the joint distribution of the errors. The variances are
     ///
     /// ```text
     /// V_i = Σ_k f_k w_k² (G⁺ a_k)_i² e_k² / (1 − h_k)
@@ -121,7 +121,7 @@ impl LeastSquares {
     ///
     /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2,
     /// MacKinnon and White 1985). If the members of pairs are separate rows, each pair as a whole replaces
-    /// the row in this formula, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` contains
+    /// the row in this formula (Bell and McCaffrey 2002), because pairs are drawn, not rows. `free` contains
     /// one fraction for each row (for each pair in a paired design): `f_k = 1 − drawn/available` in its size
     /// class. The fraction is 0 if the class is enumerated, so the certificate of a full enumeration is 0.
     ///
@@ -130,38 +130,37 @@ impl LeastSquares {
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are replaced by their
     /// expected values for rows that do not favour any player. The sum of the variances is also measured with
-    /// 16 random probes, which takes about as long as the solve; if the measured sum is larger, the variances
+    /// 16 random probes, which takes about as long as the solve. If the measured sum is larger, the variances
     /// are increased to match it. Compared with the certificate from the Gram matrix (sums of unanimity
     /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player), mean squared
     /// errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at most 1.2
-    /// percentage points; the error for a single player is 0.5 to 3.5 times the error from the Gram matrix at
-    /// 3 evaluations per player, and 0.8 to 1.25 times at 20
-    /// (`cargo run --release -p apportion-solvers --example certificates`). For rows that have a large common
-    /// part (plain bits, without constraint, centre or intercept), the errors are overestimated by up to one
-    /// half.
+    /// percentage points. The error for a single player is 0.5 to 3.5 times the error from the Gram matrix at
+    /// 3 evaluations per player, and 0.8 to 1.25 times at 20 (`cargo run --release -p apportion-solvers
+    /// --example certificates`). For rows that have a large common part (plain bits, without constraint,
+    /// centre or intercept), the errors are overestimated by up to one half.
     ///
     /// # Errors
     ///
-    /// [`SolverError`] if the number of fractions differs from the number of rows (pairs), for fractions
-    /// outside \[0, 1\], and for a row (pair) with `f_k > 0` and hat value 1: its error cannot be estimated
+    /// [`SolverError`] if the number of fractions differs from the number of rows (pairs), if a fraction is
+    /// outside \[0, 1\], or if a row (pair) with `f_k > 0` has hat value 1: its error cannot be estimated
     /// because the budget is too small.
     pub fn certificate(&self, free: &[f64]) -> Result<Certificate, SolverError> {
         self.judge(without_replacement(free)?, None)
     }
 
-    /// Returns the [certificate](Self::certificate) of the coefficients of the players `among` minus their
-    /// mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j` for q such players, and of the other coefficients unchanged: n ×
-    /// k, row-major.
+    /// Returns the [certificate](Self::certificate) for deviations from a mean: the coefficients of the q
+    /// players `among` minus their mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j`, and the other coefficients
+    /// unchanged. The variances are n × k, row-major.
     ///
     /// The [directions](Certificate::directions) refer to the deviations only.
     ///
-    /// Meant for regressions that only determine the differences between players, and include the common part
-    /// of the coefficients only as a control variate.
+    /// Meant for regressions that only determine the differences between players, and in which the common
+    /// part of the coefficients is only a control variate.
     ///
     /// # Errors
     ///
-    /// The same as [`certificate`](Self::certificate), and [`SolverError::Among`] for an empty range or
-    /// players that do not exist.
+    /// Same as [`certificate`](Self::certificate); also [`SolverError::Among`] for an empty range or players
+    /// that do not exist.
     pub fn certificate_of_deviations(
         &self,
         among: Range<usize>,
@@ -174,8 +173,8 @@ impl LeastSquares {
         self.judge(without_replacement(free)?, Some(among))
     }
 
-    /// Returns the [certificate](Self::certificate) for independent draws, where row (pair) k was drawn
-    /// `times[k]` times, and its weight is the total weight of these draws:
+    /// Returns the [certificate](Self::certificate) for independent draws. Row (pair) k was drawn `times[k]`
+    /// times, and its weight is the total weight of these draws:
     ///
     /// ```text
     /// V_i = Σ_k t_k (w_k/t_k)² (G⁺ a_k)_i² e_k² / (1 − h_k/t_k)
@@ -185,8 +184,8 @@ impl LeastSquares {
     ///
     /// # Errors
     ///
-    /// The same as [`certificate`](Self::certificate), with `times` instead of `free`. Rows that were drawn
-    /// zero times are ignored.
+    /// Same as [`certificate`](Self::certificate), with `times` instead of `free`. Rows that were drawn zero
+    /// times are ignored.
     pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Certificate, SolverError> {
         let drawn = |&times: &u32| RowDraw { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
         self.judge(times.iter().map(drawn).collect(), None)
@@ -227,8 +226,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, &drawn, left))
     }
 
-    /// Creates the certificate from variances in units of the outputs; `left` is the number of draws minus
-    /// the degrees of freedom used by the fit.
+    /// Creates the certificate from variances in the units of the outputs. `left` is the number of draws
+    /// minus the degrees of freedom used by the fit.
     pub(crate) fn certificate_of(
         &self,
         variances: &[Vec<f64>],
@@ -248,7 +247,7 @@ impl LeastSquares {
         }
     }
 
-    /// Returns the number of rows that are left out together.
+    /// Returns the number of rows that are omitted together.
     fn rows_per_unit(&self) -> usize {
         if self.rows.pairs_apart { 2 } else { 1 }
     }
@@ -298,7 +297,7 @@ impl LeastSquares {
     ) -> Result<(), SolverError> {
         let range = images.rows.clone();
         let weights = self.rows.weights[range.clone()].as_chunks::<2>().0;
-        // For each row (pair), the factors of both images for both residuals.
+        // For each row (pair), store the factors of both images for both residuals.
         let mut factors = vec![[[0.0; 2]; 2]; weights.len()];
         let pairs = weights.iter().zip(hats.as_chunks::<2>().0).zip(&forms.between);
         for (index, (factors, ((&[w, v], &[h, k]), &between))) in factors.iter_mut().zip(pairs).enumerate() {
@@ -307,12 +306,12 @@ impl LeastSquares {
             if free > 0.0 && w + v > 0.0 {
                 let (h, k) = (h / times, k / times);
                 let (beside_w, beside_v) = (w * between / times, v * between / times);
-                // The larger eigenvalue of the 2 × 2 block of the hat matrix.
+                // This is the larger eigenvalue of the 2 × 2 block of the hat matrix.
                 let hat_value = 0.5 * (h + k + (h - k).hypot(2.0 * (beside_w * beside_v).sqrt()));
                 if 1.0 - hat_value < SATURATED {
                     return Err(SolverError::Saturated { row: pair, hat_value });
                 }
-                // With s² = det(I − H): (I − H)^(−1/2) = adj(I − H + s I) / (s √(tr(I − H) + 2 s)).
+                // If s² = det(I − H), then (I − H)^(−1/2) = adj(I − H + s I) / (s √(tr(I − H) + 2 s)).
                 let s = ((1.0 - h) * (1.0 - k) - beside_w * beside_v).sqrt();
                 let share = (free / times).sqrt() / (s * (2.0 - h - k + 2.0 * s).sqrt());
                 *factors = [
@@ -341,15 +340,14 @@ impl LeastSquares {
         self.rows.weights[images.rows.clone()].iter().zip(&forms.own).map(|(weight, form)| weight * form)
     }
 
-    /// Calls `visit` with the images `G⁺ a_k` of all rows and the corresponding forms, one block of rows at a
-    /// time.
+    /// Calls `visit` with the images `G⁺ a_k` of all rows and their forms, one block of rows at a time.
     fn for_each_block_of_images(
         &self,
         factor: &Factor,
         mut visit: impl FnMut(Images<'_>, Forms) -> Result<(), SolverError>,
     ) -> Result<(), SolverError> {
         let inverse = factor.pseudo_inverse();
-        // Under the constraint `G⁺ 1 = 0`, so z can be used instead of the projected row.
+        // Under the constraint, `G⁺ 1 = 0`, so z can replace the projected row.
         let of_origin: Vec<f64> = inverse
             .col_iter()
             .map(|column| column.iter().zip(&self.origin).map(|(entry, origin)| entry * origin).sum())

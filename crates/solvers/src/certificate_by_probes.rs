@@ -1,28 +1,28 @@
-//! Computes hat values and variances without the inverse of the Gram matrix, for thousands of players.
+//! Computes hat values and variances for thousands of players, without the inverse of the Gram matrix.
 //!
 //! # Notation
 //!
-//! The same as in [`crate::certificate`]; G₋ is the Gram matrix without row k, u a row of `G₋⁺`, d the
+//! Same as in [`crate::certificate`]. G₋ is the Gram matrix without row k, u is a row of `G₋⁺`, and d is the
 //! dimension of the space of the coefficients.
 //!
 //! # Method
 //!
-//! The certificate needs only `h_k` and `(G⁺ a_k)_i²` of row k. By Sherman and Morrison
+//! The certificate only needs `h_k` and `(G⁺ a_k)_i²` for row k. By the formula of Sherman and Morrison,
 //!
 //! ```text
 //! G⁺ a_k = (1 − h_k) G₋⁺ a_k,     h_k = q_k / (1 + q_k),     q_k = w_k a_kᵀ G₋⁺ a_k
 //! ```
 //!
 //! where row k and `G₋` are independent. Rows of a sampled design do not favour any player, so neither does
-//! `G₋⁺`: it is τ₁ times the identity plus noise in all directions. With its mean square `τ₂ = tr (G⁺)² / d`,
+//! `G₋⁺`: it is τ₁ times the identity plus noise in all directions. With the mean square `τ₂ = tr (G⁺)² / d`,
 //!
 //! ```text
 //! q_k ≈ τ w_k ‖a_k‖²,     (G₋⁺ a_k)_i² ≈ τ₁² a_ki² + (τ₂ − τ₁²) (‖a_k‖² − a_ki²) / (d − 1)
 //! ```
 //!
-//! τ is chosen so that the hat values sum to the rank. τ₁ and τ₂ are measured, as means of `gᵀ G⁺ g / d` and
-//! `‖G⁺ g‖² / d` over 16 fixed random sign vectors g. Then the variance for each player is a sum over the
-//! rows that contain the player.
+//! The factor τ is chosen so that the hat values sum to the rank. τ₁ and τ₂ are measured as means of `gᵀ G⁺ g
+//! / d` and `‖G⁺ g‖² / d` over 16 fixed random sign vectors g. Then the variance for each player is a sum
+//! over the rows that contain the player.
 //!
 //! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. If rows do favour some players, this
 //! trace may exceed the sum of the variances. The variances are then raised to match the trace, because
@@ -45,8 +45,8 @@ use crate::rows::Form;
 /// thousandth.
 const GOAL: f64 = 1e-3;
 
-/// The assumed relative error of a sum of fourth powers. If a few rows make up most of the error, the number
-/// of directions is a difference of such sums, and must not be overestimated.
+/// The assumed relative error of a sum of fourth powers. If a few rows cause most of the error, the number of
+/// directions is computed from a difference of such sums. It must not be overestimated.
 const UNKNOWN_SHARE: f64 = 0.1;
 
 /// The results of the probes of `G⁺`.
@@ -61,7 +61,7 @@ struct Probes {
     are_units: bool,
 }
 
-/// The entries `a_ki` of the rows, or their deviations `a_ki − mean_j a_kj` from the mean over some players.
+/// The entries `a_ki` of the rows, or their deviations `a_ki − mean_j a_kj` from a mean over some players.
 struct Deviations {
     /// The players over which the mean is taken and subtracted.
     among: Option<Range<usize>>,
@@ -96,15 +96,15 @@ impl LeastSquares {
         hat_values
     }
 
-    /// Same as [`judge`](Self::judge), but with probes. If `among` is given, the certificate is for the
-    /// deviations of these players from their mean.
+    /// Computes the same as [`judge`](Self::judge), but with probes. If `among` is given, the certificate is
+    /// for the deviations of these players from their mean.
     pub(crate) fn judge_by_probes(
         &self,
         drawn: &[RowDraw],
         among: Option<Range<usize>>,
     ) -> Result<Certificate, SolverError> {
         let hats = self.hat_values();
-        // For each row, its contribution to the variances, without the factor for its residual.
+        // For each row, compute its contribution to the variances, without the factor for its residual.
         let mut factors = Vec::with_capacity(hats.len());
         for (row, ((hat, weight), &RowDraw { free, times })) in
             hats.iter().zip(&self.rows.weights).zip(drawn).enumerate()
@@ -152,8 +152,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, drawn, left))
     }
 
-    /// Solves for probes: random signs of the players `among`, or unit vectors if there are few players.
-    /// Their mean is subtracted if `less_mean` is set or all coefficients sum to zero.
+    /// Solves for probes: random signs for the players `among`, or unit vectors if there are few players.
+    /// Their mean is subtracted if `less_mean` is set, or if all coefficients sum to zero.
     fn probes(&self, among: &Range<usize>, less_mean: bool) -> Probes {
         let n = self.rows.bits.players;
         let are_units = among.len() <= PROBES;
@@ -230,7 +230,7 @@ impl LeastSquares {
         let among = deviations.among.clone().unwrap_or(0..0);
         let variance = |(player, [held, held_means]): (usize, &[f64; 2])| {
             let origin = self.origin[player];
-            // Σ (z − ρ)², or Σ (z − ρ − mean)²: bits equal their own squares.
+            // This is Σ (z − ρ)², or Σ (z − ρ − mean)², because bits equal their own squares.
             let mut own = held * (1.0 - 2.0 * origin) + total * origin * origin;
             let mut share = 1.0;
             if among.contains(&player) {
@@ -263,7 +263,7 @@ impl LeastSquares {
 }
 
 impl Probes {
-    /// Returns `‖c_k‖²` for each row over the players, if the probes are unit vectors.
+    /// Returns `‖c_k‖²` over the players for each row, if the probes are unit vectors.
     fn lengths(&self, factors: &[f64]) -> Vec<f64> {
         let length = |(row, factor): (usize, &f64)| {
             factor * self.along.iter().map(|along| along[row] * along[row]).sum::<f64>()
@@ -272,8 +272,8 @@ impl Probes {
     }
 }
 
-/// Returns `q / (1 + q)` with `q = τ ℓ` for each leverage ℓ, where τ is chosen so that the results sum to
-/// `rank`. If the rank is at least the number of positive leverages, the result for each of them is 1.
+/// Returns `q / (1 + q)` with `q = τ ℓ` for each leverage ℓ; τ is chosen so that the results sum to `rank`.
+/// If the rank is at least the number of positive leverages, the result for each of these is 1.
 fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     let hat = |factor: f64, leverage: f64| {
         let q = factor * leverage;
@@ -302,7 +302,7 @@ fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
 }
 
 /// Returns `Σ_k factor_k (a_kᵀ G⁺ g) (a_kᵀ G⁺ g')` for all pairs of probes g and g'; `along` contains the
-/// factors in brackets.
+/// terms in parentheses.
 fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |left: &[f64], right: &[f64]| -> f64 {
         factors.iter().zip(left).zip(right).map(|((factor, left), right)| factor * left * right).sum()
@@ -310,8 +310,8 @@ fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     along.iter().map(|left| along.iter().map(|right| product(left, right)).collect()).collect()
 }
 
-/// Returns an estimate of `tr Σ̂²`: the mean square of the products of two different probes plus one standard
-/// error; for unit vectors, the exact sum of all squares.
+/// Returns an estimate of `tr Σ̂²`: the mean square of the products of two different probes, plus one
+/// standard error. For unit vectors, returns the exact sum of all squares.
 fn square_trace(products: &[Vec<f64>], are_units: bool) -> f64 {
     if are_units {
         return products.iter().flatten().map(|product| product * product).sum();
@@ -428,7 +428,7 @@ mod tests {
     fn hat_values_are_shared_out_up_to_one_for_each_row_that_says_something() {
         assert_eq!(shared_out(&[2.0, 0.0, 1.0], 2.0), [1.0, 0.0, 1.0]);
         assert_eq!(shared_out(&[2.0, 0.0, 1.0], 3.0), [1.0, 0.0, 1.0]);
-        // With τ = 1, the results 3/4, 1/2 and 1/4 sum to 1.5.
+        // For τ = 1, the results 3/4, 1/2 and 1/4 sum to 1.5.
         let got = shared_out(&[3.0, 1.0, 1.0 / 3.0], 1.5);
         let want = [0.75, 0.5, 0.25];
         assert!(got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-12), "{got:?}");
@@ -462,7 +462,7 @@ mod tests {
                         (0..n).map(|i| (0..n).map(|j| dense.inverse[(i, j)] * vector[j]).sum()).collect();
                     mean += dot(&vector, &solution);
                     mean_square += dot(&solution, &solution);
-                    // The probes are solved to three digits.
+                    // The probes are solved to three digits only.
                     let want: Vec<f64> = dense.rows.iter().map(|row| dot(row, &solution)).collect();
                     let largest = want.iter().fold(0.0, |largest: f64, want| largest.max(want.abs()));
                     for (got, want) in along.iter().zip(&want) {
@@ -518,7 +518,7 @@ mod tests {
         let probes = fit.probes(&covered, among.is_some());
         let hats = fit.hat_values();
         let is_constrained = fit.rows.form == Form::Projected;
-        // `a_k` minus the mean over the covered players.
+        // This is `a_k` minus the mean over the covered players.
         let deviation = |row: usize, player: usize| {
             let a = &dense.rows[row];
             let is_among = among.as_ref().is_some_and(|among| among.contains(&player));
@@ -532,8 +532,8 @@ mod tests {
         let count: f64 = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
         for output in 0..2 {
             let unit = fit.units[output].powi(2);
-            // The contribution of row k to the squared images, with the Gram matrix of all rows and with that
-            // without row k.
+            // Returns the contribution of row k to the squared images, with the Gram matrix of all rows and
+            // with the one without row k.
             let of_row = |row: usize| {
                 let RowDraw { free, times } = drawn[row];
                 let change = fit.rows.weights[row] * fit.errors[output][row];
@@ -562,7 +562,7 @@ mod tests {
                 let measured = (0..PROBES).map(|probe| product(probe, probe)).sum::<f64>() / PROBES as f64;
                 raise = (measured / want.iter().sum::<f64>()).max(1.0);
                 want.iter_mut().for_each(|variance| *variance *= raise);
-                // Without a range, all players are covered, and under the constraint their rows sum to zero.
+                // Without a range, all players are covered; under the constraint, their rows sum to zero.
                 let part = covered.len() as f64 / n as f64;
                 let square =
                     |row: usize| covered.clone().map(|player| deviation(row, player).powi(2)).sum::<f64>();
@@ -574,8 +574,8 @@ mod tests {
             for (place, player) in covered.clone().enumerate() {
                 assert_near(got.variances[player * 2 + output], want[place] * unit, 1e-8, name);
             }
-            // Under the constraint rows are projected, so the formula does not apply to players outside of
-            // the range.
+            // Under the constraint, rows are projected, so the formula does not apply to players outside the
+            // range.
             for player in (0..n).filter(|player| !is_constrained && !covered.contains(player)) {
                 assert_near(got.variances[player * 2 + output], variance(player) * unit, 1e-8, name);
             }

@@ -1,42 +1,42 @@
-//! Conjugate gradients for several right-hand sides of one symmetric positive semidefinite operator.
+//! Conjugate gradients for a symmetric positive semidefinite operator and several right-hand sides.
 //!
 //! # Convergence
 //!
 //! For a design of m' rows that are drawn by their leverage scores, the expectation of the Gram matrix G is a
 //! multiple of the identity (under the constraint: on vectors that sum to zero). So the identity is the best
 //! preconditioner, and none is needed. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²` times
-//! that multiple, where γ = n/m' (Marchenko and Pastur 1967), so each step reduces the error by the factor
+//! that multiple, where γ = n/m' (Marchenko and Pastur 1967). So each step reduces the error by the factor
 //! `√γ`: with ten evaluations per player, 14 digits take 40 steps.
 //!
-//! Starting from zero, all iterates lie in the range of G, so the limit is the solution of minimum norm if G
-//! is singular.
+//! The iteration starts from zero, so all iterates lie in the range of G. If G is singular, the limit is
+//! therefore the solution of minimum norm.
 //!
 //! # Source
 //!
 //! Hestenes and Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952. The coefficients
-//! are those of Lanczos's method: `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
+//! are the same as those of Lanczos's method: `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
 
 // Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
 
 use crate::factor::largest_of_tridiagonal;
 
-/// If the curvature along a direction, relative to the largest one, is below this, G is considered zero along
-/// it.
+/// G is considered zero along a direction if its curvature there, relative to the largest one, is below this
+/// value.
 const FLAT: f64 = 1e-14;
 
 /// The results of the iteration.
 pub(crate) struct CgSolution<const L: usize> {
     pub(crate) solutions: Vec<[f64; L]>,
-    /// The norms `‖b − G x‖` of the residuals, computed by the recurrence.
+    /// The residual norms `‖b − G x‖`, computed by the recurrence.
     pub(crate) remaining: [f64; L],
-    /// Estimates of the smallest and the largest eigenvalue, from the first right-hand side. Both lie within
-    /// the spectrum.
+    /// Estimates of the smallest and the largest eigenvalue, from the first right-hand side. Both lie between
+    /// the true extreme eigenvalues.
     pub(crate) spectrum: Option<(f64, f64)>,
 }
 
-/// Solves `G x = b` for `L` right-hand sides, each until the norm of the residual is at most its goal, in at
-/// most `max_steps` steps. `apply` writes `G p` for all `L` directions.
+/// Solves `G x = b` for `L` right-hand sides. Each is iterated until its residual norm is at most its goal,
+/// for at most `max_steps` steps. `apply` writes `G p` for all `L` directions.
 pub(crate) fn conjugate_gradients<const L: usize>(
     right: Vec<[f64; L]>,
     goals: [f64; L],
@@ -176,7 +176,8 @@ mod tests {
         let found = solve(&[1.0, 2.0], &[[0.0; 2]; 2], 0.0);
         assert_eq!((found.solutions, found.remaining), (vec![[0.0; 2]; 2], [0.0; 2]));
         assert!(found.spectrum.is_none());
-        // The component in the null space remains; without it, the solution is the one of minimum norm.
+        // The component in the null space remains in the residual; the solution for the rest is the one of
+        // minimum norm.
         let found = solve(&[0.0, 2.0], &[[3.0, 0.0], [4.0, 4.0]], 1e-12);
         assert!(found.remaining[0] >= 3.0);
         assert_eq!((found.solutions[0][1], found.solutions[1][1], found.remaining[1]), (0.0, 2.0, 0.0));

@@ -1,15 +1,15 @@
-//! Traces of the covariance matrix of errors that are sums of many contributions ("losses").
+//! Traces of the covariance matrix of errors. The errors are sums of many contributions ("losses").
 //!
 //! # Notation
 //!
-//! `c_k` are the losses: vectors of n players, each of which is the sum of `t_k` equal parts;
-//! `Σ̂ = Σ_k c_k c_kᵀ`.
+//! The losses `c_k` are vectors of n entries, one per player. Each is the sum of `t_k` equal parts. `Σ̂ = Σ_k
+//! c_k c_kᵀ`.
 //!
 //! # Method
 //!
 //! The part `Σ_k ‖c_k‖⁴ / t_k` of tr Σ̂² comes from products of draws with themselves, and does not estimate
-//! tr Σ². For many players, tr Σ̂² is replaced by the mean of `‖Σ̂ g‖²` over random signs g (Hutchinson, *A
-//! stochastic estimator of the trace of the influence matrix*, 1990).
+//! tr Σ². For many players, tr Σ̂² is replaced with the mean of `‖Σ̂ g‖²` over random sign vectors g
+//! (Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1990).
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use rand::Rng;
 
 /// The maximum number of players for which Σ̂ is computed.
 const MAX_EXACT_PLAYERS: usize = 32;
-/// The number of random directions for more players.
+/// The number of random directions if there are more players.
 pub(crate) const PROBES: usize = 16;
 
 /// An accumulator for the traces of Σ̂ and Σ̂².
@@ -28,7 +28,7 @@ pub(crate) const PROBES: usize = 16;
 pub(crate) struct Covariance {
     /// The players whose errors are included.
     players: Range<usize>,
-    /// The probes G, n × probes; `None` stands for the unit matrix.
+    /// The probes G, n × probes; `None` means the unit matrix.
     probes: Option<Mat<f64>>,
     /// The product `Σ̂ G`.
     products: Mat<f64>,
@@ -52,7 +52,7 @@ impl Covariance {
         self.players.clone()
     }
 
-    /// Adds losses for these players, row-major; `times` is the number of draws for each row.
+    /// Adds losses for these players, row-major. `times` contains the number of draws for each row.
     pub(crate) fn add(&mut self, losses: &[f64], times: impl Iterator<Item = f64>) {
         for (loss, times) in losses.chunks_exact(self.players.len()).zip(times) {
             let square: f64 = loss.iter().map(|entry| entry * entry).sum();
@@ -126,7 +126,7 @@ impl Traces {
         }
     }
 
-    /// Returns the degrees of freedom of tr Σ̂, a sum over `draws` draws: twice the square of the trace
+    /// Returns the degrees of freedom of tr Σ̂ as a sum over `draws` draws: twice the square of the trace
     /// divided by its variance. Infinite if all losses have the same norm.
     pub(crate) fn degrees_of_freedom(&self, draws: f64) -> f64 {
         let square = self.squares * self.squares;
@@ -158,7 +158,7 @@ mod tests {
     fn losses(players: usize, rows: usize, seed: u64) -> Vec<f64> {
         let mut rng = stream(seed, Purpose::Experiment, 0);
         let mut unit = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
-        // All players share a part of the loss, so that the errors have few directions.
+        // A part of the loss is common to all players, so that the errors have few directions.
         (0..rows)
             .flat_map(|_| {
                 let common = 0.4 * unit();
@@ -167,7 +167,7 @@ mod tests {
             .collect()
     }
 
-    /// Computes the number of directions over all pairs of different rows, by definition.
+    /// Computes the number of directions by definition, over all pairs of different rows.
     fn by_pairs(losses: &[f64], players: usize) -> f64 {
         let rows: Vec<&[f64]> = losses.chunks_exact(players).collect();
         let dot = |k: usize, l: usize| -> f64 { rows[k].iter().zip(rows[l]).map(|(a, b)| a * b).sum() };

@@ -1,4 +1,4 @@
-//! The design of a regression: rows of bits, their weights, and how bits are converted to columns.
+//! The design of a regression: rows of bits, their weights, and how columns are derived from the bits.
 
 use apportion_games::Coalitions;
 
@@ -35,7 +35,7 @@ pub struct Design<'a> {
 /// How the rows are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairs {
-    /// The rows are unpaired.
+    /// All rows are separate.
     None,
     /// Rows 2k and 2k + 1 are complements of each other and share a weight.
     Alike,
@@ -48,8 +48,8 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for coalitions without players, if the number of weights differs from the number of
-    /// rows, and for weights that are negative or not finite.
+    /// [`SolverError`] if the coalitions have no players, if the number of weights differs from the number of
+    /// rows, or if a weight is negative or not finite.
     pub fn new(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::None, centre: 0.0, intercept: false }.checked()
     }
@@ -57,24 +57,24 @@ impl<'a> Design<'a> {
     /// Creates a design of paired rows: rows 2k and 2k + 1 are complements of each other and share the weight
     /// `weights[k]`, so there are m / 2 weights.
     ///
-    /// With a constraint on the sum, with columns centred at ½, or with an intercept, each pair acts as one
-    /// row, which halves the work.
+    /// If there is a constraint on the sum, an intercept, or columns centred at ½, each pair acts as one row,
+    /// which halves the work.
     ///
     /// # Errors
     ///
-    /// The same as [`new`](Self::new), and for an odd number of rows or a pair that is not complementary.
+    /// Same as [`new`](Self::new); also for an odd number of rows, or for a pair that is not complementary.
     /// Checking takes `O(m n / 64)` word operations.
     pub fn paired(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::Alike, centre: 0.0, intercept: false }.checked()
     }
 
     /// Creates a design of paired rows like [`paired`](Self::paired), but with one weight for each of the m
-    /// rows. The two members are separate rows that were drawn together, which the
-    /// [certificate](crate::LeastSquares::certificate) takes into account.
+    /// rows. The two members of a pair are separate rows that were drawn together; the
+    /// [certificate](crate::LeastSquares::certificate) takes this into account.
     ///
     /// # Errors
     ///
-    /// The same as [`paired`](Self::paired).
+    /// Same as [`paired`](Self::paired).
     pub fn paired_apart(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::Apart, centre: 0.0, intercept: false }.checked()
     }
@@ -153,7 +153,7 @@ impl<'a> Design<'a> {
             self.coalitions.words().chunks_exact(2 * width).zip(self.coalitions.sizes().chunks_exact(2));
         pairs.position(|(words, sizes)| {
             let (first, second) = words.split_at(width);
-            // Complements have no player in common, and n players in total.
+            // Complements have no player in common and n players in total.
             let common = first.iter().zip(second).fold(0, |common, (a, b)| common | (a & b));
             common != 0 || (sizes[0] + sizes[1]) as usize != self.coalitions.players()
         })

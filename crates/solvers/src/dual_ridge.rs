@@ -1,4 +1,4 @@
-//! Regression with a prior, for more unknowns than rows and a known prior covariance.
+//! Regression with a prior whose covariance is known, for more unknowns than rows.
 //!
 //! ```text
 //! y_k = a_kᵀ γ + f_k + ε_k,    f ~ N(0, K),    ε_k ~ N(0, λ / w_k),    γ free
@@ -13,13 +13,13 @@
 //! leave-one-out residual of y_k = (P W^½ y)_k / (√w_k P_kk)
 //! ```
 //!
-//! As λ grows, the solution approaches the weighted least-squares solution on A alone; as λ approaches zero,
-//! the solution interpolates the targets.
+//! As λ grows, the solution approaches the weighted least-squares solution with A alone. As λ approaches
+//! zero, the solution interpolates the targets.
 //!
 //! # Source
 //!
-//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its
-//! cross-validation.
+//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4 (universal kriging and its
+//! cross-validation).
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use crate::error::SolverError;
 use crate::factor::eigen;
 
-/// The prior covariance of f, for m rows.
+/// The prior covariance of f at the m rows.
 #[derive(Debug, Clone, Copy)]
 pub enum PriorCovariance<'a> {
     /// The covariance K itself, an m × m symmetric matrix.
@@ -41,7 +41,7 @@ pub enum PriorCovariance<'a> {
     Factors(&'a [f64]),
 }
 
-/// A regression with a prior, decomposed so that it can be solved for any noise strength λ.
+/// A regression with a prior, in a decomposed form that can be solved for any noise strength λ.
 #[derive(Debug, Clone)]
 pub struct DualRidge {
     /// The decomposed regression, shared with the threads of long computations.
@@ -78,7 +78,7 @@ pub struct Functionals<'a> {
     pub covariances: &'a [f64],
 }
 
-/// Estimates of [`Functionals`], and the influence of each row on them.
+/// Estimates of [`Functionals`], and the influence of each row on these estimates.
 #[derive(Debug, Clone)]
 pub struct DualEstimate {
     /// The estimates, count × k, row-major.
@@ -90,10 +90,10 @@ pub struct DualEstimate {
 
 impl DualRidge {
     /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p)
-    /// with this `prior`, with a positive weight for each of the m rows.
+    /// with the given `prior`. Each of the m rows has a positive weight.
     ///
-    /// Takes `O(m³)` time and about `4 m²` numbers of memory for a Gram matrix; for r factors,
-    /// `O(m r (r + p) + r³)` time and `O(m (r + p))` memory.
+    /// For a Gram matrix, takes `O(m³)` time and stores about `4 m²` numbers. For r factors, takes `O(m r
+    /// (r + p) + r³)` time and `O(m (r + p))` memory.
     ///
     /// # Errors
     ///
@@ -171,13 +171,13 @@ impl DualRidge {
     }
 
     /// Returns the mean of the eigenvalues e over the orthogonal complement of the columns. This is the
-    /// natural unit for noise strengths.
+    /// natural unit for the noise strength λ.
     pub fn mean_eigenvalue(&self) -> f64 {
         self.solved.eigenvalues.iter().sum::<f64>() / self.solved.free_rows()
     }
 
-    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`: m − p for a zero prior covariance; the
-    /// more the prior can explain, the fewer there are.
+    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`. They are m − p for a zero prior
+    /// covariance, and decrease with the part of the targets that the prior can explain.
     pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
         let eigenvalues = &self.solved.eigenvalues;
         let explained: f64 = eigenvalues.iter().map(|value| value / (value + strength)).sum();
@@ -186,8 +186,8 @@ impl DualRidge {
 
     /// Returns the leave-one-out residual of each target, multiplied by `√w_k`: m × k, row-major.
     ///
-    /// If the coefficients of the columns are not determined without a row, the row has no such residual, and
-    /// its entries are NaN.
+    /// If the coefficients of the columns are not determined without a row, there is no such residual for the
+    /// row, and its entries are NaN.
     pub fn left_out(&self, strength: f64) -> Vec<f64> {
         let solved = Arc::clone(&self.solved);
         uninterrupted(4.0 * solved.numbers() * solved.outputs() as f64, move || solved.left_out(strength))
@@ -205,8 +205,8 @@ impl DualRidge {
     }
 
     /// Returns the same estimates as [`estimate`](Self::estimate), count × k, row-major, but not the
-    /// influences of the rows. Takes `O(count (m + p) k)` time in addition to `O(m r k)`. Empty covariances
-    /// represent zeros.
+    /// influences of the rows. Takes `O(count (m + p) k)` time in addition to `O(m r k)`. If the covariances
+    /// are empty, they are all zero.
     ///
     /// # Panics
     ///
@@ -240,8 +240,8 @@ impl DecomposedSystem {
         self.rows() as f64 * (self.basis.ncols() + self.flat.ncols()) as f64
     }
 
-    /// Calls `compute` with the functionals; if this takes long, on another thread with a copy of the
-    /// functionals.
+    /// Calls `compute` with the functionals. If this takes long, calls it on another thread with a copy of
+    /// the functionals.
     fn apart<R: Send + 'static>(
         self: &Arc<Self>,
         operations: f64,
@@ -261,7 +261,7 @@ impl DecomposedSystem {
 
     fn left_out(&self, strength: f64) -> Vec<f64> {
         let (rows, outputs) = (self.rows(), self.outputs());
-        // The matrix P in units of 1/λ.
+        // This is the matrix P in units of 1/λ.
         let factors = self.factors(strength);
         let inner = self.basis.transpose() * &self.targets;
         let scaled = Mat::from_fn(inner.nrows(), outputs, |j, output| factors[j] * inner[(j, output)]);
@@ -290,8 +290,8 @@ impl DecomposedSystem {
         residuals
     }
 
-    /// Returns the diagonal of λ P in the basis U: `λ / (e + λ)` if U is complete, else `−e / (e + λ)`, to
-    /// which M must be added.
+    /// Returns the diagonal of λ P in the basis U. It is `λ / (e + λ)` if U is complete; otherwise it is `−e
+    /// / (e + λ)`, to which M must be added.
     fn factors(&self, strength: f64) -> Vec<f64> {
         let of = |value: &f64| match self.is_complete {
             true => strength / (value + strength),
@@ -342,7 +342,7 @@ impl DecomposedSystem {
 
     fn predict(&self, functionals: &Functionals<'_>, strength: f64) -> Vec<f64> {
         let (rows, outputs, count) = (self.rows(), self.outputs(), functionals.count);
-        // W^½ P W^½ y, m × k.
+        // This is W^½ P W^½ y, m × k.
         let mut inner = self.basis.transpose() * &self.targets;
         for (j, factor) in self.factors(strength).into_iter().enumerate() {
             (0..outputs).for_each(|output| inner[(j, output)] *= factor / strength);
@@ -411,7 +411,7 @@ fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Dec
     Ok(Decomposed { basis, eigenvalues, plain_of_prior, is_complete: true })
 }
 
-/// Same as [`of_gram`], but given the factors `W^½ F` of the matrix.
+/// Computes the same as [`of_gram`], from the factors `W^½ F` of the matrix.
 fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let plain_of_prior = (plain * &factors) * factors.transpose();
     let explained = flat * (flat.transpose() * &factors);
@@ -447,7 +447,7 @@ fn scale(column: &mut [f64], factors: &[f64]) {
 }
 
 /// Adds `L Rᵀ` to `gram`, which is row-major. L and R are stored column by column and have the same number of
-/// columns, with `rows.0` and `rows.1` entries each.
+/// columns, whose lengths are `rows.0` and `rows.1`.
 ///
 /// # Panics
 ///
@@ -484,7 +484,7 @@ pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gra
 mod tests {
     use super::*;
 
-    /// Returns fixed numbers in (−1, 1) that have no structure.
+    /// Returns fixed numbers in (−1, 1) without any structure.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut state = seed;
         (0..count)
@@ -566,8 +566,8 @@ mod tests {
             DualRidge::new(&self.columns, prior, &self.weights, &self.targets, 1).unwrap()
         }
 
-        /// Returns the prediction for target `at` if row `without` is left out, from the bordered system of
-        /// universal kriging.
+        /// Returns the prediction for target `at` from the bordered system of universal kriging, with row
+        /// `without` omitted if given.
         fn predicted(&self, strength: f64, at: usize, without: Option<usize>) -> f64 {
             let gram = self.gram();
             let p = self.columns.len() / self.rows;
@@ -757,7 +757,7 @@ mod tests {
     #[test]
     fn a_row_that_alone_tells_a_column_cannot_be_left_out() {
         let mut case = Case::new(9, 2, 4);
-        // The second column is nonzero in row 3 only.
+        // Make the second column nonzero in row 3 only.
         (0..9).for_each(|row| case.columns[2 * row + 1] = if row == 3 { 1.0 } else { 0.0 });
         for is_gram in [true, false] {
             let left = case.ridge(is_gram).left_out(0.5);

@@ -10,17 +10,17 @@ pub enum SolverError {
     /// A design without players has no coefficients.
     #[error("the coalitions have no players; a regression requires at least one")]
     NoPlayers,
-    /// There are no rows and no constraint, so there is nothing to fit.
+    /// There are no rows and no constraint, so that nothing can be fitted.
     #[error("there are no coalitions to fit; pass at least one, or a constraint on the sum")]
     NoRows,
-    /// The number of weights differs from the number of rows (of pairs, for a paired design).
+    /// The number of weights differs from the number of rows (or pairs, for a paired design).
     #[error("expected {expected} weights (one per {unit}), got {actual}")]
     WeightCount {
         /// The actual number of weights.
         actual: usize,
         /// The expected number of weights.
         expected: usize,
-        /// The unit with a weight: "row" or "pair of rows".
+        /// What each weight belongs to: "row" or "pair of rows".
         unit: &'static str,
     },
     /// A weight is negative or not finite.
@@ -109,7 +109,7 @@ pub enum SolverError {
         /// The order of the matrix, i.e. the number of players.
         players: usize,
     },
-    /// The number of free fractions, or of draws, differs from the number of rows (of pairs, for a paired
+    /// The number of free fractions, or of draws, differs from the number of rows (or pairs, for a paired
     /// design).
     #[error("expected {expected} free fractions or numbers of draws (one per row or pair), got {actual}")]
     FreeCount {
@@ -138,13 +138,14 @@ pub enum SolverError {
         /// The number of players in the regression.
         players: usize,
     },
-    /// Without some row, the coefficients are not determined, so the error of that row cannot be estimated.
+    /// The coefficients are not determined without one of the rows, so the error of that row cannot be
+    /// estimated.
     #[error(
         "row {row} of the regression has hat value {hat_value}: without this row the coefficients are not \
          determined, so no certificate is possible; draw more coalitions"
     )]
     Saturated {
-        /// The index of the row (of the pair, for a paired design).
+        /// The index of the row (or pair, for a paired design).
         row: usize,
         /// The hat value of the row, 1 up to rounding.
         hat_value: f64,
@@ -215,7 +216,8 @@ pub enum SolverError {
     NotSettled {
         /// The number of sweeps that were made.
         iterations: usize,
-        /// The estimated distance of the iterate from its limit; infinite if it has not begun to converge.
+        /// The estimated distance between the iterate and its limit; infinite if the iteration has not begun
+        /// to converge.
         remaining: f64,
         /// The distance between the points on the different sets in the last sweep.
         apart: f64,

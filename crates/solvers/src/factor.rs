@@ -3,21 +3,22 @@
 //! # Method
 //!
 //! A Cholesky factorization is tried first. Under the constraint, the matrix `P G P` is singular along `1`,
-//! so `H = P G P + τ 11ᵀ/n` is factored instead, with τ the mean of the other eigenvalues; on vectors that
-//! sum to zero, H⁻¹ is the pseudo-inverse of `P G P`.
+//! so `H = P G P + τ 11ᵀ/n` is factored instead, where τ is the mean of the other eigenvalues. On vectors
+//! that sum to zero, H⁻¹ is the pseudo-inverse of `P G P`.
 //!
-//! If a pivot is not positive, or the estimated condition number is above [`CHOLESKY_LIMIT`], the
-//! eigen-decomposition is used: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
-//! 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix) count as zero, and the rest
-//! make up the pseudo-inverse, which yields the solution of minimum norm.
+//! If a pivot is not positive, or if the estimated condition number is above [`CHOLESKY_LIMIT`], the
+//! eigen-decomposition is used. Eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` count as zero (9·10⁻¹⁴ up to
+//! n = 100, 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix). The others define
+//! the pseudo-inverse, which yields the solution of minimum norm.
 //!
 //! # Condition number
 //!
 //! With the eigen-decomposition, the condition number is the ratio of the largest to the smallest nonzero
 //! eigenvalue. With Cholesky, both eigenvalues are estimated by Lanczos's method, on H and on H⁻¹, from a
 //! fixed start vector. It stops when [`WINDOW`] steps change an eigenvalue by less than the fraction
-//! [`CHANGE`], after 11 to 25 steps. The estimate is a lower bound: exact up to rounding for n ≤ 10, and at
-//! most 0.4% too small for random rows of up to 1000 players (the tests require 1%). It is deterministic.
+//! [`CHANGE`], after 11 to 25 steps. The estimate is a lower bound. It is exact up to rounding for n ≤ 10,
+//! and at most 0.4% too small for random rows of up to 1000 players (the tests require 1%). It is
+//! deterministic.
 
 use apportion_games::Cancellation;
 use apportion_games::cancellation::uninterrupted;
@@ -37,8 +38,8 @@ const CHOLESKY_LIMIT: f64 = 1e10;
 /// The number of steps over which Lanczos's method measures convergence.
 const WINDOW: usize = 5;
 /// Lanczos's method stops when [`WINDOW`] steps together change the eigenvalue by less than this relative
-/// amount. If eigenvalues are dense, the error after k steps falls as 1/k², so it is about k/10 times such a
-/// change.
+/// amount. If eigenvalues are dense, the error after k steps decreases as 1/k², so it is about k/10 times
+/// such a change.
 const CHANGE: f64 = 1e-3;
 /// The maximum number of steps of Lanczos's method, for each end of the spectrum.
 const MAX_STEPS: usize = 200;
@@ -75,8 +76,9 @@ enum Matrix {
 }
 
 impl Factor {
-    /// Factors `gram`, which is `P G P` if `centred`. Its rank is at most `rows`. If it was computed by
-    /// subtraction, `taken` is the magnitude of the numbers subtracted, whose rounding errors are ignored.
+    /// Factors `gram`, which is `P G P` if `centred` is set. Its rank is at most `rows`. If it was computed
+    /// by a subtraction, `taken` is the magnitude of the subtracted numbers, whose rounding errors are
+    /// ignored.
     pub(crate) fn new(gram: Mat<f64>, centred: bool, rows: usize, taken: f64) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
@@ -150,8 +152,9 @@ impl Factor {
         }
     }
 
-    /// Computes `G⁺ b` in place for `outputs` right-hand sides, stored one after the other. Under the
-    /// constraint, the entries of each right-hand side must sum to zero, and so do those of each solution.
+    /// Computes `G⁺ b` in place for `outputs` right-hand sides, stored one after another. Under the
+    /// constraint, the entries of each right-hand side must sum to zero; the entries of each solution then
+    /// sum to zero, too.
     pub(crate) fn solve(&self, right: &mut [f64], outputs: usize) {
         let n = right.len() / outputs;
         match &self.matrix {
@@ -173,7 +176,7 @@ impl Factor {
         }
     }
 
-    /// Returns `G⁺` as a full symmetric matrix. Under the constraint its rows sum to zero.
+    /// Returns `G⁺` as a full symmetric matrix. Under the constraint, its rows sum to zero.
     pub(crate) fn pseudo_inverse(&self) -> Mat<f64> {
         match &self.matrix {
             Matrix::PseudoInverse(inverse) => inverse.clone(),
@@ -269,7 +272,7 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverErr
 }
 
 /// Estimates the largest eigenvalue of a positive semidefinite operator from below, by Lanczos's method with
-/// full re-orthogonalization. If `centred`, the operator is restricted to vectors that sum to zero.
+/// full re-orthogonalization. If `centred` is set, the operator is restricted to vectors that sum to zero.
 fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let mut estimates: Vec<f64> = Vec::new();
@@ -282,7 +285,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
             remove_mean(&mut vector);
         }
         let norm = dot(&vector, &vector).sqrt();
-        // If the space is exhausted, the remainder is rounding error.
+        // If the space is exhausted, the rest is rounding error.
         if norm.is_nan() || norm <= 1e-13 * size {
             break;
         }
@@ -299,7 +302,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
         if step >= WINDOW.max(10) && estimate - estimates[step - WINDOW] < CHANGE * estimate {
             break;
         }
-        // Orthogonalize twice, because a single pass loses orthogonality when the remainder is small.
+        // Orthogonalize twice, because a single pass loses orthogonality if little remains.
         for _ in 0..2 {
             for earlier in &basis {
                 let along = dot(&vector, earlier);
@@ -342,7 +345,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
-/// Returns fixed numbers in (−1, 1) that have no structure, from the finalizer of SplitMix64.
+/// Returns fixed numbers in (−1, 1) without any structure, from the finalizer of SplitMix64.
 pub(crate) fn scattered(index: u64) -> f64 {
     let mut word = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -424,8 +427,8 @@ mod tests {
 
     #[test]
     fn the_fixed_start_is_the_sequence_of_splitmix_from_zero() {
-        // The first words of the generator for the seed 0, from its authors' code, as fractions of the
-        // largest integer.
+        // The expected numbers are the first words of the generator for the seed 0, from its authors' code,
+        // as fractions of the largest integer.
         let words: [u64; 4] =
             [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f, 0xf88b_b8a8_724c_81ec];
         for (index, word) in words.into_iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Images `Q z_k` of rows of bits z_k under a symmetric matrix Q, for hat values and certificates.
 //!
-//! The product with bits needs no multiplication: for every four players, the 16 possible sums of their
-//! columns of `Q` are tabulated, and each row adds one table entry for every four players ("four Russians").
-//! A table for 32 players × 32 columns takes 32 KiB and stays in the first-level cache while a block of rows
-//! is processed. Takes about `n²/4` additions per row, half the time of a dense product.
+//! The product with bits needs no multiplication. For every four players, the 16 possible sums of their
+//! columns of `Q` are tabulated. Each row then adds one table entry for every four players (the method of
+//! "four Russians"). A table for 32 players × 32 columns takes 32 KiB, and stays in the first-level cache
+//! while a block of rows is processed. This takes about `n²/4` additions per row, half the time of a dense
+//! product.
 
 // Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
@@ -31,7 +32,7 @@ const ZERO: Strip = Strip([0.0; SIDE]);
 /// For each of eight groups of four players, the sums of rows of `Q` over all subsets of the group.
 type Table = [Strip; SUBSETS * SIDE / BITS];
 
-/// Returns the number of rows in a block: the images of a block take at most 8 MiB, up to n = 16 000. The
+/// Returns the number of rows in a block. The images of a block take at most 8 MiB, up to n = 16 000. The
 /// number is even, so that pairs stay together.
 fn block_rows(strips: usize) -> usize {
     ((1 << 20) / (strips * SIDE)).clamp(64, 1024) & !1
@@ -133,8 +134,8 @@ impl Images<'_> {
         self.add(factors, out, add_squares_of_pairs);
     }
 
-    /// Subtracts, in every image, the mean of the entries for the players `among` from these entries. Compute
-    /// the forms before, because they need the original images.
+    /// Subtracts, in every image, the mean of the entries for the players `among` from these entries. Call
+    /// this after computing the forms, because they need the original images.
     pub(crate) fn take_off_mean(&mut self, among: Range<usize>) {
         for row in 0..self.rows.len() {
             let place = |player: usize| (player / SIDE * self.capacity + row, player % SIDE);
@@ -144,8 +145,9 @@ impl Images<'_> {
         }
     }
 
-    /// Writes `Σ factor_k image_k`, summed over the `rows_per_unit` neighbouring rows k of each unit, to
-    /// `out`, for the players `among` only: units × players, row-major.
+    /// Writes combinations of the images to `out`: for each unit, `Σ factor_k image_k` over its
+    /// `rows_per_unit` neighbouring rows k. Only the players `among` are included; the result is units ×
+    /// players, row-major.
     pub(crate) fn combine(
         &self,
         factors: &[f64],

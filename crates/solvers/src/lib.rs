@@ -1,12 +1,12 @@
 //! Weighted least squares on bit-packed coalitions: computes attributions from coalitions, weights and
 //! values.
 //!
-//! Shapley values are the solution of a regression on coalitions, under the constraint that they sum to
-//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1). Banzhaf values are the solution of a regression on columns
-//! centred at ½ (Kernel Banzhaf, Theorem 3.2); for weighted Banzhaf values, the columns are centred at p.
-//! Sampled coalitions yield estimates of these values. Rows are bits ([`apportion_games::Coalitions`])
-//! throughout: Gram matrices are computed by counting bits, right-hand sides and hat values are sums of table
-//! entries, and a dense m × n matrix is never created.
+//! Shapley values are the solution of a regression on coalitions, under the constraint that they sum to `v(N)
+//! − v(∅)` (Leverage SHAP, Lemma 2.1). Banzhaf values are the solution of a regression on columns centred at
+//! ½ (Kernel Banzhaf, Theorem 3.2); for weighted Banzhaf values, the columns are centred at p. Sampled
+//! coalitions yield estimates of these values. Rows are always stored as bits
+//! ([`apportion_games::Coalitions`]). Gram matrices are computed by counting bits, and right-hand sides and
+//! hat values are sums of table entries. A dense m × n matrix is never created.
 //!
 //! # Overview
 //!
@@ -17,20 +17,20 @@
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
 //! | [`ridge`], [`Ridge`] | least squares with a penalty on the squared coefficients, and the coefficient of determination |
-//! | [`Certificate`] | variances of the coefficients due to the random draw of the coalitions, and properties of the distribution of the errors |
+//! | [`Certificate`] | variances of the coefficients that result from drawing coalitions at random, and properties of the distribution of the errors |
 //! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point in an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
 //! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the nearest point under the constraints of the projected stochastic gradient method |
 //!
-//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the
+//! Shapes: n players, m rows, k outputs. All matrices are row-major slices of f64. Everything runs on the
 //! calling thread, and results are the same to the last bit for any number of threads.
 //!
 //! # Speed
 //!
-//! CPU time in milliseconds on one core of an Intel Xeon with AVX-512 (Sapphire Rapids), for paired designs
-//! and one output. For Shapley, sizes are uniform, there is one weight per size, and the sum is constrained;
-//! for Banzhaf, coalitions are uniform with equal weights, and columns are centred at ½. Measured with
-//! `cargo run --release -p apportion-solvers --example timing`:
+//! The times are CPU times in milliseconds on one core of an Intel Xeon with AVX-512 (Sapphire Rapids), for
+//! paired designs and one output. For Shapley, sizes are uniform, there is one weight per size, and the sum
+//! is constrained. For Banzhaf, coalitions are uniform with equal weights, and columns are centred at ½. The
+//! times were measured with `cargo run --release -p apportion-solvers --example timing`:
 //!
 //! | n | m | solve, Shapley | solve, Banzhaf | certificate |
 //! |---|---|---|---|---|
@@ -39,8 +39,8 @@
 //! | 1000 | 10 000 | 63 | 37 | 126 |
 //! | 1000 | 100 000 | 124 | 124 | 984 |
 //!
-//! Beyond 2000 players, the Gram matrix is not used by default. The times on one core of an AMD EPYC (Zen 5),
-//! with the factored matrix (f) and matrix-free, are:
+//! For more than 2000 players, the Gram matrix is not used by default. The times on one core of an AMD EPYC
+//! (Zen 5), with the factored matrix (f) and matrix-free, are:
 //!
 //! | n | m | solve, Shapley (f) | solve | certificate (f) | certificate |
 //! |---|---|---|---|---|---|
@@ -91,7 +91,8 @@ mod ridge;
 mod rows;
 mod system;
 
-/// Types from other crates that occur in signatures here, re-exported so that users need no other dependency.
+/// Types from other crates that occur in signatures here, re-exported so that users do not need another
+/// dependency.
 #[doc(no_inline)]
 pub use apportion_games::Coalitions;
 

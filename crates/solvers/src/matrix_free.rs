@@ -1,14 +1,14 @@
-//! The normal equations without their matrix: products of the Gram matrix with vectors, computed from the
+//! The normal equations without their matrix: products of the Gram matrix with vectors are computed from the
 //! rows.
 //!
 //! # Rank
 //!
 //! Iterating on the right-hand side of a regression cannot distinguish a singular matrix from a regular one,
-//! because the right-hand side has no component in the null space. A probe in general position does have one.
-//! If there are at least as many rows as unknowns, the probe is a fixed random right-hand side, for which the
-//! iteration only converges if the rank is full. If there are fewer rows, the probe fits fixed random
-//! targets, and the residual only vanishes if the rank is the number of rows. Otherwise the rank is not
-//! known.
+//! because the right-hand side has no component in the null space. A probe in general position has such a
+//! component. If there are at least as many rows as unknowns, the probe is a fixed random right-hand side,
+//! for which the iteration only converges if the rank is full. If there are fewer rows, the probe fits fixed
+//! random targets, and the residual only vanishes if the rank equals the number of rows. In all other cases,
+//! the rank is not known.
 
 // Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
@@ -18,8 +18,8 @@ use crate::factor::{remove_mean, scattered};
 use crate::passes::Side;
 use crate::rows::{Form, Rows};
 
-/// The maximum number of steps for one right-hand side. It is sufficient if the numbers of rows and unknowns
-/// differ by a tenth; if they are closer, the error of the regression peaks as well.
+/// The maximum number of steps for one right-hand side. It is sufficient if the number of rows differs from
+/// the number of unknowns by at least a tenth. If they are closer, the error of the regression peaks as well.
 pub(crate) const MAX_STEPS: usize = 500;
 
 /// The relative residual at which a probe has converged.
@@ -38,7 +38,7 @@ pub(crate) struct Operator<'a> {
 pub(crate) struct ProbeResult {
     /// The rank; `None` if it is not known.
     pub(crate) rank: Option<usize>,
-    /// An estimate of the condition number from below.
+    /// A lower bound on the condition number.
     pub(crate) condition: f64,
 }
 
@@ -49,9 +49,9 @@ impl Operator<'_> {
         self.rows.weights.iter().zip(squares).map(|(weight, square)| weight * square).sum()
     }
 
-    /// Solves `G x = b` for the columns of n numbers in `right`, each until the norm of its residual is at
-    /// most its goal. Overwrites `right` with the solutions and `goals` with the residual norms. Returns the
-    /// ends of the spectrum, estimated from the first column.
+    /// Solves `G x = b` for the columns of n numbers in `right`. Each is iterated until its residual norm is
+    /// at most its goal. Overwrites `right` with the solutions and `goals` with the residual norms. Returns
+    /// the ends of the spectrum, estimated from the first column.
     pub(crate) fn solve(&self, right: &mut [f64], goals: &mut [f64], max_steps: usize) -> Option<(f64, f64)> {
         let mut spectrum = None;
         let n = self.rows.bits.players;
@@ -97,7 +97,7 @@ impl Operator<'_> {
         found.spectrum
     }
 
-    /// Computes `G X`; the caller provides memory for `W A X` and for the tables of the passes.
+    /// Computes `G X`. The caller provides memory for `W A X` and for the tables of the passes.
     fn apply<const L: usize>(
         &self,
         vectors: &[[f64; L]],
@@ -137,8 +137,8 @@ impl Operator<'_> {
         }
     }
 
-    /// Determines rank and condition number, as far as a probe allows. `independent` is the maximum number of
-    /// independent rows.
+    /// Determines the rank and the condition number, as far as a probe can. `independent` is the maximum
+    /// number of linearly independent rows.
     pub(crate) fn probe(&self, independent: usize) -> ProbeResult {
         let n = self.rows.bits.players;
         let full = n - usize::from(self.rows.form == Form::Projected);

@@ -1,16 +1,17 @@
-//! Passes over rows of bits: products `Z X` and `Zᵀ Y` of the rows with several vectors at once.
+//! Passes over rows of bits, which compute the products `Z X` and `Zᵀ Y` of the rows with several vectors at
+//! once.
 //!
 //! # Method
 //!
 //! Neighbouring players form groups, and the sums of a vector over all subsets of each group are tabulated. A
-//! row then adds one table entry for each group ("four Russians"). Groups have eight players for one vector,
-//! and four players for several vectors, whose entries are as wide as a vector register. The transposed
-//! product works the other way round: for each group, rows are first summed by the subset of the group that
-//! they contain.
+//! row then adds one table entry for each group (the method of "four Russians"). Groups have eight players
+//! for one vector. For several vectors, whose entries are as wide as a vector register, they have four. The
+//! transposed product works in the opposite direction: for each group, rows are first summed by the subset of
+//! the group that they contain.
 //!
-//! A strip of a few words has its tables in the first two cache levels, and a block of rows stays there while
-//! all strips pass over it. The order of the additions depends only on n and the number of vectors, so
-//! results do not depend on the machine.
+//! The tables for a strip of a few words fit in the first two cache levels. A block of rows also stays in the
+//! cache while all strips are processed. The order of the additions depends only on n and the number of
+//! vectors, so results do not depend on the machine.
 //!
 //! # Interleaved vectors
 //!
@@ -24,7 +25,7 @@ use apportion_games::Cancellation;
 
 use crate::bits::{BitRows, multiversioned};
 
-/// The number of rows of a block: 640 KiB for 10 000 players.
+/// The number of rows in a block, which takes 640 KiB for 10 000 players.
 const BLOCK: usize = 512;
 
 /// Interleaved vectors that can be multiplied by rows of bits.
@@ -78,7 +79,7 @@ macro_rules! side {
                         tables: &mut [[[f64; $lanes]; $subsets]; $groups],
                     ) {
                         for (group, table) in tables.iter_mut().enumerate() {
-                            // Beyond the last player, only the empty subset occurs.
+                            // Only the empty subset of the players beyond the last one occurs.
                             let start = (group * (64 / $groups)).min(players.len());
                             let end = (start + 64 / $groups).min(players.len());
                             tabulate(&players[start..end], table);
@@ -157,8 +158,8 @@ side!(2, 16 groups of 16, 8 words, 4 sums);
 side!(4, 16 groups of 16, 8 words, 2 sums);
 side!(8, 16 groups of 16, 4 words, 1 sums);
 
-/// Tabulates the sums over all subsets of a few players. The last group may have fewer players; the entries
-/// for other subsets are not used.
+/// Tabulates the sums over all subsets of a few players. If the last group has fewer players, the entries for
+/// other subsets are not used.
 #[inline(always)]
 fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &mut [[f64; L]; SUBSETS]) {
     table[0] = [0.0; L];
@@ -184,8 +185,8 @@ fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], pla
     }
 }
 
-/// Adds the table entries for the groups of a row, in the words from `start` on, to the sums of the row;
-/// there is one sum for each table.
+/// Adds the table entries for the groups of a row, in the words from `start` on, to the sums of the row.
+/// There is one sum for each table.
 #[inline(always)]
 fn add_entries<const L: usize, const SUBSETS: usize, const GROUPS: usize, const SUMS: usize>(
     words: &[u64],
@@ -245,7 +246,7 @@ mod tests {
         for players in [1, 7, 8, 63, 64, 65, 130, 300] {
             for rows in [0, 1, 2, 511, 513, 1200] {
                 let (bits, _) = random(players, rows, 3, 5);
-                // Small integers, so that sums are exact in any order.
+                // Use small integers, whose sums are exact in any order.
                 let number = |index: usize, lane: usize| ((index * (lane + 3) + lane) % 17) as f64 - 8.0;
                 let vectors: Vec<[f64; L]> =
                     (0..players).map(|i| std::array::from_fn(|lane| number(i, lane))).collect();

@@ -1,8 +1,8 @@
 //! Weighted ridge regression: least squares with a penalty on the squares of the coefficients.
 //!
 //! The penalty is added to the diagonal of the Gram matrix of the rows; everything else is the same as in
-//! [`crate::least_squares`], including the refinement step. The intercept is not penalized: it removes the
-//! weighted means from rows and targets, for any penalty.
+//! [`crate::least_squares`], including the refinement step. The intercept is not penalized: the weighted
+//! means of rows and targets are subtracted, regardless of the penalty.
 //!
 //! # Source
 //!
@@ -32,7 +32,7 @@ impl Ridge {
     }
 
     /// Returns the intercepts β, one for each output: the fitted values at `z = p 1`, where p is the
-    /// [centre](Design::centred_at) of the columns. `None` for a design [without
+    /// [centre](Design::centred_at) of the columns. Returns `None` for a design [without
     /// intercept](Design::with_intercept).
     pub fn intercepts(&self) -> Option<&[f64]> {
         self.intercepts.as_deref()
@@ -43,7 +43,7 @@ impl Ridge {
         self.outputs
     }
 
-    /// Returns the coefficient of determination, one for each output, dimensionless:
+    /// Returns the coefficient of determination for each output, which is dimensionless:
     ///
     /// ```text
     /// R² = 1 − Σ_k w_k (y_k − β − a_kᵀφ)² / Σ_k w_k (y_k − ȳ)²
@@ -55,23 +55,24 @@ impl Ridge {
         &self.determination
     }
 
-    /// Returns the rank of the system that was solved: n with a penalty, else the rank of the rows (without
-    /// the intercept). `None` if the rank is not known, which only occurs for thousands of players.
+    /// Returns the rank of the system that was solved. This is n if there is a penalty, otherwise the rank of
+    /// the rows (without the intercept). Returns `None` if the rank is not known, which only occurs for
+    /// thousands of players.
     pub fn rank(&self) -> Option<usize> {
         self.rank
     }
 }
 
 /// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets` (m ×
-/// k, row-major), with the intercept β only if the design has one.
+/// k, row-major). The intercept β is only included if the design has one.
 ///
 /// Unlike in [`least_squares`](crate::least_squares()), a common factor of all weights matters: it divides
-/// the penalty α. With α = 0, the coefficients are the same as from
+/// the penalty α. If α = 0, the coefficients are the same as those of
 /// [`least_squares`](crate::least_squares()), with minimum norm if they are not unique.
 ///
-/// The tests require coefficients to agree to 1e-10 of the largest with explicit normal equations, for 1 to
-/// 130 players and penalties from 10⁻³ to 10³. The cost is the same as for least squares, at most
-/// `O(m' n² + n³/3)` time, on one thread.
+/// The tests require coefficients to agree with explicit normal equations to 1e-10 of the largest
+/// coefficient, for 1 to 130 players and penalties from 10⁻³ to 10³. The cost is the same as for least
+/// squares: at most `O(m' n² + n³/3)` time, on one thread.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -89,9 +90,9 @@ impl Ridge {
 ///
 /// # Errors
 ///
-/// [`SolverError`] for a penalty that is negative or not finite, if the number of targets is not m × k, for
-/// targets that are not finite, no rows, solutions that overflow, and an eigen-decomposition that does not
-/// converge.
+/// [`SolverError`] if the penalty is negative or not finite; if the number of targets is not m × k; if a
+/// target is not finite; if there are no rows; if the solution overflows; or if an eigen-decomposition does
+/// not converge.
 pub fn ridge(
     design: &Design<'_>,
     targets: &[f64],
@@ -127,7 +128,7 @@ pub fn ridge(
         if !found.chain(intercept).all(|value| value.is_finite()) {
             return Err(SolverError::Overflow { output });
         }
-        // The mean of equal targets equals them only up to rounding, so the residual is also rounding error.
+        // The mean of equal targets equals them only up to rounding, so the residual is rounding error, too.
         let own = |row: &usize| targets[row * outputs + output];
         let is_constant = system.rows.intercept_at.is_some() && {
             let mut weighted = (0..design.coalitions.len()).filter(|&row| design.row_weight(row) > 0.0);
@@ -140,7 +141,8 @@ pub fn ridge(
     Ok(fit)
 }
 
-/// Returns `Σ_k w_k y_k²` with scaled weights; if there is an intercept, without the offset of the targets.
+/// Returns `Σ_k w_k y_k²` with scaled weights. If there is an intercept, the offset of the targets is
+/// excluded.
 fn sum_of_squares(rows: &Rows, targets: &Targets) -> f64 {
     let offset = if rows.intercept_at.is_some() || rows.pairs { 0.0 } else { targets.offset };
     let values: Vec<f64> = targets.values.iter().map(|value| value + offset).collect();

@@ -7,22 +7,23 @@
 //!
 //! # Forms
 //!
-//! Without constraint the rows are `a = z − ρ`, with an *origin* ρ.
+//! Without constraint, the rows are `a = z − ρ`, with an *origin* ρ.
 //!
-//! *About a centre*: without an intercept ρ = p 1, the centre of the design; ρ = 0 for plain bits.
+//! *About a centre*: without an intercept, ρ = p 1, where p is the centre of the design; ρ = 0 for plain
+//! bits.
 //!
 //! *About the mean*: an intercept is fitted by subtracting the weighted means z̄ and ȳ from rows and targets,
-//! so that ρ = z̄ for any centre. Minimum norm then refers to the coefficients alone.
+//! so that ρ = z̄ for any centre. Minimum norm then refers to the coefficients without the intercept.
 //!
-//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets
-//! `b = y − (s/n) c`. A row may be replaced by its complement, with the opposite sign. The smaller of the two
-//! is used: it has fewer ones, and centring it loses fewer digits.
+//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), the rows are `a = P z = z − (s/n) 1`, with
+//! targets `b = y − (s/n) c`. A row may be replaced with its complement, with the opposite sign. The smaller
+//! of the two is used: it has fewer ones, and centring it loses fewer digits.
 //!
 //! # Pairs as one row
 //!
-//! Projected rows are antisymmetric: the complement has row `−a`. So are rows centred at ½, and rows centred
-//! at the mean if every row has its complement with the same weight, because the mean is ½ then. A pair (y,
-//! ȳ) acts as one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
+//! Projected rows are antisymmetric: the complement has the row `−a`. The same holds for rows centred at ½.
+//! It also holds for rows centred at the mean if every row has its complement with the same weight, because
+//! the mean is then ½. A pair (y, ȳ) acts as one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
 //!
 //! ```text
 //! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²
@@ -30,14 +31,14 @@
 //! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  minus its mean if there is an intercept
 //! ```
 //!
-//! one row of weight 2w, and a part of the error that does not depend on the coefficients. The common part of
-//! both targets cancels in `d` before it costs digits.
+//! which is one row of weight 2w, and a part of the error that does not depend on the coefficients. The
+//! common part of both targets cancels in `d` before it costs digits.
 
 use crate::bits::BitRows;
 use crate::design::{Design, Pairs};
 use crate::gram::Groups;
 
-/// How a row of bits enters the regression.
+/// How the rows of the regression are derived from rows of bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
     /// The row `z − p 1`, with the centre p.
@@ -48,14 +49,14 @@ pub(crate) enum Form {
     Projected,
 }
 
-/// The rows of the regression; if pairs act as one row, there is one row for each pair.
+/// The rows of the regression. If pairs act as one row, there is one row for each pair.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
     /// The weights, scaled by a power of two so that the largest is about 1. If a pair acts as one row, this
     /// is twice the weight of a member.
     pub(crate) weights: Vec<f64>,
-    /// The power of two by which the weights were scaled: scaled weight = weight · `scale`.
+    /// The power of two that scales the weights: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
     /// The sizes of the rows in the *design*.
     sizes: Vec<u32>,
@@ -75,15 +76,16 @@ pub(crate) struct Targets {
     /// The values to be fitted, without the offset.
     pub(crate) values: Vec<f64>,
     /// The common part of the targets. It is stored separately because it may be much larger than the
-    /// differences between the targets. About the mean, and in pairs with an intercept, it is explained by
-    /// the intercept; otherwise it enters through [`Rows::drift`].
+    /// differences between the targets. About the mean, and in pairs with an intercept, the intercept
+    /// explains it; otherwise it enters through [`Rows::drift`].
     pub(crate) offset: f64,
     /// The part of the residual sum of squares that does not depend on the coefficients, with scaled weights.
     pub(crate) rest: f64,
 }
 
 impl Rows {
-    /// Converts a design; `constrained` indicates whether the sum of the coefficients is given.
+    /// Converts a design. `constrained` indicates whether there is a constraint on the sum of the
+    /// coefficients.
     pub(crate) fn new(design: &Design<'_>, constrained: bool) -> Self {
         let coalitions = design.coalitions;
         let (players, width) = (coalitions.players(), coalitions.words_per_row());
@@ -145,8 +147,8 @@ impl Rows {
         if self.flipped.get(row).copied().unwrap_or(false) { -1.0 } else { 1.0 }
     }
 
-    /// Returns the origin ρ, given the total weight of all rows and, for each player, the weight of the rows
-    /// that contain it.
+    /// Returns the origin ρ. `total` is the total weight of all rows, and `held` contains, for each player,
+    /// the weight of the rows that contain it.
     pub(crate) fn origin(&self, total: f64, held: impl Iterator<Item = f64>) -> Vec<f64> {
         match self.form {
             Form::AboutCentre(centre) => vec![centre; self.bits.players],
@@ -163,7 +165,7 @@ impl Rows {
             let square = |size: f64| size * (n - size) / n;
             return self.bits.words.chunks_exact(self.bits.width).map(|row| square(size(row))).collect();
         }
-        // Bits equal their own squares: (z − ρ)² = z (1 − 2ρ) + ρ².
+        // Bits equal their own squares, so (z − ρ)² = z (1 − 2ρ) + ρ².
         let tilted: Vec<f64> = origin.iter().map(|origin| 1.0 - 2.0 * origin).collect();
         let of_origin: f64 = origin.iter().map(|origin| origin * origin).sum();
         let mut squares = vec![0.0; self.len()];
@@ -172,7 +174,7 @@ impl Rows {
         squares
     }
 
-    /// Returns the targets for one output and the rows as stored; `sum` is the required sum `c` for that
+    /// Returns the targets for one output and the rows as stored. `sum` is the required sum `c` for this
     /// output.
     pub(crate) fn targets(&self, targets: impl Fn(usize) -> f64, sum: f64) -> Targets {
         let n = f64::from(self.bits.players as u32);
@@ -198,7 +200,7 @@ impl Rows {
         Targets { values, offset, rest }
     }
 
-    /// Returns the weighted mean of `values`, which contains one value for each row; 0 if all weights are
+    /// Returns the weighted mean of `values`, which contains one number for each row; 0 if all weights are
     /// zero.
     fn mean(&self, values: &[f64]) -> f64 {
         let total: f64 = self.weights.iter().sum();
@@ -206,10 +208,10 @@ impl Rows {
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// Moves the remaining common part of the values to the offset: once the coefficients explain the offset,
-    /// it should be small. No digits of small values are lost, because the sum of values and offset is
-    /// preserved; except that, if an intercept explains the offset, the values have mean 0, and the offset
-    /// may be rounded.
+    /// Moves the remaining common part of the values to the offset, which should be small once the
+    /// coefficients explain it. Small values do not lose digits, because the sum of values and offset is
+    /// preserved. The exception is an offset that an intercept explains: the values then have mean 0, and the
+    /// offset may be rounded.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
         let signed: Vec<f64> = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).collect();
@@ -221,10 +223,11 @@ impl Rows {
     }
 
     /// Returns `Σ_k w_k σ_k a_k` with the signs σ: the contribution of a common offset of all targets to the
-    /// right-hand side. It is computed with integer counts for each group of equal weights, so that it is
-    /// exactly zero if every group is symmetric in the players, or if rows are centred at ½.
+    /// right-hand side. It is computed with integer counts for each group of equal weights. So it is exactly
+    /// zero if every group is symmetric in the players, or if rows are centred at ½.
     ///
-    /// Returns `None` if offsets do not matter: they cancel in pairs, and an intercept explains them.
+    /// Returns `None` if offsets do not matter, because they cancel in pairs, or because an intercept
+    /// explains them.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {
         if self.pairs || self.intercept_at.is_some() {
             return None;
@@ -266,7 +269,7 @@ pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Ve
         let sum = sums.map_or(0.0, |sums| sums[output]);
         targets.fold(sum.abs(), |largest, target| largest.max(target.abs()))
     };
-    // Reciprocals of units are also normal numbers.
+    // The limits ensure that reciprocals of units are normal numbers, too.
     let unit = |largest: f64| power_of_two_below(largest).clamp(2.0 * f64::MIN_POSITIVE, MAX_UNIT);
     (0..outputs)
         .map(|output| match largest(output) {

@@ -13,16 +13,16 @@ use crate::rows::{Form, Rows, Targets};
 ///
 /// On one core of an AMD EPYC (Zen 5), the solve and the certificate together take, with the factored matrix
 /// and without it: 68 ms and 53 ms for (n, m) = (1000, 5000), 136 and 82 ms for (1000, 20 000), 0.44 s and
-/// 0.19 s for (2000, 10 000), 1.1 and 0.31 s for (2000, 40 000), 4.0 and 0.66 s for (4000, 20 000);
-/// `cargo run --release -p apportion-solvers --example timing n m`. So factoring costs at most about a second
-/// up to here, and the certificate is computed rather than estimated.
+/// 0.19 s for (2000, 10 000), 1.1 and 0.31 s for (2000, 40 000), 4.0 and 0.66 s for (4000, 20 000) (`cargo
+/// run --release -p apportion-solvers --example timing n m`). So factoring takes at most about a second up to
+/// this limit, and the certificate is computed rather than estimated.
 const FACTORED_UP_TO: usize = 2000;
 
 /// The maximum number of players for which the matrix is factored if conjugate gradients do not converge, or
 /// do not determine the rank. A matrix of this size takes 200 MB.
 const MAX_FACTORED_PLAYERS: usize = 5000;
 
-/// The residual gradient at which conjugate gradients stop, relative to the gradient at zero, `‖Aᵀ W b‖`.
+/// The residual gradient at which conjugate gradients stop, relative to `‖Aᵀ W b‖`, the gradient at zero.
 const GOAL: f64 = 1e-14;
 
 /// The residual gradient at which a single round stops, relative to the gradient at its start.
@@ -36,7 +36,7 @@ const ROUNDS: usize = 3;
 #[derive(Debug, Clone)]
 pub(crate) enum Inverse {
     Factored(Factor),
-    /// By conjugate gradients, for each right-hand side.
+    /// By conjugate gradients, separately for each right-hand side.
     Iterated(ProbeResult),
 }
 
@@ -74,8 +74,8 @@ fn check_memory(players: usize) -> Result<(), SolverError> {
     )?)
 }
 
-/// The rows of a design, and the inverse of their Gram matrix, whose diagonal includes a penalty. It is
-/// shared by all outputs.
+/// The rows of a design, and the inverse of their Gram matrix, whose diagonal includes a penalty. All outputs
+/// use the same system.
 pub(crate) struct System {
     pub(crate) rows: Rows,
     /// The origin ρ that is subtracted from the rows.
@@ -149,7 +149,7 @@ impl System {
         Ok(Self { rows, origin, total, kernel, inverse: Inverse::Factored(factor), drift, penalty })
     }
 
-    /// Solves for one output after the other, with refinement; the residuals are left in `remaining`. The
+    /// Solves for one output after another, with refinement, and leaves the residuals in `remaining`. The
     /// rank becomes unknown if conjugate gradients do not converge.
     pub(crate) fn solve(&mut self, remaining: &mut [Targets]) -> Vec<f64> {
         let n = self.rows.bits.players;
@@ -175,7 +175,7 @@ impl System {
             if round == 0 {
                 goals = norms.iter().map(|norm| GOAL * norm).collect();
             }
-            // Sums over the rows cannot be more accurate than this.
+            // Sums over the rows cannot be more accurate than this goal.
             let drift = self.drift.as_ref().map_or(0.0, |drift| norm(drift));
             let least = |targets: &Targets| {
                 4.0 * f64::EPSILON * ((trace * self.squares(targets)).sqrt() + targets.offset.abs() * drift)
@@ -266,7 +266,7 @@ impl System {
 }
 
 /// Returns the maximum number of linearly independent rows: the number of rows with positive weight, minus
-/// one for the mean if it is subtracted.
+/// one if the mean is subtracted.
 fn independent(rows: &Rows, groups: &Groups) -> usize {
     groups.order.len().saturating_sub(usize::from(rows.form == Form::AboutMean))
 }

@@ -8,9 +8,9 @@ use crate::error::ValueError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Axis {
-    /// Explicands: the rows that are explained. A game is a single explicand.
+    /// Explicands: the rows that are explained. A game counts as a single explicand.
     Row,
-    /// Players; groups for quotient values.
+    /// Players, or groups for quotient values.
     Player,
     /// The other players, if the values are for pairs.
     OtherPlayer,
@@ -18,7 +18,7 @@ pub enum Axis {
     Output,
 }
 
-/// Exact values of players, or of pairs of players, for one or more explicands, with v(∅) and v(N).
+/// Exact values of players, or of pairs of players, for one or more explicands, together with v(∅) and v(N).
 ///
 /// All numbers are row-major and in units of the outputs. The [axes](Self::axes) are rows × players × outputs
 /// for values of players, and rows × players × players × outputs for values of pairs. Enumerating a single
@@ -37,21 +37,21 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Attributions {
-    /// The values, row-major. With n players and k outputs, the value of player i for output o in row r is
+    /// The values, row-major. For n players and k outputs, the value of player i for output o in row r is
     /// `values[(r·n + i)·k + o]`, and the value of the pair (i, j) is `values[((r·n + i)·n + j)·k + o]`.
     pub values: Vec<f64>,
     /// The base value v(∅), one number per output. For the marginal game of a model, this is the weighted
     /// mean prediction over the background; for the path-dependent game, the average prediction of the trees,
     /// weighted by cover.
     pub base: Vec<f64>,
-    /// The value v(N) of each row, rows × outputs; for a model, the predictions for the rows.
+    /// The value v(N) for each row, rows × outputs. For a model, these are the predictions for the rows.
     pub predictions: Vec<f64>,
     axes: Vec<(Axis, usize)>,
 }
 
 impl Attributions {
-    /// Creates values of players: `values` are rows × players × outputs, `base` has one number per output,
-    /// and `predictions` are rows × outputs. The number of rows is inferred from the predictions.
+    /// Creates values of players: `values` is rows × players × outputs, `base` has one number per output, and
+    /// `predictions` is rows × outputs. The number of rows is inferred from the predictions.
     ///
     /// # Panics
     ///
@@ -98,7 +98,7 @@ impl Attributions {
         self.length(Axis::Row)
     }
 
-    /// Returns the number of players `n`, or of groups for quotient values.
+    /// Returns the number of players `n`; for quotient values, the number of groups.
     pub fn players(&self) -> usize {
         self.length(Axis::Player)
     }
@@ -166,7 +166,7 @@ impl Attributions {
         self.axes.iter().find(|&&(axis, _)| axis == of).map_or(0, |&(_, length)| length)
     }
 
-    /// Returns the values for all outputs at the given indices along the other axes.
+    /// Returns the values for all outputs, at the given indices along the other axes.
     fn at(&self, places: &[usize]) -> &[f64] {
         assert_eq!(
             places.len() + 1,
@@ -187,7 +187,7 @@ impl Attributions {
 mod tests {
     use super::*;
 
-    /// Returns attributions with two rows, three players and two outputs; the value of player i for output o
+    /// Returns attributions with two rows, three players and two outputs. The value of player i for output o
     /// in row r is 100 r + 10 i + o.
     fn players() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 100.0, 101.0, 110.0, 111.0, 120.0, 121.0];

@@ -15,7 +15,7 @@
 //! | [`linearity`] | φ(αv + βw) = α φ(v) + β φ(w) | yes | yes |
 //! | [`two_efficiency`] | if two players are merged into one, the value of the merged player is the sum of their values | no | yes |
 //!
-//! For values for players in groups:
+//! For values of players in groups:
 //!
 //! | axiom | statement | Owen | Banzhaf-Owen | symmetric coalitional Banzhaf | two-step Shapley |
 //! |---|---|---|---|---|---|
@@ -23,8 +23,8 @@
 //! | [`symmetry_within_groups`] | members of one group with the same marginal contributions have the same value | yes | yes | yes | yes |
 //! | [`efficiency`] | Σ g_i = v(N) − v(∅) | yes | no | no | yes |
 //!
-//! Each predicate returns its worst [`Violation`] as an error. The predicates on games take tables, because
-//! they test all coalitions.
+//! Each predicate returns its worst [`Violation`] as an error. Predicates that need the game take it as a
+//! table, because they test all coalitions.
 //!
 //! ```
 //! use apportion_games::{Cooking, TabulatedGame};
@@ -248,7 +248,7 @@ pub fn symmetry_within_groups(
     symmetry_of(game, values, tolerance, Check::new("symmetry within groups"), fellows)
 }
 
-/// Checks that the symmetric pairs of players selected by `looked_at` have equal values.
+/// Checks that symmetric players have equal values, for the pairs of players selected by `looked_at`.
 fn symmetry_of(
     game: &TabulatedGame,
     values: &[f64],
@@ -306,7 +306,7 @@ pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(),
     })
 }
 
-/// Checks the values of all players that satisfy a predicate, such as [`is_null`].
+/// Checks the dummy values of all players that satisfy a predicate, such as [`is_null`].
 fn of_players(
     game: &TabulatedGame,
     values: &[f64],
@@ -363,15 +363,15 @@ pub fn quotient_property(
 /// Checks linearity, φ(Σ α v) = Σ α φ(v): `combined` is the sum of the values in `parts`, each multiplied by
 /// its factor. With factors of one, this is additivity.
 ///
-/// The tolerance is relative to the largest |α φ_i| or |combined| of any player.
+/// The tolerance is relative to the largest |α φ_i| or |combined| over all players.
 ///
 /// # Errors
 ///
-/// The worst [`Violation`]; its field `output` is the index in the lists of values.
+/// The worst [`Violation`]. Its field `output` is the index in the lists of values.
 ///
 /// # Panics
 ///
-/// If the lists differ in length.
+/// If the lengths of the lists differ.
 pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> Result<(), Violation> {
     let scale = parts.iter().fold(largest(combined, 1, 0), |scale, (factor, values)| {
         assert_eq!(values.len(), combined.len(), "the lists differ in length");
@@ -413,7 +413,7 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
 /// Checks 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the
 /// value of the [`merged`] player of i and j.
 ///
-/// `values` are the values for `game`, `of_merged` the values for the merged game.
+/// `values` are the values for `game`, and `of_merged` the values for the merged game.
 ///
 /// # Errors
 ///

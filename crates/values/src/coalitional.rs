@@ -2,9 +2,9 @@
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m; M is the set of groups, `Q_A` the union of the groups in A. `w^(1)`
-//! weights coalitions of other groups, by the number of groups; `w^(2)` weights coalitions of members of the
-//! same group, by their size.
+//! There are `n` players in `m` groups S_1 … S_m. M is the set of groups, and `Q_A` is the union of the
+//! groups in A. The weights `w^(1)` are for coalitions of other groups, by the number of groups. The weights
+//! `w^(2)` are for coalitions of members of the same group, by their size.
 //!
 //! # Method
 //!
@@ -14,9 +14,9 @@
 //! g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 //! ```
 //!
-//! averages, over A, games whose players are the members of S_j only. So g_i is the semivalue with weights
-//! `w^(2)` in the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`. This game is enumerated, with 2^(m − 1 + |S_j|)
-//! coalitions for group j instead of 2^n. A partition is a [hierarchy of two levels](crate::levels), and is
+//! averages, over A, games whose only players are the members of S_j. So g_i is the semivalue with weights
+//! `w^(2)` in the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`. Enumerating this game takes 2^(m − 1 + |S_j|)
+//! coalitions for group j, instead of 2^n. A partition is a [hierarchy of two levels](crate::levels), and is
 //! enumerated as such.
 //!
 //! # Source
@@ -32,15 +32,15 @@ use crate::enumeration::{MAX_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// A value for players in groups, with one semivalue between the groups and one within them (Kotsiopoulos et
-/// al. 2023, equation 3.13).
+/// A value for players in groups, defined by one semivalue between the groups and one within them
+/// (Kotsiopoulos et al. 2023, equation 3.13).
 ///
 /// ```text
 /// g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 /// ```
 ///
-/// where M is the set of groups and Q_A the union of the groups in A. The semivalue `between` determines the
-/// weights `w^(1)`, and `within` determines `w^(2)`.
+/// where M is the set of groups, and Q_A is the union of the groups in A. The semivalue `between` determines
+/// the weights `w^(1)`, and `within` determines `w^(2)`.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
@@ -73,9 +73,9 @@ impl CoalitionalValue {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Banzhaf }
     }
 
-    /// Returns the symmetric coalitional Banzhaf value (Alonso-Meijide and Fiestras-Janeiro, 2002): Banzhaf
-    /// between the groups and Shapley within them, so that the members of a group share the group's Banzhaf
-    /// value.
+    /// Returns the symmetric coalitional Banzhaf value (Alonso-Meijide and Fiestras-Janeiro, 2002). It uses
+    /// the Banzhaf value between the groups and the Shapley value within them, so that the members of a group
+    /// share the group's Banzhaf value.
     pub fn symmetric_coalitional_banzhaf() -> Self {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Shapley }
     }
@@ -85,26 +85,25 @@ impl CoalitionalValue {
         Self { between: self.between.simplified(), within: self.within.simplified() }
     }
 
-    /// Checks that weights by size, if there are any, match the number of groups and the number of members in
-    /// every group.
+    /// Checks that any weights by size match the number of groups and the number of members in every group.
     ///
     /// # Errors
     ///
-    /// [`ValueError::WeightsForOtherPlayers`] if they do not.
+    /// [`ValueError::WeightsForOtherPlayers`] if they do not match.
     pub fn check(&self, partition: &Partition) -> Result<(), ValueError> {
         self.between.check_players(partition.len())?;
         partition.groups().iter().try_for_each(|members| self.within.check_players(members.len()))
     }
 
-    /// Computes the exact value of every player in `game`, where `partition` contains the groups.
+    /// Computes the exact value of every player in `game` for the groups of `partition`.
     ///
-    /// Evaluates 2^(m − 1 + |S_j|) coalitions for each group j. If all groups have one member, this is the
-    /// semivalue `between`; if there is a single group, it is `within`.
+    /// Evaluates 2^(m − 1 + |S_j|) coalitions for each group j. If all groups have one member, the result is
+    /// the semivalue `between`; if there is a single group, it is the semivalue `within`.
     ///
     /// # Errors
     ///
     /// [`ValueError::Game`] if the number of players of the partition differs, or if the game fails;
-    /// [`ValueError::Structure`] if m − 1 + |S_j| exceeds 25 for some group; and the errors of [`enumerate`].
+    /// [`ValueError::Structure`] if m − 1 + |S_j| exceeds 25 for some group; any error of [`enumerate`].
     pub fn enumerate(
         &self,
         game: &(impl Game + ?Sized),
@@ -119,16 +118,16 @@ impl CoalitionalValue {
     }
 }
 
-/// Computes the two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): the Shapley value among the
-/// members of the group only, plus an equal share of the remainder of the group's value.
+/// Computes the two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): the player's Shapley value
+/// in the game of its group alone, plus an equal share of the rest of the group's value.
 ///
 /// ```text
 /// TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 /// ```
 ///
-/// The paper prints v(S_j) for games with v(∅) = 0. For other games, v(∅) is subtracted here; otherwise the
-/// values of a group's members would not sum to the group's value. Evaluates 2^m coalitions of groups, and
-/// 2^|S_j| coalitions for each group j.
+/// The paper's formula contains v(S_j), for games with v(∅) = 0. For other games, v(∅) is subtracted here;
+/// otherwise the values of a group's members would not sum to the group's value. Evaluates 2^m coalitions of
+/// groups, and 2^|S_j| coalitions for each group j.
 ///
 /// # Errors
 ///
@@ -138,7 +137,7 @@ pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
 ) -> Result<Attributions, ValueError> {
-    // Use dynamic dispatch to compile the rest once for all games.
+    // Use dynamic dispatch so that the rest is compiled once for all games.
     let game: &dyn Game = &game;
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;

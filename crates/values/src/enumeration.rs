@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! `n` players, `k` outputs, `s = |S|`; M are the moments of the [semivalue](crate::Semivalue). The *mask* of
-//! S is the number whose bit i is set if player i is a member.
+//! `n` is the number of players, `k` the number of outputs, and `s = |S|`. M are the moments of the
+//! [semivalue](crate::Semivalue). The *mask* of S is the number whose bit i is set if player i is a member.
 //!
 //! # Method
 //!
@@ -13,8 +13,8 @@
 //! φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
 //! ```
 //!
-//! which would take n passes over 2^{n−1} pairs. Rearranged by v(S), with b(s) = M(s, n−1−s), b(n) = 0, and
-//! a(s) = b(s) + M(s−1, n−s):
+//! which would take n passes over 2^{n−1} pairs of coalitions. Rearranged by v(S), with b(s) = M(s, n−1−s),
+//! b(n) = 0, and a(s) = b(s) + M(s−1, n−s):
 //!
 //! ```text
 //! φ_i = Σ_{S∋i} a(s) v(S) − Σ_S b(s) v(S)
@@ -22,11 +22,11 @@
 //!
 //! The second sum is the same for all players, and the first is the sum over one half of a weighted table,
 //! namely the masks in which bit i is set. These sums are computed for all bits by folding the table. The
-//! upper half of the table contains the masks in which the top bit is set; sum this half, add it to the lower
-//! half, and repeat with the lower half. So the work is O(2^n) rather than O(n 2^n). Masks are processed in
-//! blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits are merged into one with
-//! an additional bit; the half of this bit is the total of the right block. All sums are therefore pairwise,
-//! in an order that does not depend on threads or blocks.
+//! upper half of the table contains the masks in which the top bit is set. It is summed and added to the
+//! lower half, and the same is repeated with the lower half. So the work is O(2^n) rather than O(n 2^n).
+//! Masks are processed in blocks of a fixed size, each folded separately. Two neighbouring blocks of d bits
+//! are merged into one with an additional bit; the sum for this bit is the total of the right block. All sums
+//! are therefore pairwise, in an order that does not depend on threads or blocks.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
@@ -37,7 +37,7 @@ use crate::semivalue::Semivalue;
 /// Maximum number of players for enumeration: 2^25 coalitions.
 pub const MAX_PLAYERS: usize = 25;
 
-/// Number of mask bits in a block: 4096 coalitions are evaluated at once.
+/// Number of mask bits in a block: 4096 coalitions are evaluated in one batch.
 pub(crate) const BLOCK_BITS: usize = 12;
 
 /// Number of mask bits in a wave. After a failure, blocks of the same wave may still run; later waves do not
@@ -50,20 +50,20 @@ pub(crate) const WAVE_BITS: usize = 18;
 /// φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
 /// ```
 ///
-/// Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game allows it; a
+/// Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game allows it. A
 /// game that [is a table](Game::table) is read directly. Takes O(2^n k) time in addition to the evaluations,
-/// and memory for one block per thread. The result has the same bits for any number of threads.
+/// and stores one block per thread. The result has the same bits for any number of threads.
 ///
 /// Accuracy: sums are pairwise over v(S) − v(∅), so a large constant does not reduce the accuracy. For random
-/// games of up to 14 players with values in \[−1, 1), the tests limit the error to 1e-14; a null player's
-/// value is zero up to this error.
+/// games of up to 14 players with values in \[−1, 1), the tests limit the error to 1e-14. The value of a null
+/// player is zero up to this error.
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size that
-/// are for a different n, [`ValueError::Game`] if the game fails or has a value that is not finite (if
-/// several blocks fail, the error of the block with the lowest masks), [`ValueError::Overflow`] if the sum of
-/// finite values overflows.
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] if weights by size are
+/// for a different n, [`ValueError::Game`] if the game fails or has a value that is not finite (if several
+/// blocks fail, the error of the block with the lowest masks), [`ValueError::Overflow`] if the sum of finite
+/// values overflows.
 ///
 /// # Example
 ///
@@ -98,7 +98,7 @@ pub fn enumerate_many(
     enumerate_all(&game, values)
 }
 
-/// Implements [`enumerate_many`], compiled once for all games.
+/// Implements [`enumerate_many`]. It is not generic, so it is compiled once for all games.
 fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MAX_PLAYERS).contains(&players) {
@@ -135,7 +135,7 @@ fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributio
     folded.sums.into_iter().map(of_sums).collect()
 }
 
-/// Returns the values of all players for one semivalue, computed from its [sums](FoldedSums::sums) over all
+/// Returns the values of all players for one semivalue, from its [sums](FoldedSums::sums) over all
 /// coalitions.
 fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     let (halves, totals) = sums.split_at_mut(players * outputs);
@@ -147,8 +147,8 @@ fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     sums
 }
 
-/// The weights of one semivalue, arranged by block: row h contains the weights of the 2^d masks in a block
-/// whose higher bits include h set bits.
+/// The weights of one semivalue, arranged by block. Row h contains the weights for a block of 2^d masks whose
+/// higher bits include h set bits.
 struct Weights {
     /// a(s): for each mask, its weight in the sum over coalitions that contain the player.
     with: Vec<Vec<f64>>,
@@ -186,7 +186,7 @@ struct FoldedSums {
 struct Pass<'a> {
     game: &'a dyn Game,
     block_bits: usize,
-    /// The values in the first block, unless the game is a table.
+    /// The values in the first block; unused if the game is a table.
     first: &'a [f64],
     base: &'a [f64],
     weights: &'a [Weights],
@@ -236,7 +236,8 @@ impl Pass<'_> {
                 sums
             })
             .collect::<Vec<_>>();
-        // A non-finite value makes the totals non-finite (the last weight b(n) = 0 turns infinity into NaN).
+        // If a value is not finite, neither are the totals (the last weight b(n) = 0 turns infinity into
+        // NaN).
         if sums.iter().flatten().any(|sum| !sum.is_finite()) {
             check_finite(self.game.players(), outputs, start, values)?;
         }
@@ -245,11 +246,11 @@ impl Pass<'_> {
 }
 
 impl FoldedSums {
-    /// Merges two folds of adjacent ranges of masks, `self` before `right`; the result has one more bit.
+    /// Merges the folds of two adjacent ranges of masks, `self` before `right`. The result has one more bit.
     fn merge(mut self, right: Self, outputs: usize) -> Self {
         for (left, right) in self.sums.iter_mut().zip(&right.sums) {
             left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-            // The half of the new bit is the total of the right fold; insert it before the two totals.
+            // The sum for the new bit is the total of the right fold. Insert it before the two totals.
             let totals = right.len() - 2 * outputs;
             let half = &right[totals..totals + outputs];
             left.splice(totals..totals, half.iter().copied());
@@ -266,8 +267,8 @@ pub(crate) fn evaluate_masks(game: &dyn Game, start: usize, bits: usize) -> Resu
     Ok(values)
 }
 
-/// Returns an error that names the first coalition whose value is not finite, where `start` is the mask of
-/// the first value: games must return finite values.
+/// Returns an error that names the first coalition whose value is not finite. `start` is the mask of the
+/// first value.
 pub(crate) fn check_finite(
     players: usize,
     outputs: usize,
@@ -296,8 +297,8 @@ fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
     }
 }
 
-/// Writes, for each bit j, the sum over the masks in which it is set to row j of `halves`, and the sum over
-/// all masks to the last row. Overwrites `table`.
+/// Writes, for each bit j, the sum over the masks in which it is set to row j of `halves`. Writes the sum
+/// over all masks to the last row. Overwrites `table`.
 fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
     let bits = halves.len() / outputs - 1;
     let mut rest = table;

@@ -6,7 +6,7 @@ use apportion_games::{Coalition, GameError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// The name does not denote a solution concept.
+    /// The name is not the name of a solution concept.
     #[error(
         "unknown value {actual:?}; expected one of: shapley, banzhaf, weighted-banzhaf=P, beta=A,B, \
          by-size=W0,W1,…, size-law=P0,P1,…, mixture=T:W,T:W,…; for players in groups: owen, banzhaf-owen, \
@@ -45,7 +45,7 @@ pub enum ValueError {
          the coalition that a player joins, such that the weights of all these coalitions sum to one"
     )]
     Weights {
-        /// Why the weights are invalid.
+        /// The reason why the weights are invalid.
         problem: WeightsProblem,
     },
     /// The number of weights by size does not match the number of players of the game.
@@ -55,7 +55,7 @@ pub enum ValueError {
         players.saturating_sub(1)
     )]
     WeightsForOtherPlayers {
-        /// Number of players that the weights are for.
+        /// Number of players for which there are weights.
         weights: usize,
         /// Number of players of the game.
         players: usize,
@@ -65,7 +65,7 @@ pub enum ValueError {
     Distribution {
         /// The player whose distribution is invalid.
         player: usize,
-        /// Why the distribution is invalid.
+        /// The reason why the distribution is invalid.
         problem: DistributionProblem,
     },
     /// The number of coalition distributions does not match the number of players of the game.
@@ -117,7 +117,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// The coefficients printed in the paper cannot be computed from weights by size.
+    /// The coefficients printed in the paper cannot be computed from these weights by size.
     #[error(
         "weights by size cannot be combined with the printed coefficients: the neighbourhood of player \
          {player} excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood \
@@ -135,7 +135,7 @@ pub enum ValueError {
          one"
     )]
     Mixture {
-        /// Why the mixing measure is invalid.
+        /// The reason why the mixing measure is invalid.
         problem: String,
     },
     /// The game has no players, or too many for enumeration.
@@ -170,9 +170,9 @@ pub enum ValueError {
          supported); use an estimator or a tree method"
     )]
     Levels {
-        /// The largest k of any group.
+        /// The largest k over all groups.
         needed: usize,
-        /// The maximum k.
+        /// Maximum of k.
         max: usize,
     },
     /// The value is not defined over a hierarchy.
@@ -195,7 +195,7 @@ pub enum ValueError {
         /// Index of the output.
         output: usize,
     },
-    /// The name does not denote an interaction index.
+    /// The name is not the name of an interaction index.
     #[error(
         "unknown interaction index {actual:?}; expected the name of a semivalue (shapley, banzhaf, …) or one \
          of: k-shapley, shapley-taylor, faithful-shapley, faithful-banzhaf, faithful-weighted-banzhaf=P, \
@@ -245,7 +245,7 @@ pub enum ValueError {
     Game(#[from] GameError),
 }
 
-/// Why weights by size are invalid.
+/// The reason why weights by size are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightsProblem {
@@ -255,7 +255,7 @@ pub enum WeightsProblem {
     /// A weight is negative or not finite.
     #[error("the weight of size {size} is {weight}")]
     Weight {
-        /// The coalition size that the weight is for.
+        /// The coalition size to which the weight applies.
         size: usize,
         /// The invalid weight.
         weight: f64,
@@ -268,11 +268,11 @@ pub enum WeightsProblem {
     },
 }
 
-/// Why the coalition distribution of a player is invalid.
+/// The reason why the coalition distribution of a player is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DistributionProblem {
-    /// There are no coalitions, or the numbers of coalitions and weights differ.
+    /// There are no coalitions, or the number of coalitions differs from the number of weights.
     #[error(
         "got {coalitions} coalitions and {weights} weights, expected the same number of both, at least one"
     )]
@@ -282,7 +282,7 @@ pub enum DistributionProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// The coalitions have a different number of players than there are distributions.
+    /// The number of players of the coalitions differs from the number of distributions.
     #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
     OtherPlayers {
         /// Number of players of the coalitions.
@@ -290,7 +290,7 @@ pub enum DistributionProblem {
         /// Number of distributions.
         expected: usize,
     },
-    /// The player is a member of a coalition that it should join.
+    /// A coalition that the player should join already contains the player.
     #[error("the player is a member of coalition {coalition} and cannot join it")]
     Member {
         /// The coalition that contains the player.

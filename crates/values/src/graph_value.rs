@@ -5,16 +5,16 @@
 //!
 //! G is the graph, `N_k(i)` the [neighbourhood](apportion_games::Graph::neighbourhood) of order k of player
 //! i, M(a, b) the [moment](Semivalue::moment) of the semivalue: the probability that a given players are
-//! present and b given others are absent. For Shapley M(a, b) = a! b! / (a + b + 1)!.
+//! present and b given others are absent. For the Shapley value, M(a, b) = a! b! / (a + b + 1)!.
 //!
 //! # Source
 //!
 //! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured
 //! data*, 2019, Definitions 1 and 2; Myerson, *Graphs and cooperation in games*, 1977. The coefficients with
 //! true boundaries are derived here. In a random order of the players, consider i and the players before it.
-//! The component that contains i is the connected set U if all of U \ i precede i and the boundary of U
-//! follows i. The probability of this is M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is the case
-//! of two boundary nodes, which holds in the interior of a line.
+//! The component that contains i is the connected set U if all other members of U precede i and the boundary
+//! of U follows i. The probability of this is M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is the
+//! case of two boundary nodes, which holds in the interior of a line.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -31,8 +31,8 @@ use crate::semivalue::Semivalue;
 /// Its textual form is its name, `l-shapley=2`, `c-shapley=3`, `myerson`. With `banzhaf` instead of `shapley`
 /// (`myerson-banzhaf`), the Banzhaf value replaces the Shapley value; for any other semivalue, use
 /// `local=2/beta=4,1`, `connected=2/beta=4,1`, `graph-restricted/beta=4,1`. Options that differ from the
-/// default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,marginal`,
-/// `c-shapley=2,graph,present`.
+/// default follow after the order, separated by commas: `l-shapley=2,present`, `c-shapley=2,printed`,
+/// `c-shapley=2,marginal`, `c-shapley=2,graph,present`.
 ///
 /// | order | L-Shapley | C-Shapley |
 /// |---|---|---|
@@ -54,7 +54,7 @@ use crate::semivalue::Semivalue;
 pub struct GraphValue {
     /// The semivalue that weights coalitions by size.
     pub semivalue: Semivalue,
-    /// Which coalitions are used, and how they are weighted.
+    /// Which coalitions are used and how they are weighted.
     pub form: GraphForm,
 }
 
@@ -62,8 +62,8 @@ pub struct GraphValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphForm {
-    /// All coalitions within the player's neighbourhood: the semivalue of the game restricted to this
-    /// neighbourhood (L-Shapley, Definition 1, equation 5).
+    /// All coalitions within the player's neighbourhood. The value is the semivalue of the game restricted to
+    /// this neighbourhood (L-Shapley, Definition 1, equation 5).
     ///
     /// ```text
     /// φ_i = Σ_{T ∋ i, T ⊆ N_k(i)} M(|T| − 1, |N_k(i)| − |T|) [v(T) − v(T \ i)]
@@ -74,7 +74,8 @@ pub enum GraphForm {
         /// Whether players outside the neighbourhood are absent or present.
         outside: Outside,
     },
-    /// The connected coalitions within the player's neighbourhood (C-Shapley, Definition 2, equation 6).
+    /// The connected coalitions within the player's neighbourhood (C-Shapley, Definition 2, equation 6). The
+    /// value is
     ///
     /// ```text
     /// φ_i = Σ_{U ∋ i connected, U ⊆ N_k(i)} M(|U| − 1, b(U)) m(U, i)
@@ -89,8 +90,8 @@ pub enum GraphForm {
         /// Whether players outside the neighbourhood are absent or present.
         outside: Outside,
     },
-    /// All connected coalitions of the graph: the semivalue of the [graph-restricted
-    /// game](apportion_games::GraphRestrictedGame) (Myerson, 1977). `b(U)` is |B(U)|.
+    /// All connected coalitions of the graph. The value is the semivalue of the [graph-restricted
+    /// game](apportion_games::GraphRestrictedGame) (Myerson, 1977), and `b(U)` is |B(U)|.
     ///
     /// ```text
     /// φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),
@@ -102,10 +103,10 @@ pub enum GraphForm {
 /// Whether players outside the neighbourhood are absent or present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outside {
-    /// Absent, as in the definitions: the value of T is v(T).
+    /// The players outside are absent, as in the definitions: the value of T is v(T).
     #[default]
     Absent,
-    /// Present, as in the authors' code: the value of T is v(T ∪ (N \ N_k(i))).
+    /// The players outside are present, as in the authors' code: the value of T is v(T ∪ (N \ N_k(i))).
     Present,
 }
 
@@ -119,20 +120,19 @@ pub enum Outside {
 /// | `Printed` | 2 | as for `Marginal` |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coefficients {
-    /// The Myerson value of the game restricted to the neighbourhood. It is exact for additive games, and
-    /// equal to the Myerson value of the whole game if the order is at least the diameter.
+    /// The Myerson value of the game restricted to the neighbourhood. It is exact for additive games. It
+    /// equals the Myerson value of the whole game if the order is at least the diameter.
     #[default]
     Neighbourhood,
-    /// The terms of the Myerson value of the whole game whose coalitions lie in the neighbourhood. The
-    /// weights sum to less than 1 if the order is below the diameter.
+    /// The Myerson value of the whole game, reduced to the terms whose coalitions lie in the neighbourhood.
+    /// Their weights sum to less than 1 if the order is below the diameter.
     Graph,
-    /// The boundaries of the neighbourhood, with the marginal contributions of equation 6. This is the value
-    /// that theorem 2 bounds: if players that are not adjacent are independent given those between them, it
-    /// equals the Shapley value. It also evaluates coalitions that are not connected.
+    /// The boundaries counted in the neighbourhood, with the marginal contributions of equation 6. This is
+    /// the value that theorem 2 bounds: it equals the Shapley value if players that are not adjacent are
+    /// independent given those between them. It also evaluates coalitions that are not connected.
     Marginal,
     /// The coefficients printed in the paper (equation 6). In an additive game, they yield only a fraction of
-    /// the value: on a line, 8/15 for k = 1 and 9/14 for k = 2 (for players in the interior; less at the
-    /// ends).
+    /// the value: on a line, 8/15 for k = 1 and 9/14 for k = 2 for interior players, and less at the ends.
     Printed,
 }
 
@@ -143,7 +143,8 @@ impl GraphValue {
         Self { semivalue: Semivalue::Shapley, form }
     }
 
-    /// Creates the C-Shapley value of order `order`, with boundaries counted in neighbourhoods.
+    /// Creates the C-Shapley value of order `order`, with coefficients
+    /// [`Neighbourhood`](Coefficients::Neighbourhood).
     pub fn c_shapley(order: usize) -> Self {
         let (coefficients, outside) = Default::default();
         Self { semivalue: Semivalue::Shapley, form: GraphForm::Connected { order, coefficients, outside } }
@@ -189,13 +190,13 @@ impl GraphValue {
         }
     }
 
-    /// Checks that the value is defined for `players` on `graph`.
+    /// Checks that the value is defined for a game of `players` players on `graph`.
     ///
     /// # Errors
     ///
     /// [`ValueError::Game`] if the number of nodes differs, [`ValueError::WeightsForOtherPlayers`] if the
-    /// number of weights by size differs, [`ValueError::PrintedWeights`] if they do not determine the printed
-    /// coefficients.
+    /// number of weights by size differs, [`ValueError::PrintedWeights`] if the weights by size do not
+    /// determine the printed coefficients.
     pub fn check(&self, players: usize, graph: &Graph) -> Result<(), ValueError> {
         graph.check_players(players)?;
         self.semivalue.check_players(players)?;
@@ -212,14 +213,15 @@ impl GraphValue {
         }
     }
 
-    /// Computes the exact values by definition, from all 2^n coalitions; estimators need far fewer.
+    /// Computes the exact values by definition, from all 2^n coalitions. Estimators need far fewer
+    /// evaluations.
     ///
     /// # Errors
     ///
     /// Same as [`check`](Self::check); [`ValueError::Players`] without players or for more than
     /// [`MAX_PLAYERS`]; any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<Attributions, ValueError> {
-        // Use dynamic dispatch to compile the rest once for all games.
+        // Use dynamic dispatch so that the rest is compiled once for all games.
         let game: &dyn Game = &game;
         let players = game.players();
         self.check(players, graph)?;

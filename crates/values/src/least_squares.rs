@@ -2,8 +2,9 @@
 
 use crate::logarithms::ln_factorial;
 
-/// The regression whose solution is a semivalue, in every game. Only these semivalues have a regression with
-/// weights that depend on the size alone, and with coefficients that are the values themselves.
+/// The regression whose solution is a semivalue in every game. Only the Shapley value and (weighted) Banzhaf
+/// values have a regression whose weights depend on the size alone, and whose coefficients are the values
+/// themselves.
 ///
 /// Let z ∈ {0,1}^n be the membership vector of a coalition of size s; the sums are over all 2^n coalitions:
 ///
@@ -14,10 +15,10 @@ use crate::logarithms::ln_factorial;
 ///                      w(s) = p^s (1−p)^(n−s)
 /// ```
 ///
-/// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, which is p = ½.) The second form holds because
-/// under the weights, the columns z_i − p have mean 0 and variance p (1 − p), and are uncorrelated. So x_i is
-/// the covariance of v and z_i divided by this variance, i.e. E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept
-/// c is orthogonal, so omitting it does not change the solution for full enumeration.
+/// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, for p = ½.) The second form holds because, under
+/// the weights, the columns z_i − p have mean 0 and variance p (1 − p) and are uncorrelated. So x_i is the
+/// covariance of v and z_i divided by this variance, i.e. E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept c is
+/// orthogonal to the columns, so omitting it does not change the solution for full enumeration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LeastSquaresForm {

@@ -4,28 +4,29 @@
 //!
 //! Let i be a player, G_0 the group of all players, G_0 ⊃ G_1 ⊃ … ⊃ G_d the groups that contain i, and K_l
 //! the *siblings* in G_l: the members of G_l, players and groups, except G_{l+1} (except i for G_d). At every
-//! level, a coalition of complete siblings is weighted by a semivalue. The value is the weighted sum of the
-//! marginal contributions of i to the unions of these coalitions:
+//! level, a semivalue weights the coalitions A_l of siblings; a sibling that is a group joins as a whole. The
+//! value is the weighted sum of the marginal contributions of i to the unions of these coalitions:
 //!
 //! ```text
 //! φ_i = Σ_{A_0 ⊆ K_0} w_0(A_0) … Σ_{A_d ⊆ K_d} w_d(A_d) [v(Q ∪ i) − v(Q)],     Q = ∪_l ∪_{a ∈ A_l} a
 //! ```
 //!
-//! where the weights `w_l(A) = M(|A|, |K_l| − |A|)` are moments of the semivalue for level l. For a
-//! partition, which has two levels, this is the [coalitional value](crate::CoalitionalValue).
+//! where the weights `w_l(A) = M(|A|, |K_l| − |A|)` are moments of the semivalue for level l. A partition is
+//! a hierarchy with two levels, and its value is the [coalitional value](crate::CoalitionalValue).
 //!
-//! With the Shapley value at every level, this is the mean of i's marginal contributions over all orders of
+//! With the Shapley value at every level, φ_i is the mean of i's marginal contributions over all orders of
 //! the players in which the players of every group are contiguous; these orders are equally likely. Such an
-//! order consists of independent uniform orders of the members of each group, and the members of G_l that
-//! precede G_{l+1} are a coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| + 1)!. This
-//! is Winter's value for games with a levels structure; Owen's is the special case of two levels.
+//! order consists of independent uniform orders of the members of each group. Therefore the members of G_l
+//! that precede G_{l+1} are a given coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| +
+//! 1)!. This is Winter's value for games with a levels structure; Owen's value is the special case of two
+//! levels.
 //!
 //! # Method
 //!
-//! The sums over A_0 … A_{d−1} define a game whose players are the members of G_d only,
-//! `u(T) = Σ w_0(A_0) … w_{d−1}(A_{d−1}) v(Q ∪ T)`, and φ_i is a semivalue of this game. It is enumerated,
-//! with 2^k coalitions for each group that has players among its members, where k is the number of members of
-//! the group plus the number of siblings of the groups that contain it.
+//! The sums over A_0 … A_{d−1} define a game whose only players are the members of G_d, `u(T) = Σ w_0(A_0) …
+//! w_{d−1}(A_{d−1}) v(Q ∪ T)`, where Q is the union of the coalitions A_l. φ_i is a semivalue of this game.
+//! The game is enumerated for each group that has players among its members. This takes 2^k coalitions, where
+//! k is the number of members of the group plus the number of siblings of the groups that contain it.
 //!
 //! # Source
 //!
@@ -49,17 +50,17 @@ impl CoalitionalValue {
         if level == 0 { &self.between } else { &self.within }
     }
 
-    /// Returns the semivalue of single players that this value reduces to if the hierarchy has a single
-    /// level.
+    /// If the hierarchy has a single level, returns the semivalue of single players to which this value
+    /// reduces.
     pub fn reduces_over(&self, hierarchy: &Hierarchy) -> Option<&Semivalue> {
         (hierarchy.groups().len() == 1).then(|| self.at_level(hierarchy.level(hierarchy.root())))
     }
 
-    /// Checks that weights by size, if any, match the number of members of every group.
+    /// Checks that any weights by size match the number of members of every group.
     ///
     /// # Errors
     ///
-    /// [`ValueError::WeightsForOtherPlayers`] if they do not.
+    /// [`ValueError::WeightsForOtherPlayers`] if they do not match.
     pub fn check_over(&self, hierarchy: &Hierarchy) -> Result<(), ValueError> {
         hierarchy.groups().try_for_each(|group| {
             self.at_level(hierarchy.level(group)).check_players(hierarchy.children(group).len())
@@ -68,7 +69,7 @@ impl CoalitionalValue {
 
     /// Computes the exact value of every player of `game` over a hierarchy of groups.
     ///
-    /// Evaluates 2^k coalitions for each group that has players among its members, where k is the number of
+    /// Evaluates 2^k coalitions for each group that has players among its members. Here k is the number of
     /// members of the group plus the number of siblings of the groups that contain it.
     ///
     /// ```
@@ -87,13 +88,13 @@ impl CoalitionalValue {
     /// # Errors
     ///
     /// [`ValueError::Game`] if the number of players of the hierarchy differs, or if the game fails;
-    /// [`ValueError::Levels`] if k exceeds 25 for some group; and the errors of [`enumerate`].
+    /// [`ValueError::Levels`] if k exceeds 25 for some group; any error of [`enumerate`].
     pub fn enumerate_over(
         &self,
         game: &(impl Game + ?Sized),
         hierarchy: &Hierarchy,
     ) -> Result<Attributions, ValueError> {
-        // Use dynamic dispatch to compile the rest once for all games.
+        // Use dynamic dispatch so that the rest is compiled once for all games.
         let game: &dyn Game = &game;
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
@@ -123,14 +124,15 @@ impl CoalitionalValue {
     /// Returns the number of distinct coalitions that [`enumerate_over`](Self::enumerate_over) evaluates, or
     /// `None` if it exceeds the limit.
     ///
-    /// These are the coalitions that contain at most one member of every group partially: the empty one, the
-    /// grand coalition, and
+    /// These are the empty coalition, the grand coalition, and the partial coalitions of the root. A partial
+    /// coalition of a group contains some but not all of its players, and at most one member of each group
+    /// partially. The number of partial coalitions is
     ///
     /// ```text
     /// p(G) = 2^c − 2 + 2^(c−1) Σ_g p(g)
     /// ```
     ///
-    /// partial coalitions of the group G of c members g; a player has none.
+    /// for the group G with c members g; a player has none.
     pub fn coalitions_over(hierarchy: &Hierarchy) -> Option<usize> {
         let players = hierarchy.players();
         let mut parts = vec![0usize; hierarchy.nodes()];
@@ -154,22 +156,22 @@ fn groups_of_players(hierarchy: &Hierarchy) -> impl Iterator<Item = usize> {
         .filter(|&group| hierarchy.children(group).iter().any(|&member| member < hierarchy.players()))
 }
 
-/// Returns the number k of members of a group plus siblings of the groups that contain it.
+/// Returns k: the number of members of a group plus the number of siblings of the groups that contain it.
 fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
     let members = |group: usize| hierarchy.children(group).len();
     members(group) + hierarchy.above(group).map(|above| members(above) - 1).sum::<usize>()
 }
 
-/// Number of coalitions evaluated at once; a power of two.
+/// Number of coalitions evaluated in one batch; a power of two.
 const CHUNK: usize = 4096;
 
-/// The game u, whose players are the members of one group: the average of v over coalitions of the siblings
-/// of the groups that contain it, minus v(∅).
+/// The game u, whose players are the members of one group. It averages v over coalitions of the siblings of
+/// the groups that contain this group, and subtracts v(∅).
 struct GroupGame<'a, G: ?Sized> {
     game: &'a G,
-    /// The coalition of each member, as words.
+    /// Each member as a coalition of players, stored as words.
     members: Vec<&'a [u64]>,
-    /// The coalition of each sibling, as words, level by level.
+    /// Each sibling as a coalition of players, stored as words, level by level.
     siblings: Vec<&'a [u64]>,
     /// For each level, the mask of its siblings, and the weights of their coalitions indexed by size.
     levels: Vec<(usize, Vec<f64>)>,
@@ -234,7 +236,8 @@ impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
         let (players, outputs) = (self.game.players(), self.outputs());
         let unions = 1usize << self.siblings.len();
         out.fill(0.0);
-        // Row r combines the coalition r / unions of the members with the union r mod unions of siblings.
+        // Row r combines two coalitions: number r / unions of the members and number r mod unions of the
+        // siblings.
         let rows = batch.len() * unions;
         let mut values = vec![0.0; CHUNK.min(rows) * outputs];
         let mut words = vec![0; apportion_games::words_for(players)];

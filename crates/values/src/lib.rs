@@ -24,14 +24,14 @@
 //! | [`LeastSquaresForm`] | the regression whose solution is the value, if it exists |
 //! | [`Attributions`], [`Axis`] | the result of every exact computation: values, v(∅), v(N), and the names of the axes |
 //! | [`enumerate()`], [`enumerate_many`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
-//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values for players in groups: Owen, Banzhaf-Owen, any pair of semivalues, with groups or a hierarchy of groups; two-step Shapley |
+//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values for players in groups: Owen, Banzhaf-Owen, any pair of semivalues, for groups or a hierarchy of groups; two-step Shapley |
 //! | [`GraphValue`] | values for players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue |
 //! | [`LinearValue`], [`CoalitionDistribution`] | values with custom distributions over coalitions; weighted Shapley |
 //! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of every order, by name: Shapley, Banzhaf and any other semivalue, k-Shapley, Shapley-Taylor, faithful indices, chaining, Möbius, generalized values; their weights for differences, Möbius and Walsh coefficients |
 //! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, or of any number of players from a few Möbius coefficients; the sparse result |
 //! | [`SolutionConcept`] | all values above by name, and quotient values |
 //! | [`Value`] | a solution concept with its groups or its graph |
-//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; for groups the quotient property and symmetry within groups, as predicates |
+//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; for groups also the quotient property and symmetry within groups; as predicates |
 //! | [`ValueError`] | errors |
 //!
 //! # Shapes
@@ -56,7 +56,7 @@ mod semivalue;
 mod solution_concept;
 mod value;
 
-/// Types from dependencies that occur in signatures, re-exported so that users need not depend on those
+/// Types from dependencies that occur in signatures, re-exported so that users do not need to depend on those
 /// crates.
 #[doc(no_inline)]
 pub use apportion_games::{

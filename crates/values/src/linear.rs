@@ -1,4 +1,4 @@
-//! Linear game values, which weight the coalitions that each player joins by custom distributions.
+//! Linear game values, which weight the coalitions that each player joins with custom distributions.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ const MAX_TABULATED_PLAYERS: usize = 20;
 /// Tolerance for the sum of the weights of a distribution.
 const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Number of coalitions whose marginal contributions are evaluated at once.
+/// Number of coalitions whose marginal contributions are evaluated in one batch.
 const CHUNK: usize = 2048;
 
-/// A linear game value: the marginal contributions of each player are averaged with a separate distribution
-/// over the coalitions of the other players (Kotsiopoulos et al. 2023, equation 2.6).
+/// A linear game value: for each player, the mean of its marginal contributions under a separate distribution
+/// of the coalitions of the other players (Kotsiopoulos et al. 2023, equation 2.6).
 ///
 /// ```text
 /// h_i = Σ_{S ⊆ N∖i} w_i(S) [v(S ∪ i) − v(S)],     (A1) w_i(S) ≥ 0,     (A2) Σ_S w_i(S) = 1
 /// ```
 ///
-/// For a semivalue, the weights depend on the size of S only and are the same for all players. Here they are
-/// arbitrary, which allows for players that never occur together, restricted orders, and players with
+/// For a semivalue, the weights depend on the size of S only, and are the same for all players. Here they are
+/// arbitrary. This allows for players that never occur together, restricted orders, and players with
 /// different weights.
 ///
 /// ```
@@ -61,10 +61,10 @@ pub struct CoalitionDistribution {
 }
 
 impl CoalitionDistribution {
-    /// Creates the distribution in which each row of `coalitions` has the corresponding probability.
-    /// Coalitions may be repeated.
+    /// Creates the distribution in which each row of `coalitions` has the probability at the same index of
+    /// `probabilities`. Coalitions may be repeated.
     ///
-    /// Validity is checked by [`LinearValue`].
+    /// [`LinearValue`] checks whether the distribution is valid.
     pub fn new(coalitions: Coalitions, probabilities: Vec<f64>) -> Self {
         Self { coalitions, probabilities }
     }
@@ -110,8 +110,8 @@ impl LinearValue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Distribution`] for the first invalid distribution, whose weights violate (A1) or (A2),
-    /// with the coalition or the difference; [`ValueError::Players`] without distributions.
+    /// [`ValueError::Distribution`] for the first distribution that is invalid or whose weights violate (A1)
+    /// or (A2), with the coalition or the difference; [`ValueError::Players`] without distributions.
     pub fn from_distributions(distributions: Vec<CoalitionDistribution>) -> Result<Self, ValueError> {
         let players = distributions.len();
         if players == 0 {
@@ -125,15 +125,15 @@ impl LinearValue {
         Ok(Self { distributions: distributions.into() })
     }
 
-    /// Creates the value with the weight `weight(i, S)` for every player i and coalition S of the others;
-    /// coalitions of weight 0 are dropped.
+    /// Creates the value with the weight `weight(i, S)` for every player i and coalition S of the others.
+    /// Coalitions of weight 0 are omitted.
     ///
     /// Calls `weight` n 2^(n − 1) times.
     ///
     /// # Errors
     ///
-    /// Same as [`from_distributions`](Self::from_distributions); [`ValueError::Players`] for more than 20
-    /// players: pass distributions over few coalitions instead.
+    /// Same as [`from_distributions`](Self::from_distributions); also [`ValueError::Players`] for more than
+    /// 20 players. For more players, pass distributions over few coalitions instead.
     pub fn from_weights(
         players: usize,
         weight: impl Fn(usize, CoalitionView<'_>) -> f64,
@@ -161,13 +161,13 @@ impl LinearValue {
     }
 
     /// Creates the weighted Shapley value (Shapley 1953; Kalai and Samet, *On weighted Shapley values*,
-    /// 1987): players are ordered at random from the last to the first, where each remaining player i comes
-    /// next with a probability proportional to `weights[i]`, and the value is the expected marginal
-    /// contribution. In a unanimity game, the members of the carrier share proportionally to their weights;
-    /// equal weights yield the Shapley value.
+    /// 1987): the expected marginal contribution in a random order of the players. The order is drawn from
+    /// the last player to the first; each remaining player i comes next with a probability proportional to
+    /// `weights[i]`. In a unanimity game, the members of the carrier share in proportion to their weights.
+    /// Equal weights yield the Shapley value.
     ///
-    /// With q(T) the probability that the players of T come first,
-    /// `w_i(S) = q(S ∪ i) weights[i] / Σ_{S ∪ i} weights`.
+    /// If q(T) is the probability that the players of T come first, `w_i(S) = q(S ∪ i) weights[i] / Σ_{S ∪ i}
+    /// weights`.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl LinearValue {
         Attributions::for_players(self.players(), values, base, full).finite()
     }
 
-    /// Rejects a game with a different number of players.
+    /// Returns an error for a game with a different number of players.
     pub(crate) fn check_players(&self, players: usize) -> Result<(), ValueError> {
         if players == self.players() {
             return Ok(());

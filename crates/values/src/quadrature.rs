@@ -9,7 +9,7 @@
 //!
 //! The Gauss rule with Q nodes integrates every polynomial of degree 2Q − 1 exactly. Its nodes are the
 //! eigenvalues of the symmetric tridiagonal matrix with diagonal a_0 … a_{Q−1} and off-diagonal √b_1 …
-//! √b_{Q−1} (Golub and Welsch, 1969), computed here by bisection with Sturm counts; the weights are the
+//! √b_{Q−1} (Golub and Welsch, 1969), computed here by bisection with Sturm counts. The weights are the
 //! Christoffel numbers `1 / Σ_{k<Q} p_k(t)²`. The recurrence has a closed form for Beta distributions (Jacobi
 //! polynomials) and is computed by the Lanczos method for atoms.
 
@@ -28,7 +28,8 @@ impl Rule {
         &self.presence
     }
 
-    /// Returns 1 − t_q for each node, computed separately so that it is accurate if t_q is close to 1.
+    /// Returns 1 − t_q for each node. It is computed separately, so that it is accurate even if t_q is close
+    /// to 1.
     pub fn absence(&self) -> &[f64] {
         &self.absence
     }
@@ -50,22 +51,22 @@ impl Rule {
     }
 
     /// Creates the Gauss rule of the distribution Beta(a, b), whose density is proportional to t^(a−1)
-    /// (1−t)^(b−1): exact up to degree 2 `nodes` − 1. Beta(1, 1) is the Gauss-Legendre rule.
+    /// (1−t)^(b−1). The rule is exact up to degree 2 `nodes` − 1. Beta(1, 1) yields the Gauss-Legendre rule.
     ///
     /// A distribution whose standard deviation is below 1e-11 of its distance from both ends is replaced by a
     /// point: its first moment about this point is zero, and the second contributes less than
     /// `degree² · 1e-22`.
     pub(crate) fn gauss_jacobi(nodes: usize, a: f64, b: f64) -> Self {
         let c = a + b;
-        // The variance relative to the squared mean, and relative to the square of 1 − mean.
+        // Compare the variance with the squared mean, and with the square of 1 − mean.
         if (b / a) / (c + 1.0) < 1e-22 && (a / b) / (c + 1.0) < 1e-22 {
             return Self { presence: vec![a / c], absence: vec![b / c], weights: vec![1.0] };
         }
         Self::gauss(&Recurrence::jacobi(nodes, a, b), &Recurrence::jacobi(nodes, b, a))
     }
 
-    /// Creates the rule whose nodes are the atoms themselves, or the Gauss rule for their measure if it has
-    /// fewer nodes.
+    /// Creates the rule whose nodes are the atoms themselves. If the Gauss rule for their measure has fewer
+    /// nodes, creates that rule instead.
     pub(crate) fn of_atoms(points: &[f64], weights: &[f64], nodes: usize) -> Self {
         let mut atoms: Vec<(f64, f64)> =
             points.iter().copied().zip(weights.iter().copied()).filter(|&(_, weight)| weight > 0.0).collect();
@@ -86,12 +87,13 @@ impl Rule {
         Self::gauss(&Recurrence::of_atoms(&atoms, nodes), &Recurrence::of_atoms(&mirrored, nodes))
     }
 
-    /// Creates the Gauss rule from the recurrence of the measure and from that of the mirrored measure.
+    /// Creates the Gauss rule from the recurrence of the measure and from the recurrence of the mirrored
+    /// measure.
     fn gauss(recurrence: &Recurrence, mirrored: &Recurrence) -> Self {
         let presence = recurrence.nodes();
         let mut absence = mirrored.nodes();
         absence.reverse();
-        // Compute from the nearer end, which is more accurate.
+        // Compute from the nearer end of \[0, 1\], which is more accurate.
         let christoffel = |(&t, &u): (&f64, &f64)| {
             if t <= u { recurrence.christoffel_number(t) } else { mirrored.christoffel_number(u) }
         };
@@ -117,8 +119,8 @@ impl Recurrence {
     /// b_1 = a b / (c² (c + 1))     b_k = k (k − 2 + c)(k − 1 + a)(k − 1 + b) / ((g − 1) g² (g + 1))
     /// ```
     ///
-    /// There are no subtractions, and quotients are computed before products, so this is accurate for
-    /// parameters of any size.
+    /// There are no subtractions, and quotients are computed before products. Therefore the result is
+    /// accurate for parameters of any size.
     fn jacobi(nodes: usize, a: f64, b: f64) -> Self {
         let c = a + b;
         let diagonal = |k: usize| {
@@ -142,9 +144,9 @@ impl Recurrence {
         }
     }
 
-    /// Returns the recurrence for a measure of more than `nodes` atoms, by the Lanczos method: the matrix is
-    /// the diagonal matrix of the points, the start vector is √w, with two passes of full
-    /// reorthogonalization.
+    /// Returns the recurrence for a measure of more than `nodes` atoms, by the Lanczos method. The matrix is
+    /// the diagonal matrix of the points, and the start vector is √w; two passes of full reorthogonalization
+    /// are made.
     fn of_atoms(atoms: &[(f64, f64)], nodes: usize) -> Self {
         let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         let scaled = |vector: &[f64], factor: f64| vector.iter().map(|x| x * factor).collect::<Vec<f64>>();
@@ -168,7 +170,7 @@ impl Recurrence {
         }
     }
 
-    /// Returns the eigenvalues in increasing order; they are inside (0, 1).
+    /// Returns the eigenvalues in increasing order; all of them are inside (0, 1).
     fn nodes(&self) -> Vec<f64> {
         let node = |index: usize| {
             let (mut low, mut high) = (0.0_f64, 1.0_f64);
@@ -193,8 +195,8 @@ impl Recurrence {
 
     /// Returns the Christoffel number `1 / Σ_k p_k(t)²` of a node t: the squared first entry of the
     /// normalized eigenvector (p_0(t), …, p_{Q−1}(t)). The vector is computed outwards from its largest
-    /// entry, which the pivots from both ends determine (the twisted factorization of Parlett and Dhillon),
-    /// because the recurrence from one end only may be unstable.
+    /// entry, which the pivots from both ends determine (the twisted factorization of Parlett and Dhillon).
+    /// The recurrence from one end alone may be unstable.
     fn christoffel_number(&self, t: f64) -> f64 {
         let shifted = || self.diagonal.iter().map(|diagonal| diagonal - t);
         let down: Vec<f64> = pivots(shifted(), self.off_diagonal.iter()).collect();

@@ -59,7 +59,8 @@ impl SolutionConcept {
         CoalitionalValue::banzhaf_owen().into()
     }
 
-    /// Returns whether the concept requires groups: it is a value for players in groups, or for groups.
+    /// Returns whether the concept requires groups, because it is a value for players in groups or a value
+    /// for groups.
     pub fn needs_partition(&self) -> bool {
         matches!(self, Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_))
     }
@@ -145,7 +146,7 @@ impl Display for SolutionConcept {
 /// A name and the value that it denotes.
 type Named = (&'static str, fn() -> CoalitionalValue);
 
-/// The pairs of semivalues that have names.
+/// The pairs of semivalues that have names of their own.
 const PAIRS: [Named; 3] = [
     ("owen", CoalitionalValue::owen),
     ("banzhaf-owen", CoalitionalValue::banzhaf_owen),

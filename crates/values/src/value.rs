@@ -11,8 +11,8 @@ use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 use crate::solution_concept::SolutionConcept;
 
-/// A solution concept together with the structure that it requires: groups or a hierarchy for values that use
-/// groups, a graph for values that use a graph.
+/// A solution concept together with the structure that it requires: groups, a hierarchy of groups, or a
+/// graph.
 ///
 /// ```
 /// use apportion_games::{Glove, Graph, Hierarchy, Partition};
@@ -50,8 +50,8 @@ pub enum Value {
     Linear(LinearValue),
     /// A value for players in groups.
     Coalitional(CoalitionalValue, Partition),
-    /// A value for players over a hierarchy of groups: `between` is the semivalue at the top level, `within`
-    /// the semivalue at all lower levels.
+    /// A value for players over a hierarchy of groups: `between` is the semivalue at the top level, and
+    /// `within` the semivalue at all lower levels.
     OverHierarchy(CoalitionalValue, Hierarchy),
     /// The two-step Shapley value for players in groups.
     TwoStepShapley(Partition),
@@ -62,44 +62,44 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the Owen value for players in these groups.
+    /// Returns the Owen value for players in the given groups.
     pub fn owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::owen(), groups)
     }
 
-    /// Returns the Owen value for players over this hierarchy of groups, with the Shapley value at every
+    /// Returns the Owen value for players over the given hierarchy of groups, with the Shapley value at every
     /// level (Winter 1989).
     pub fn owen_over(hierarchy: Hierarchy) -> Self {
         Self::OverHierarchy(CoalitionalValue::owen(), hierarchy)
     }
 
-    /// Returns the Banzhaf-Owen value for players over this hierarchy of groups, with the Banzhaf value at
-    /// every level.
+    /// Returns the Banzhaf-Owen value for players over the given hierarchy of groups, with the Banzhaf value
+    /// at every level.
     pub fn banzhaf_owen_over(hierarchy: Hierarchy) -> Self {
         Self::OverHierarchy(CoalitionalValue::banzhaf_owen(), hierarchy)
     }
 
-    /// Returns the Banzhaf-Owen value for players in these groups.
+    /// Returns the Banzhaf-Owen value for players in the given groups.
     pub fn banzhaf_owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::banzhaf_owen(), groups)
     }
 
-    /// Returns the two-step Shapley value for players in these groups.
+    /// Returns the two-step Shapley value for players in the given groups.
     pub fn two_step(groups: Partition) -> Self {
         Self::TwoStepShapley(groups)
     }
 
-    /// Returns a semivalue of these groups, in the quotient game.
+    /// Returns a semivalue of the given groups, in the quotient game.
     pub fn quotient(semivalue: Semivalue, groups: Partition) -> Self {
         Self::Quotient(semivalue, groups)
     }
 
-    /// Returns a value for players on this graph.
+    /// Returns a value for players on the given graph.
     pub fn on_graph(value: GraphValue, graph: Graph) -> Self {
         Self::OnGraph(value, graph)
     }
 
-    /// Creates the value from a solution concept and the groups and graph that were given, if any, as on a
+    /// Creates the value from a solution concept and optional groups and graph, such as those given on a
     /// command line.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Value {
         }
     }
 
-    /// Returns the groups, if the value uses a partition; for a hierarchy, see
+    /// Returns the groups, if the value uses a partition. For a hierarchy, use
     /// [`hierarchy`](Self::hierarchy).
     pub fn groups(&self) -> Option<&Partition> {
         match self {
@@ -182,8 +182,8 @@ impl Value {
         }
     }
 
-    /// Returns the same value in canonical form, like [`SolutionConcept::simplified`]; a hierarchy with two
-    /// levels is replaced by its partition.
+    /// Returns the same value in canonical form, like [`SolutionConcept::simplified`]. A hierarchy with two
+    /// levels is replaced with its partition.
     pub fn simplified(&self) -> Self {
         match self {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
@@ -198,14 +198,14 @@ impl Value {
         }
     }
 
-    /// Checks that the value is defined for `players`, and returns the number of values: one per player, or
-    /// one per group for quotient values.
+    /// Checks that the value is defined for `players` players, and returns the number of values: one per
+    /// player, or one per group for quotient values.
     ///
     /// # Errors
     ///
     /// [`ValueError::Game`] if the number of players of the groups differs;
     /// [`ValueError::WeightsForOtherPlayers`] and [`ValueError::DistributionsForOtherPlayers`] for weights
-    /// that do not match the number of players, of groups, or of members of some group; the errors of
+    /// that do not match the number of players, of groups, or of members of some group; any error of
     /// [`CoalitionalValue::check_over`] and [`GraphValue::check`].
     pub fn check(&self, players: usize) -> Result<usize, ValueError> {
         match self {
@@ -230,10 +230,10 @@ impl Value {
         Ok(players)
     }
 
-    /// Returns the semivalue of single players that the value reduces to if its groups are trivial: a single
-    /// group, or groups of one.
+    /// Returns the semivalue of single players to which the value reduces if its groups are trivial: a single
+    /// group, or groups of one player.
     ///
-    /// Owen and two-step values are then Shapley values. A pair of semivalues reduces to `within` for a
+    /// Owen and two-step values then equal Shapley values. A pair of semivalues reduces to `within` for a
     /// single group, and to `between` for groups of one. Quotient values for groups of one are the values of
     /// the players. The quotient value of a single group is v(N) − v(∅), which is not a semivalue of players.
     ///
@@ -256,9 +256,9 @@ impl Value {
         }
     }
 
-    /// Returns the number of distinct coalitions that [`enumerate`](Self::enumerate) evaluates (an upper
-    /// bound for linear values), or `None` if it exceeds the limit. Also returns `None` for values on graphs,
-    /// where the number depends on the graph.
+    /// Returns the number of distinct coalitions that [`enumerate`](Self::enumerate) evaluates, or `None` if
+    /// it exceeds the limit. For linear values, the number is an upper bound. Also returns `None` for values
+    /// on graphs, for which the number depends on the graph.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
         let all = |players: usize| (players <= MAX_PLAYERS).then(|| 1usize << players);
         let parts = |groups: &Partition| -> Option<usize> {
@@ -273,7 +273,7 @@ impl Value {
             }
             Self::Quotient(_, groups) => all(groups.len()),
             Self::TwoStepShapley(groups) => Some(all(groups.len())? + parts(groups)?),
-            // These are all unions of groups, and the unions in which one group is replaced by a part of it.
+            // Count all unions of groups, and the unions in which one group is replaced with a part of it.
             Self::Coalitional(_, groups) => {
                 if groups.len() - 1 + groups.largest() > MAX_PLAYERS {
                     return None;
@@ -288,14 +288,14 @@ impl Value {
 
     /// Computes the exact values by definition: one per player, or one per group for quotient values.
     ///
-    /// Takes 2^n coalitions for semivalues and 2^m for quotient values; for the others see
+    /// Evaluates 2^n coalitions for semivalues and 2^m for quotient values. For other values, see
     /// [`CoalitionalValue::enumerate`] and [`two_step_shapley`].
     ///
     /// # Errors
     ///
-    /// Same as [`check`](Self::check); too many players or groups; any error of the game.
+    /// Same as [`check`](Self::check); also errors for too many players or groups, and any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
-        // Use dynamic dispatch to compile the rest once for all games.
+        // Use dynamic dispatch so that the rest is compiled once for all games.
         let game: &dyn Game = &game;
         self.check(game.players())?;
         match self {

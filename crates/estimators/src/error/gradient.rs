@@ -1,6 +1,6 @@
 //! Errors of the projected stochastic gradient method.
 
-/// The error type of stochastic gradient descent.
+/// The error type of the projected stochastic gradient method.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GradientError {
@@ -40,7 +40,7 @@ pub enum GradientError {
         /// The index of the output.
         output: usize,
     },
-    /// The iterates diverged because the steps are too long.
+    /// The iterates diverged because the step sizes are too large.
     #[error(
         "the stochastic gradient diverged at step {step}: its distance {norm} from the start exceeds that of \
          any Shapley value; use smaller step sizes, a longer delay, or a bound on the norm"

@@ -2,11 +2,11 @@
 
 use apportion_values::SolutionConcept;
 
-/// The error for values on a graph that require too many coalitions.
+/// Error returned for values on a graph that require too many coalitions.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The neighbourhoods have more coalitions than the limit.
+    /// The neighbourhoods have more coalitions in total than the limit.
     #[error(
         "{value} requires more coalitions in total than the limit of {limit}: the neighbourhood of player \
          {player} ({size} players) alone has at least {coalitions}; use a smaller order, fewer players \
@@ -20,14 +20,14 @@ pub enum GraphError {
         player: usize,
         /// The number of players in the neighbourhood.
         size: usize,
-        /// The number of coalitions that this player requires, or the count at which counting stopped.
+        /// The number of coalitions that this player requires, or the number at which counting stopped.
         coalitions: usize,
         /// The maximum number of coalitions for all players together.
         limit: usize,
         /// A cheaper approximation of the value.
         instead: &'static str,
     },
-    /// The neighbourhoods together have more coalitions than the limit.
+    /// The neighbourhoods have more distinct coalitions in total than the limit.
     #[error(
         "neighbourhoods of order {order} have at least {} coalitions in total, more than the limit of \
          {limit}: the largest neighbourhood, of player {player}, has {nodes} players and 2^{nodes} \
@@ -42,7 +42,7 @@ pub enum GraphError {
         player: usize,
         /// The number of players in that neighbourhood.
         nodes: usize,
-        /// The number of distinct coalitions in all neighbourhoods, or the count at which counting stopped.
+        /// The number of distinct coalitions in all neighbourhoods, or the number at which counting stopped.
         coalitions: f64,
         /// The maximum number of coalitions.
         limit: usize,

@@ -16,7 +16,7 @@ pub use self::run::RunError;
 /// The result type of estimators.
 pub(crate) type Result<T, E = EstimatorError> = std::result::Result<T, E>;
 
-/// The error type of estimators.
+/// Error returned when an estimator fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EstimatorError {
@@ -69,7 +69,7 @@ pub enum EstimatorError {
         /// The maximum number of draws.
         max: usize,
     },
-    /// The method uses each scenario once, but the game has a single scenario.
+    /// The method uses each scenario once, but the game has only one scenario.
     #[error(
         "{method} uses each scenario of the game once, but this game has a single scenario; use a background \
          of many rows, or {instead}"
@@ -80,7 +80,7 @@ pub enum EstimatorError {
         /// An alternative method, which draws scenarios with replacement.
         instead: &'static str,
     },
-    /// The game does not have this player.
+    /// The game does not have the requested player.
     #[error("unknown player {player}; expected an index less than {players}")]
     UnknownPlayer {
         /// The requested player.
@@ -111,7 +111,7 @@ pub enum EstimatorError {
         /// The requested index.
         index: Box<InteractionIndex>,
     },
-    /// A run with a tolerance could not be started or resumed.
+    /// A run with a tolerance cannot be started or resumed.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The stochastic gradient method failed.

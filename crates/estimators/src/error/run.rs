@@ -1,6 +1,6 @@
 //! Errors of resumable runs.
 
-/// The error for invalid settings or checkpoints of runs with a tolerance.
+/// Error returned for invalid settings or checkpoints of runs with a tolerance.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -25,7 +25,7 @@ pub enum RunError {
         /// The largest observed value minus the smallest.
         seen: f64,
     },
-    /// The budget exceeds the number of evaluations that a run can remember.
+    /// The budget exceeds the number of evaluations that a run can store.
     #[error(
         "{actual} evaluations exceed the {max} coalitions of this game that a run can store; lower the budget"
     )]

@@ -4,7 +4,7 @@ use apportion_values::Attributions;
 
 use crate::run::Evaluations;
 
-/// The number of coalitions to evaluate at once.
+/// The number of coalitions to evaluate in one batch.
 pub(crate) const BATCH: usize = 1 << 16;
 
 /// The exact result for a game.

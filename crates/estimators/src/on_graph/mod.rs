@@ -1,4 +1,4 @@
-//! Values of players on a graph from the minimum number of coalitions: L-Shapley, C-Shapley and Myerson
+//! Values of players on a graph, from the minimum number of coalitions: L-Shapley, C-Shapley and Myerson
 //! values for any semivalue.
 
 mod connected;
@@ -19,8 +19,8 @@ pub use regression::ConnectedRegression;
 pub use sampled::{LocalMethod, LocalSampling};
 pub use whole::OnGraph;
 
-/// Builds the estimator for Shapley values in neighbourhoods, or for other semivalues: the two have different
-/// names.
+/// Builds the estimator of values in neighbourhoods if `of_shapley` matches the semivalue: the method has one
+/// name for Shapley values, and another for other semivalues.
 fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<dyn Estimator>> {
     match value {
         Value::OnGraph(value, graph) if (value.semivalue == Semivalue::Shapley) == of_shapley => {

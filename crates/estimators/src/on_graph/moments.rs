@@ -2,7 +2,7 @@
 
 use apportion_values::Semivalue;
 
-/// A cache of `M(a, b)`, which is expensive for some semivalues.
+/// A cache of the moments `M(a, b)`, which are expensive to compute for some semivalues.
 pub(crate) struct Moments<'a> {
     semivalue: &'a Semivalue,
     /// M(a, b) at `[a][b]`; NaN if not computed yet.

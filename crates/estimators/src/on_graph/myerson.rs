@@ -5,10 +5,10 @@
 //! w(C) = v(C) − v(∅)
 //! ```
 //!
-//! C is the component of i in a random coalition with i if all of C \ i is present and its boundary is
-//! absent. It is one of the components that i would join if all of C is present, and no node of its boundary
-//! is present except possibly i. With b = |B(C)| these events have the probabilities M(|C| − 1, b) and M(|C|,
-//! b − 1), so each connected coalition is evaluated once, for all players that it affects.
+//! C is the component of i in a random coalition that contains i if all of C \ i is present and the boundary
+//! of C is absent. C is one of the components that i would join if all of C is present, and no node of its
+//! boundary is present except possibly i. With b = |B(C)|, these events have the probabilities M(|C| − 1, b)
+//! and M(|C|, b − 1). So each connected coalition is evaluated once, for all players that it affects.
 //!
 //! Only one batch is stored, for any number of coalitions.
 
@@ -27,7 +27,7 @@ use crate::run::Evaluations;
 ///
 /// # Errors
 ///
-/// [`GraphError::ConnectedCoalitions`] for more than `limit`.
+/// [`GraphError::ConnectedCoalitions`] for more than `limit` coalitions.
 pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize> {
     let players = graph.nodes();
     let all = Coalition::full(players);
@@ -48,7 +48,7 @@ pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize> {
 ///
 /// # Errors
 ///
-/// The errors of the game.
+/// Any error of the game.
 pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> Result<ExactResult> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut sums = Sums {
@@ -73,7 +73,7 @@ pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> 
     Ok(ExactResult::new(sums.values, sums.evaluations))
 }
 
-/// The sums over all coalitions so far, except those waiting to be evaluated.
+/// The sums over all coalitions so far, except those that wait to be evaluated.
 struct Sums<'a> {
     graph: &'a Graph,
     moments: Moments<'a>,
@@ -119,8 +119,8 @@ impl Sums<'_> {
         if self.rows.len() == BATCH { self.evaluate() } else { Ok(()) }
     }
 
-    /// Evaluates the waiting coalitions, and adds each value to the sums of the players inside and around the
-    /// coalition.
+    /// Evaluates the waiting coalitions. Adds each value to the sums of the players inside the coalition and
+    /// in its boundary.
     fn evaluate(&mut self) -> Result<()> {
         let worths = self.evaluations.values(&self.rows)?;
         let outputs = self.evaluations.empty.len();

@@ -5,15 +5,15 @@
 //! w(S) = (d − 1) / (C(d, s) s (d − s))
 //! ```
 //!
-//! over connected S: runs of at most k consecutive nodes, or squares of at most k × k nodes. The last formula
-//! in the paper, (XᵀWX)⁻¹XᵀF, lacks a W.
+//! over connected S: runs of at most k consecutive nodes, or squares of at most k × k nodes. The paper's last
+//! formula, (XᵀWX)⁻¹XᵀF, lacks a W.
 //!
 //! # Approximated value
 //!
-//! The weights are those that yield the Shapley value for *all* coalitions. Among small coalitions they fall
-//! with the size by w(s + 1) / w(s) = s / (d − s − 1): with many players, single ones have about d times the
-//! weight of pairs, and the solution is close to v({i}) − v(∅). If the sum is constrained, the difference
-//! between v(N) − v(∅) and these values is divided about equally.
+//! The weights are those that yield the Shapley value for *all* coalitions. Among small coalitions, they
+//! decrease with the size by w(s + 1) / w(s) = s / (d − s − 1). With many players, the weight of single
+//! players is therefore about d times the weight of pairs, and the solution is close to v({i}) − v(∅). If the
+//! sum is constrained, v(N) − v(∅) minus the sum of these values is divided about equally.
 //!
 //! # Source
 //!
@@ -35,8 +35,8 @@ use crate::run::{Estimator, Evaluations, check_budget};
 
 const NAME: &str = "c-shapley-regression";
 
-/// The order in the name of the value if the actual order depends on the budget: that of the paper's
-/// experiments.
+/// The order in the name of the value if the actual order depends on the budget. It is the order in the
+/// paper's experiments.
 const USUAL_ORDER: usize = 4;
 
 /// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al.
@@ -46,30 +46,30 @@ const USUAL_ORDER: usize = 4;
 /// φ = (XᵀWX)⁻¹ XᵀW F,   F_S = v(S) − v(∅),   W_SS = (d − 1) / (C(d, s) s (d − s))
 /// ```
 ///
-/// | graph | coalitions S of order k | how many |
+/// | graph | coalitions S of order k | number |
 /// |---|---|---|
 /// | line | runs of at most k nodes | `kd − k(k − 1)/2` |
 /// | grid of r × c | squares of at most k × k nodes inside the grid | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
 /// | any other | connected sets of at most k nodes | by counting, up to a limit |
 ///
-/// N is not among these coalitions, since its weight is infinite; v(∅) and v(N) are evaluated anyway. k = 4
-/// takes fewer than the 4d evaluations of the paper's experiments on lines and on square grids.
+/// N is not among these coalitions, because its weight is infinite; v(∅) and v(N) are evaluated anyway. For
+/// k = 4, there are fewer than the 4d evaluations of the paper's experiments, on lines and on square grids.
 ///
 /// The paper has F = v(S) and v(∅) = 0, no intercept, and no constraint on the sum of the values. The values
-/// are exact for additive games; otherwise they are an approximation that does not become exact as the budget
-/// grows ([see the weights](#weights)). [`constrained`](Self::constrained) adds `Σφ = v(N) − v(∅)`, like the
-/// infinite weights of ∅ and N in the kernel.
+/// are exact for additive games. For other games, they are an approximation that does not become exact as the
+/// budget grows ([see the weights](#weights)). [`constrained`](Self::constrained) adds `Σφ = v(N) − v(∅)`,
+/// like the infinite weights of ∅ and N in the kernel.
 ///
-/// There are no standard errors, since nothing is sampled. Each output is solved separately.
+/// There are no standard errors, because nothing is sampled. Each output is solved separately.
 ///
 /// # Weights
 ///
-/// The weights fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so with many players the result is
-/// close to v({i}) − v(∅) for any k: pairs have 1/(d − 2) of the weight of single players.
+/// The weights decrease with the size by `w(s + 1) / w(s) = s / (d − s − 1)`: pairs have 1/(d − 2) of the
+/// weight of single players. With many players, the result is therefore close to v({i}) − v(∅) for any k.
 ///
 /// # Cost
 ///
-/// One evaluation per coalition, and a regression of m rows on d columns (see [`least_squares`]).
+/// Takes one evaluation per coalition, and a regression of m rows on d columns (see [`least_squares`]).
 ///
 /// ```
 /// use apportion_estimators::{ConnectedRegression, Estimator};
@@ -93,13 +93,13 @@ pub struct ConnectedRegression {
 }
 
 impl ConnectedRegression {
-    /// Creates the regression on the connected coalitions of `graph` of the largest order that the budget
-    /// allows.
+    /// Creates the regression on the connected coalitions of `graph`. The order is the largest that the
+    /// budget allows.
     pub fn new(graph: impl Into<Arc<Graph>>) -> Self {
         Self { graph: graph.into(), order: None, constrained: false, max_coalitions: 1 << 20 }
     }
 
-    /// Sets the order, independent of the budget.
+    /// Sets the order, regardless of the budget.
     pub fn order(self, order: usize) -> Self {
         Self { order: Some(order), ..self }
     }
@@ -109,13 +109,13 @@ impl ConnectedRegression {
         Self { constrained: true, ..self }
     }
 
-    /// Sets the maximum number of coalitions; the default is 2^20.
+    /// Sets the maximum number of coalitions; defaults to 2^20.
     pub fn max_coalitions(self, limit: usize) -> Self {
         Self { max_coalitions: limit, ..self }
     }
 
-    /// Returns the number of evaluated coalitions for order `order`, including v(∅) and v(N), or `None` for
-    /// more than the limit.
+    /// Returns the number of evaluated coalitions for order `order`, including v(∅) and v(N), or `None` if it
+    /// exceeds the limit.
     ///
     /// Takes `O(order)` time on lines and grids, otherwise `O(1)` for each coalition and neighbour of its
     /// nodes.
@@ -140,7 +140,8 @@ impl ConnectedRegression {
         Some(2 + sets - usize::from(with_everyone)).filter(|&count| count <= limit)
     }
 
-    /// Returns the order from which on the set N of all players is among the coalitions, if any.
+    /// Returns the smallest order for which the set N of all players is among the coalitions, if there is
+    /// one.
     fn whole(&self) -> Option<usize> {
         let nodes = self.graph.nodes();
         match self.graph.shape() {
@@ -158,7 +159,7 @@ impl ConnectedRegression {
         }
     }
 
-    /// Returns the largest order whose coalitions fit in the budget; at least 1.
+    /// Returns the largest order whose coalitions fit in the budget, but at least 1.
     fn order_for(&self, budget: usize) -> usize {
         let limit = budget.min(self.max_coalitions);
         // Counts grow with the order, and are slow to compute for general graphs.
@@ -173,7 +174,8 @@ impl ConnectedRegression {
         order
     }
 
-    /// Returns the coalitions of this order except ∅ and N; on lines and grids, small coalitions come first.
+    /// Returns the coalitions of the given order except ∅ and N. On lines and grids, small coalitions come
+    /// first.
     fn rows(&self, order: usize) -> Coalitions {
         let nodes = self.graph.nodes();
         let mut rows = Coalitions::new(nodes);
@@ -215,8 +217,8 @@ impl ConnectedRegression {
     }
 }
 
-/// Returns `w(s) = (d − 1) / (C(d, s) s (d − s))` at index s for s from 1 to d − 1, computed as `w(1) = 1/d`
-/// and `w(s + 1) = w(s) · s / (d − s − 1)`.
+/// Returns `w(s) = (d − 1) / (C(d, s) s (d − s))` at index s, for s from 1 to d − 1. It is computed as
+/// `w(1) = 1/d` and `w(s + 1) = w(s) · s / (d − s − 1)`.
 fn kernel(players: usize) -> Vec<f64> {
     let mut weights = vec![0.0, 1.0 / players as f64];
     for size in 1..players.saturating_sub(1) {
@@ -230,14 +232,14 @@ impl Estimator for ConnectedRegression {
         NAME
     }
 
-    /// Returns the C-Shapley value that the regression approximates: of the same order, or of order 4 if the
+    /// Returns the C-Shapley value that the regression approximates. It has the same order, or order 4 if the
     /// order depends on the budget.
     fn value(&self) -> SolutionConcept {
         GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
     }
 
-    /// Returns the number of coalitions of the regression's order (order 1 if it depends on the budget); the
-    /// number of players if the order exceeds the limit.
+    /// Returns the number of coalitions for the regression's order (order 1 if it depends on the budget), or
+    /// the number of players if the order exceeds the limit.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }
@@ -246,8 +248,8 @@ impl Estimator for ConnectedRegression {
     ///
     /// # Errors
     ///
-    /// The errors of every estimator; [`GraphError::ConnectedSets`] for order 0 or more coalitions than the
-    /// limit; and a graph with a different number of players.
+    /// The errors of every estimator; also [`GraphError::ConnectedSets`] for order 0 or for more coalitions
+    /// than the limit, and an error for a graph with a different number of players.
     fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
         let players = game.players();
         self.graph.check_players(players)?;
@@ -269,7 +271,7 @@ impl Estimator for ConnectedRegression {
         let weights: Vec<f64> = rows.sizes().iter().map(|&size| kernel[size as usize]).collect();
         let design = Design::new(&rows, &weights)?;
         let total = evaluations.total();
-        // For a single player there are no other coalitions: its value is v(N) − v(∅).
+        // For a single player, there are no other coalitions: its value is v(N) − v(∅).
         let is_held = self.constrained || players == 1;
         let constraint = if is_held { Constraint::Sum(&total) } else { Constraint::None };
         let solution = least_squares(&design, &gains, game.outputs(), constraint)?;

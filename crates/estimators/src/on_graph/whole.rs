@@ -1,4 +1,4 @@
-//! Values on a graph, with one evaluation per distinct coalition: exact at any sufficient budget.
+//! Values on a graph, with one evaluation per distinct coalition. They are exact for any sufficient budget.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ const NAME: &str = "on-graph";
 /// Exact values of players on a graph: L-Shapley, C-Shapley and Myerson values for any semivalue.
 ///
 /// See [`GraphForm`] for the definitions. Each distinct coalition is evaluated once for all players that need
-/// it, in batches; v(∅) and v(N) are always evaluated. The number of coalitions, on a line of d players (d >
-/// 2k + 1) and on a grid of 28 × 28 with four neighbours:
+/// it, in batches; v(∅) and v(N) are always evaluated. The table shows the number of coalitions, on a line of
+/// d players (d > 2k + 1) and on a grid of 28 × 28 with four neighbours:
 ///
 /// | value | line | grid, k = 1 | grid, k = 2 |
 /// |---|---|---|---|
@@ -28,14 +28,15 @@ const NAME: &str = "on-graph";
 ///
 /// # Orders
 ///
-/// Order 0 and orders beyond the diameter are valid, see [`GraphValue`]. If neighbourhoods are whole
-/// components, C-Shapley values with true boundaries are computed as Myerson values, which they are equal to.
-/// Graphs need not be connected.
+/// Order 0 and orders above the diameter are valid; see [`GraphValue`]. If neighbourhoods are whole
+/// components, C-Shapley values with true boundaries equal Myerson values and are computed as such. Graphs
+/// need not be connected.
 ///
 /// # Time
 ///
-/// In addition to the game: C-Shapley values of order 2 on the grid of 28 × 28 take 0.2 s on two cores of a
-/// shared Intel Xeon (Sapphire Rapids), and 30 MB; for a line of 1000 players 2 ms, at k = 20 0.1 s.
+/// The times are in addition to the evaluations, on two cores of a shared Intel Xeon (Sapphire Rapids). On
+/// the grid of 28 × 28, C-Shapley values of order 2 take 0.2 s and 30 MB. For a line of 1000 players, they
+/// take 2 ms, and 0.1 s at k = 20.
 ///
 /// ```
 /// use apportion_estimators::OnGraph;
@@ -64,15 +65,15 @@ pub struct OnGraph {
 }
 
 impl OnGraph {
-    /// Creates the method for a value of players that are the nodes of `graph`.
+    /// Creates the method for a value of players; the players are the nodes of `graph`.
     pub fn new(graph: impl Into<Arc<Graph>>, value: GraphValue) -> Self {
         Self { graph: graph.into(), value, max_coalitions: 1 << 24 }
     }
 
-    /// Sets the maximum number of distinct coalitions, which bounds time and memory; the default is 2^24.
+    /// Sets the maximum number of distinct coalitions, which bounds time and memory; defaults to 2^24.
     ///
-    /// For C-Shapley values each distinct neighbourhood stores a list of its coalitions. If these lists are
-    /// together longer than four times the limit, and longer than 2^24, the limit counts as exceeded.
+    /// For C-Shapley values, a list of coalitions is stored for each distinct neighbourhood. If these lists
+    /// are together longer than four times the limit, and longer than 2^24, the limit counts as exceeded.
     pub fn max_coalitions(self, limit: usize) -> Self {
         Self { max_coalitions: limit, ..self }
     }
@@ -86,8 +87,8 @@ impl OnGraph {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError`] for a graph without players, weights by size for a different number of players, and
-    /// more coalitions than the limit.
+    /// [`EstimatorError`] if the graph has no players, if weights by size are for a different number of
+    /// players, or if there are more coalitions than the limit.
     pub fn coalitions(&self) -> Result<usize, EstimatorError> {
         Ok(self.task(self.graph.nodes())?.1)
     }
@@ -96,14 +97,14 @@ impl OnGraph {
     ///
     /// # Errors
     ///
-    /// Same as [`coalitions`](Self::coalitions), before anything is evaluated; a graph with a different
-    /// number of players than the game; and the errors of the game.
+    /// Same as [`coalitions`](Self::coalitions), before anything is evaluated; also an error if the number of
+    /// nodes differs from the number of players, and any error of the game.
     pub fn values(&self, game: &dyn Game) -> Result<Explanation, EstimatorError> {
         let (task, _) = self.task(game.players())?;
         self.run(&task, game)
     }
 
-    /// Returns the task, and the number of coalitions.
+    /// Returns the task and the number of coalitions.
     fn task(&self, players: usize) -> Result<(Task<'_>, usize)> {
         self.value.check(players, &self.graph)?;
         if players == 0 {
@@ -133,8 +134,8 @@ impl OnGraph {
         }
     }
 
-    /// Returns whether the C-Shapley value is the Myerson value: neighbourhoods are whole components, and no
-    /// players outside are present.
+    /// Returns whether the C-Shapley value equals the Myerson value: neighbourhoods are whole components, and
+    /// no players outside are present.
     fn is_myerson(&self, order: usize, coefficients: Coefficients, outside: Outside) -> bool {
         let graph = &self.graph;
         let is_whole = |node: usize| {
@@ -178,8 +179,8 @@ impl Estimator for OnGraph {
         self.value.clone().into()
     }
 
-    /// Same as [`coalitions`](OnGraph::coalitions), ignoring `players`, which is only returned if counting
-    /// fails.
+    /// Returns the number of [`coalitions`](OnGraph::coalitions). `players` is ignored, unless counting
+    /// fails: then it is the result.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions().unwrap_or(players)
     }

@@ -9,11 +9,11 @@ use super::distribution::SizeFactors;
 /// The number of draws in a block. Each block has a separate random stream.
 pub(super) const BLOCK: usize = 1 << 10;
 
-/// The maximum number of draws, limited by the numbering of random streams.
+/// The maximum number of draws. It is limited by the numbering of random streams.
 pub(super) const MAX_DRAWS: usize = 1 << 48;
 
-/// Overwrites `batch` with the first `draws` coalitions of a block, each followed by its complement if
-/// paired.
+/// Overwrites `batch` with the first `draws` coalitions of a block. If paired, each is followed by its
+/// complement.
 pub(super) fn draw_block(
     batch: &mut Coalitions,
     factors: &SizeFactors,
@@ -34,8 +34,8 @@ pub(super) fn draw_block(
     }
 }
 
-/// Overwrites `words` with a uniformly random subset of `size` players, by rejection sampling of the members
-/// or of the other players, whichever are fewer.
+/// Overwrites `words` with a uniformly random subset of `size` players. It draws either the members or the
+/// other players, whichever are fewer, by rejection sampling.
 fn draw_subset(rng: &mut ChaCha8Rng, players: usize, size: usize, words: &mut [u64]) {
     let fewer = size.min(players - size);
     words.fill(0);
@@ -80,7 +80,7 @@ mod tests {
             let expected = draws * weights[size - 1] / total / coalitions[size - 1];
             (count - expected).powi(2) / expected
         };
-        // Chi-square with 61 degrees of freedom: 6 standard deviations above the mean.
+        // The bound on chi-square with 61 degrees of freedom is 6 standard deviations above the mean.
         let chi_square: f64 = counts.iter().map(term).sum();
         assert!(chi_square < 61.0 + 6.0 * (122f64).sqrt(), "{chi_square}");
     }
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    // Seeds determine samples: if these coalitions change, so does every stored result.
+    // Samples are determined by their seeds: if these coalitions change, so does every stored result.
     #[test]
     fn first_draws_are_fixed() {
         let factors =

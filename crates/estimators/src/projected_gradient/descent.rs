@@ -2,13 +2,13 @@
 //!
 //! # Notation
 //!
-//! `e_t = φ_t − φ*`; `∇_t` is the gradient within the plane for step t, and `ξ_t = ∇_t − μ e_{t−1}` its
-//! noise.
+//! `e_t = φ_t − φ*` is the error of iterate t, `∇_t` is the gradient within the plane for step t, and `ξ_t =
+//! ∇_t − μ e_{t−1}` is its noise.
 //!
 //! # Errors
 //!
-//! Since F has the curvature μ in every direction of the plane, the iterates and their average are known sums
-//! of the noise:
+//! F has the curvature μ in every direction of the plane. Therefore the errors of the iterates and of their
+//! average are known sums of the noise:
 //!
 //! ```text
 //! e_t = (1 − γ_t μ) e_{t−1} − γ_t ξ_t,    ē_t = (1 − ρ_t) ē_{t−1} + ρ_t e_t
@@ -16,10 +16,11 @@
 //! ```
 //!
 //! with numbers b and β_t that depend on the steps only. The noise of different steps is uncorrelated, so
-//! `Var ē_i = Σ_t β_t² Var ξ_ti`, and `Σ_t β_t² ∇_ti²` estimates it. With α_t the coefficients in e_T itself,
-//! the sums of α², αβ and β² are updated from step to step. For steps like 1/√t and the uniform average the
-//! sum tends to `E[∇²]/(μ² T)` (Polyak and Juditsky, *Acceleration of stochastic approximation by averaging*,
-//! 1992), for [`Inverse`](super::StepSize::Inverse) and the weighted average to 32/27 of that.
+//! `Var ē_i = Σ_t β_t² Var ξ_ti`, which `Σ_t β_t² ∇_ti²` estimates. With the coefficients α_t of the noise in
+//! e_T itself, the sums of α², αβ and β² are updated from step to step. For steps like 1/√t and the uniform
+//! average, the sum tends to `E[∇²]/(μ² T)` (Polyak and Juditsky, *Acceleration of stochastic approximation
+//! by averaging*, 1992). For [`Inverse`](super::StepSize::Inverse) and the weighted average, it tends to
+//! 32/27 of that.
 
 use super::schedule::curvature;
 
@@ -43,12 +44,13 @@ pub(super) struct Descent {
     products: [f64; 3],
     /// The sums of α², αβ and β² times `‖∇_t‖² ‖∇_{t−1}‖²`.
     norms: [f64; 3],
-    /// The remaining shares of the initial error e_0 in e_t and in ē_t.
+    /// The remaining fractions of the initial error e_0 in e_t and in ē_t.
     kept: [f64; 2],
     curvature: f64,
 }
 
-/// A step: the step size, the weight in the average, and the number of draws in the mini-batch.
+/// A step: the step size, the weight of the iterate in the average, and the number of draws in the
+/// mini-batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) length: f64,
@@ -74,7 +76,7 @@ impl Descent {
         }
     }
 
-    /// Returns the product `Px·φ` with the current iterate, where `row` is Px.
+    /// Returns the product `Px·φ` with the current iterate φ; `row` is Px.
     pub(super) fn along(&self, row: &[f64]) -> f64 {
         let mut lanes = [0.0; 8];
         let (rows, iterates) = (row.as_chunks::<8>(), self.iterate.as_chunks::<8>());
@@ -90,7 +92,8 @@ impl Descent {
         self.gradient.iter_mut().zip(row).for_each(|(gradient, x)| *gradient += coefficient * x);
     }
 
-    /// Takes a step along the accumulated gradient and resets it; `project` moves the iterate to the set K.
+    /// Takes a step along the accumulated gradient, and resets the gradient; `project` projects the iterate
+    /// onto the set K.
     ///
     /// Returns `‖φ_t − φ_0‖`.
     pub(super) fn step(&mut self, step: Step, project: impl FnOnce(&mut [f64])) -> f64 {
@@ -125,8 +128,8 @@ impl Descent {
         away.sqrt()
     }
 
-    /// Returns the average of the iterates, without the contribution of the starting point if
-    /// `removes_start`.
+    /// Returns the average of the iterates; if `removes_start` is set, without the contribution of the
+    /// starting point.
     pub(super) fn estimate(&self, removes_start: bool) -> Vec<f64> {
         let stretch = if removes_start { 1.0 / (1.0 - self.kept[1]) } else { 1.0 };
         let moved: Vec<f64> = self.average.iter().map(|average| (average - self.start) * stretch).collect();
@@ -148,8 +151,8 @@ impl Descent {
     }
 
     /// Returns ν, the number of directions of the error. For independent vectors g, g′ with covariance Σ,
-    /// `E⟨g, g′⟩² = tr Σ²` and `E‖g‖²‖g′‖² = (tr Σ)²`; this is applied to consecutive steps, weighted as in
-    /// the average. Because few steps carry little information, a fraction
+    /// `E⟨g, g′⟩² = tr Σ²` and `E‖g‖²‖g′‖² = (tr Σ)²`. This is applied to consecutive steps, weighted as in
+    /// the average. Because few steps provide little information, a fraction
     /// 1/[`effective_steps`](Self::effective_steps) is added as a single direction.
     pub(super) fn directions(&self) -> f64 {
         let most = (self.iterate.len() as f64 - 1.0).max(1.0);
@@ -172,7 +175,7 @@ fn second_moments(before: [f64; 3], keep: f64, weight: f64, new: f64) -> [f64; 3
     ]
 }
 
-/// Same as [`second_moments`] for α^(4−j) β^j, j = 0 to 4.
+/// Updates sums like [`second_moments`], for α^(4−j) β^j, j = 0 to 4.
 fn fourth_moments(before: [f64; 5], keep: f64, weight: f64, new: f64) -> [f64; 5] {
     let mut scaled = before;
     (0..5).for_each(|j| scaled[j] *= keep.powi(4 - j as i32));
@@ -199,7 +202,7 @@ mod tests {
     use apportion_games::{Purpose, stream};
     use rand::RngExt;
 
-    /// Computes α_s and β_s of all steps by definition.
+    /// Computes α_s and β_s for all steps, by definition.
     fn coefficients(steps: &[(f64, f64)], curvature: f64) -> Vec<(f64, f64)> {
         let mut all: Vec<(f64, f64)> = Vec::new();
         for &(length, weight) in steps {

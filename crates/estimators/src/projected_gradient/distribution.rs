@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! For n players, `W_l = C(n, l) w_l = (n − 1) / (l (n − l))` is the weight in F of all coalitions of size l
-//! together, and `q_l` the probability that a draw has size l. All coalitions of a size are equally likely.
+//! For n players, `W_l = C(n, l) w_l = (n − 1) / (l (n − l))` is the total weight in F of all coalitions of
+//! size l, and `q_l` is the probability that a draw has size l. All coalitions of a size are equally likely.
 
 use apportion_samplers::{Discrete, ln_choose};
 
@@ -12,23 +12,23 @@ use crate::error::Result;
 /// The distribution of coalitions of 1 to n − 1 players for stochastic gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum GradientDistribution {
-    /// Uniform over all coalitions: section 4.1 of the paper. Gradients of small and large coalitions are
+    /// Uniform over all coalitions (section 4.1 of the paper). Gradients of small and large coalitions are
     /// rare and huge, so constants grow like 2^n.
     Uniform,
-    /// Proportional to `L_l = w_l √l (D √l + C)`, a bound on the gradient (section 4.2):
-    /// `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`. The paper's importance sampling.
+    /// The paper's importance sampling: proportional to `L_l = w_l √l (D √l + C)`, a bound on the gradient
+    /// (section 4.2), so `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`.
     Importance,
-    /// Proportional to the same bound for the gradient within the plane, since the projection removes the
-    /// rest of the step: rows x are replaced by `Px = x − (l/n) 1` with `‖Px‖² = l (n − l)/n`, so
-    /// `q_l ∝ W_l ‖Px‖ (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all sizes. The default.
+    /// Proportional to the same bound for the gradient within the plane; the projection removes the rest of
+    /// the step. Rows x are replaced with `Px = x − (l/n) 1`, with `‖Px‖² = l (n − l)/n`. So `q_l ∝ W_l ‖Px‖
+    /// (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all sizes. The default.
     #[default]
     Centred,
 }
 
 impl GradientDistribution {
-    /// Returns bounds on the gradients of all coalitions of each size together, divided by 2: `C(n, l) L_l`
-    /// for sizes 1 to n − 1 in entry `l − 1`. For the uniform distribution, which has no bound, returns the
-    /// number of coalitions of each size relative to the most frequent size.
+    /// Returns, for each size, a bound on the gradients of all coalitions of this size together, divided by
+    /// 2: `C(n, l) L_l` for sizes 1 to n − 1, in entry `l − 1`. For the uniform distribution, which has no
+    /// bound, returns the number of coalitions of each size relative to the most frequent size.
     pub(super) fn size_weights(self, players: usize, norm: f64, value: f64) -> Vec<f64> {
         let n = players as f64;
         let ln_max = ln_choose(players, players / 2);
@@ -47,12 +47,12 @@ impl GradientDistribution {
     }
 }
 
-/// Returns `W_l = (n − 1) / (l (n − l))`, the weight of all coalitions of size l together.
+/// Returns `W_l = (n − 1) / (l (n − l))`, the total weight of all coalitions of size l.
 pub(super) fn size_weight(players: usize, size: usize) -> f64 {
     (players - 1) as f64 / (size as f64 * (players - size) as f64)
 }
 
-/// A distribution of sizes, and the factors `W_l / q_l` that make gradients unbiased.
+/// A distribution of sizes, with the factors `W_l / q_l` that make gradients unbiased.
 #[derive(Debug, Clone)]
 pub(super) struct SizeFactors {
     /// The distribution of the coalition size minus one.
@@ -61,8 +61,8 @@ pub(super) struct SizeFactors {
 }
 
 impl SizeFactors {
-    /// Creates the factors from weights of the sizes 1 to n − 1. If `is_paired`, a size and the size of the
-    /// complement both get the mean of their weights, because either coalition of a pair may be drawn.
+    /// Creates the factors from weights of the sizes 1 to n − 1. If `is_paired` is set, a size and the size
+    /// of the complement both get the mean of their weights, because either coalition of a pair may be drawn.
     pub(super) fn new(mut weights: Vec<f64>, is_paired: bool) -> Result<Self> {
         let players = weights.len() + 1;
         if is_paired {
@@ -70,7 +70,7 @@ impl SizeFactors {
         }
         let total: f64 = weights.iter().sum();
         let factor = |(index, weight): (usize, &f64)| {
-            // A size that is never drawn needs no factor.
+            // A size that is never drawn does not need a factor.
             if *weight > 0.0 { size_weight(players, index + 1) / (weight / total) } else { 0.0 }
         };
         let factors = weights.iter().enumerate().map(factor).collect();

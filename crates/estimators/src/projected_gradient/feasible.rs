@@ -10,7 +10,7 @@ pub enum IterateSet {
     #[default]
     Plane,
     /// The intersection of the plane with the ball `‖φ‖ ≤ D`. The paper (Algorithm 2) computes the projection
-    /// with Dykstra's algorithm, this implementation in closed form.
+    /// with Dykstra's algorithm; this implementation uses the closed form.
     Ball(f64),
 }
 
@@ -27,7 +27,7 @@ impl IterateSet {
 /// The set K for one output.
 pub(super) enum Feasible {
     Plane,
-    /// The intersection of the ball and the plane, given by its centre and radius.
+    /// The intersection of the ball and the plane, given by its centre and its radius.
     Disc {
         centre: f64,
         radius: f64,

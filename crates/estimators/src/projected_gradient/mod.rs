@@ -2,9 +2,9 @@
 //!
 //! # Notation
 //!
-//! n players (the paper's d), `l = |S|`, x the row of ones and zeros of S, `y_S = v(S) − v(∅)`,
-//! `c = v(N) − v(∅)`, `P = I − 11ᵀ/n` the projection onto directions within the plane Σφ = c; T steps; D
-//! bounds ‖φ‖ and C bounds |y|.
+//! There are n players (the paper's d); `l = |S|`; x is the row of ones and zeros for S; `y_S = v(S) − v(∅)`
+//! and `c = v(N) − v(∅)`. `P = I − 11ᵀ/n` is the projection onto directions within the plane Σφ = c. There
+//! are T steps. D bounds ‖φ‖, and C bounds |y|.
 //!
 //! # Source
 //!
@@ -34,15 +34,16 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// How to treat the contribution of φ_0 to the average of the iterates.
+/// Whether the average of the iterates keeps the contribution of φ_0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StartShare {
-    /// Keep it, as published. It is a bias towards equal shares, which decreases with every step.
+    /// The contribution is kept, as published. It is a bias towards equal shares, which decreases with every
+    /// step.
     Kept,
-    /// Remove it: if b is the share of φ_0 in the average φ̄, which depends on the steps only, then
-    /// `(φ̄ − b φ_0) / (1 − b)` is unbiased after any number of steps, since the curvature of F is the same
-    /// in all directions of the plane. With a bound on the norm this holds as long as the bound is inactive.
-    /// The default.
+    /// The contribution is removed. Let b be the weight of φ_0 in the average φ̄, which depends on the steps
+    /// only. Then `(φ̄ − b φ_0) / (1 − b)` is unbiased after any number of steps, because the curvature of F
+    /// is the same in all directions of the plane. If there is a bound on the norm, this holds as long as the
+    /// bound is inactive. The default.
     #[default]
     Removed,
 }
@@ -55,24 +56,24 @@ pub enum StartShare {
 /// φ_t = P_K(φ_{t−1} − γ_t · 2 (W_l/q_l) (x·φ_{t−1} − y_S) x),     φ_0 = (c/n) 1
 /// ```
 ///
-/// S is drawn with size l from a [`GradientDistribution`], with probability q_l, uniformly among the
-/// coalitions of that size; `W_l = C(n,l) w_l`. Since F is quadratic with the curvature `μ = 2 (1 − 1/n)` in
-/// every direction of the plane Σφ = c, its only minimum there is the Shapley value.
+/// S is drawn from a [`GradientDistribution`]: its size is l with probability q_l, and all coalitions of this
+/// size are equally likely; `W_l = C(n,l) w_l`. F is quadratic, with the curvature `μ = 2 (1 − 1/n)` in every
+/// direction of the plane Σφ = c. So its only minimum in the plane is the Shapley value.
 ///
-/// The projection removes the component of a gradient orthogonal to the plane, so rows x and
-/// `Px = x − (l/n) 1` lead to the same iterates, and the latter are used; the projection onto the ball does
-/// not change that.
+/// The projection removes the component of a gradient that is orthogonal to the plane. So rows x and `Px = x
+/// − (l/n) 1` lead to the same iterates, and the latter are used. The projection onto the ball does not
+/// change that.
 ///
 /// # Options
 ///
 /// The default (pairs, centred distribution, steps `2/(μ(t + 1 + n))`, weighted average, start removed) is
-/// the most accurate overall among the variants we tried on random games of 30 players with interactions of
-/// up to 3 or 8, at m = 10n, 40n, 200n and 1000n: delays of ¼ to 4 steps per player, constant steps, steps
-/// like 1/√t, each with several averages. Delays below ½ are up to 30 times worse at m = 10n, and those above
-/// 2 equally good from 200n on. Without pairs squared errors are 1.8 to 6 times larger, with the paper's
-/// distribution 1.1 to 1.7 times. The last iterate is up to 2.7 times better at 10n and up to 1.8 times worse
-/// at 200n. [`LeverageShap`](crate::LeverageShap) is better if the choice is free: its squared errors were
-/// 1.3 to 7 times smaller.
+/// the most accurate overall among the variants we tried. We used random games of 30 players with
+/// interactions of up to 3 or 8 players, at m = 10n, 40n, 200n and 1000n. We tried delays of ¼ to 4 steps per
+/// player, constant steps, and steps like 1/√t, each with several averages. Delays below ½ have errors that
+/// are up to 30 times larger at m = 10n; delays above 2 are as good from 200n on. Without pairs, squared
+/// errors are 1.8 to 6 times larger; with the paper's distribution, they are 1.1 to 1.7 times larger. The
+/// last iterate is up to 2.7 times better at 10n, and up to 1.8 times worse at 200n. If you are free to
+/// choose, use [`LeverageShap`](crate::LeverageShap): its squared errors were 1.3 to 7 times smaller.
 ///
 /// [`constant`](Self::constant), [`square_root`](Self::square_root) and [`inverse`](Self::inverse) are the
 /// paper's three variants; [`authors_constant`](Self::authors_constant) and its siblings reproduce the
@@ -80,21 +81,22 @@ pub enum StartShare {
 ///
 /// # Growing samples
 ///
-/// Coalitions do not depend on iterates: 1024 draws at a time are drawn and evaluated before their steps are
-/// taken. The steps for a budget are the first steps for every larger budget.
+/// Coalitions do not depend on iterates, so 1024 draws are drawn and evaluated in one batch before their
+/// steps are taken. The steps for a budget are the first steps for every larger budget.
 ///
 /// # Standard errors
 ///
-/// The average of the iterates is a known sum of the gradients' noise. Its variance is estimated from the
-/// squared gradients, each with its weight in the average (see the source of `descent`). Standard errors
-/// reflect the noise of the steps only, not the remaining contribution of the start ([`StartShare::Kept`]),
-/// nor the bias if the ball excludes the Shapley value. There are none for fewer than 8 effective steps. In
-/// the same measurements ±1.96 standard errors cover the true value in 91 to 97% of the cases.
+/// The error of the average is a known sum of the gradients' noise. Its variance is estimated from the
+/// squared gradients, each with its weight in the average (see the source of `descent`). Standard errors only
+/// reflect the noise of the steps. They reflect neither the remaining contribution of the start
+/// ([`StartShare::Kept`]), nor the bias if the ball excludes the Shapley value. There are none for fewer than
+/// 8 effective steps. In the same measurements, ±1.96 standard errors cover the true value in 91 to 97% of
+/// the cases.
 ///
 /// # Cost
 ///
-/// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two in pairs;
-/// `O(T_game + m n)` time and O(n) memory for 1024 draws at a time. Single-threaded except for the game. For
+/// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two if paired. Takes
+/// `O(T_game + m n)` time, and O(n) memory for each of 1024 draws. Single-threaded except for the game. For
 /// m = 100 000 in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on
 /// one core.
 ///
@@ -113,27 +115,29 @@ pub enum StartShare {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProjectedGradient {
-    /// The distribution of the drawn coalitions; [`GradientDistribution::Centred`] by default.
+    /// The distribution of the drawn coalitions; defaults to [`GradientDistribution::Centred`].
     #[serde(rename = "law")]
     pub distribution: GradientDistribution,
-    /// Whether every coalition is drawn with its complement and their gradients are averaged; yes by default.
+    /// Whether every coalition is drawn with its complement, and their gradients are averaged; defaults to
+    /// [`Pairing::Paired`].
     #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
     /// The mini-batch size: the number of draws (coalitions or pairs) per step, whose gradients are averaged;
-    /// 1 by default.
+    /// defaults to 1.
     pub batch: usize,
     /// The step size.
     pub step: StepSize,
     /// How the iterates are averaged to obtain the estimate.
     pub average: IterateAverage,
-    /// Whether to remove the contribution of φ_0 from the average; yes by default.
+    /// Whether to remove the contribution of φ_0 from the average; defaults to [`StartShare::Removed`].
     pub start: StartShare,
-    /// The set K onto which iterates are projected; the plane by default.
+    /// The set K onto which iterates are projected; defaults to the plane.
     pub set: IterateSet,
-    /// C, the bound on |v(S) − v(∅)| that the distribution of the draws uses. By default `max |v(N) − v(∅)|`
-    /// over the outputs if the norm is bounded, and otherwise `D/√n`, so that neither bound matters.
+    /// C, the bound on |v(S) − v(∅)| in the distribution of the draws. If the norm is bounded, it defaults to
+    /// `max |v(N) − v(∅)|` over the outputs. Otherwise it defaults to `D/√n`, so that neither bound has an
+    /// effect.
     pub value_bound: Option<f64>,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -166,7 +170,8 @@ impl Default for ProjectedGradient {
 }
 
 impl ProjectedGradient {
-    /// Creates the paper's variant with a constant step γ: importance sampling, no pairs, the last iterate.
+    /// Creates the paper's variant with a constant step size γ: importance sampling, no pairs, the last
+    /// iterate.
     pub fn constant(step: f64) -> Self {
         Self::published(StepSize::Constant(step), IterateAverage::Last)
     }
@@ -176,31 +181,31 @@ impl ProjectedGradient {
         Self::published(StepSize::SquareRoot(step), IterateAverage::Uniform)
     }
 
-    /// Creates the paper's variant with steps `2/(μ(t+1))` and the weighted average. μ is twice the printed
-    /// value, so the step is half of the printed one.
+    /// Creates the paper's variant with step sizes `2/(μ(t+1))` and the weighted average. The correct μ is
+    /// twice the printed value, so the step size is half of the printed one.
     ///
-    /// Set a bound on the norm ([`set`](Self::set)): without one the first steps are too long for more than a
-    /// few players.
+    /// Set a bound on the norm ([`set`](Self::set)): without one, the first steps are too large for more than
+    /// a few players.
     pub fn inverse() -> Self {
         Self::published(StepSize::Inverse, IterateAverage::Weighted)
     }
 
-    /// Reproduces the constant step of the authors' code: its gradient is half of the paper's, so that γ is
-    /// half of `step`; the uniform average, the plane only, and importance sampling with `D = C √n`, in which
-    /// C cancels.
+    /// Reproduces the constant step size of the authors' code. Its gradient is half of the paper's, so γ is
+    /// half of `step`. It uses the uniform average, projects onto the plane only, and samples by importance
+    /// with `D = C √n`, in which C cancels.
     pub fn authors_constant(step: f64) -> Self {
         Self::published(StepSize::Constant(step / 2.0), IterateAverage::Uniform)
     }
 
-    /// Reproduces the step `step/√t` of the authors' code; otherwise same as
+    /// Reproduces the step size `step/√t` of the authors' code; otherwise the same as
     /// [`authors_constant`](Self::authors_constant). The figures of the paper use 0.1 (16 features) and 0.01
-    /// (300).
+    /// (300 features).
     pub fn authors_square_root(step: f64) -> Self {
         Self::published(StepSize::SquareRoot(step / 2.0), IterateAverage::Uniform)
     }
 
-    /// Reproduces the inverse step of the authors' code, `step/t`, which differs from the step in the theory;
-    /// otherwise same as [`authors_constant`](Self::authors_constant).
+    /// Reproduces the inverse step size of the authors' code, `step/t`, which differs from the step size in
+    /// the theory; otherwise the same as [`authors_constant`](Self::authors_constant).
     pub fn authors_inverse(step: f64) -> Self {
         Self::published(StepSize::Reciprocal(step / 2.0), IterateAverage::Uniform)
     }
@@ -261,7 +266,7 @@ impl ProjectedGradient {
     }
 }
 
-/// The minimum effective number of steps for standard errors.
+/// The minimum number of effective steps for standard errors.
 const MIN_STEPS: f64 = 8.0;
 
 impl Estimator for ProjectedGradient {

@@ -69,7 +69,8 @@ impl ProjectedGradient {
                     };
                     for (descent, set) in descents.iter_mut().zip(&sets) {
                         let away = descent.step(step, |iterate| set.project(iterate));
-                        // A Shapley value is at most 2 √n times the largest value away from the start.
+                        // A Shapley value is at most 2 √n times the largest distance of a value from the
+                        // start.
                         if away.is_nan() || away > DIVERGED * largest * (players as f64).sqrt() {
                             return Err(GradientError::Diverged { step: number, norm: away }.into());
                         }
@@ -81,7 +82,7 @@ impl ProjectedGradient {
     }
 }
 
-/// An iterate has diverged if it is this many times farther away than any Shapley value can be.
+/// An iterate counts as diverged if its distance exceeds that of any possible Shapley value by this factor.
 const DIVERGED: f64 = 1e8;
 
 /// Writes the centred row `x − (l/n) 1` of a coalition of size l to `row`.

@@ -6,22 +6,22 @@ use crate::error::Result;
 /// The step size γ_t for steps t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, where ∇ is an unbiased estimate of
 /// the gradient of F (not of F/2).
 ///
-/// F has the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c. The paper prints half of
-/// that.
+/// F has the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c. The value printed in the
+/// paper is half of that.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub enum StepSize {
-    /// The same γ for every t; must be positive.
+    /// The same γ for every t. It must be positive.
     Constant(f64),
     /// `γ_0 / √t`, where γ_0 must be positive.
     SquareRoot(f64),
     /// `γ_0 / t`, where γ_0 must be positive.
     Reciprocal(f64),
-    /// `2 / (μ (t + 1))`, the step of the paper's best bound. The first steps are about n times as long as
-    /// single gradients tolerate: without a bound on the norm the iterates grow before they shrink, the more
-    /// so the more players there are.
+    /// `2 / (μ (t + 1))`, the step size of the paper's best bound. The first steps are about n times as long
+    /// as single gradients tolerate. Without a bound on the norm, the iterates therefore grow before they
+    /// shrink, the more so the more players there are.
     Inverse,
-    /// `2 / (μ (t + 1 + δ n))`: [`Inverse`](Self::Inverse) with a delay of δ steps per player; δ must not be
-    /// negative.
+    /// `2 / (μ (t + 1 + δ n))`: like [`Inverse`](Self::Inverse), with a delay of δ steps per player; δ must
+    /// not be negative.
     Delayed(f64),
 }
 
@@ -57,14 +57,14 @@ pub(super) fn curvature(players: usize) -> f64 {
     2.0 * (1.0 - 1.0 / players as f64)
 }
 
-/// The average of the iterates φ_0, φ_1, …, φ_T to use as the estimate.
+/// How the iterates φ_0, φ_1, …, φ_T are averaged to obtain the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum IterateAverage {
-    /// The last iterate φ_T: for constant steps.
+    /// The last iterate φ_T. Meant for constant steps.
     Last,
-    /// `(1/T) Σ_{t=1}^T φ_t`: for steps like 1/√t. (The paper divides T + 1 terms by T.)
+    /// `(1/T) Σ_{t=1}^T φ_t`. Meant for steps like 1/√t. (The paper divides T + 1 terms by T.)
     Uniform,
-    /// `2/((T+1)(T+2)) Σ_{t=0}^T (t+1) φ_t`: for steps like 1/t. The default.
+    /// `2/((T+1)(T+2)) Σ_{t=0}^T (t+1) φ_t`. Meant for steps like 1/t. The default.
     #[default]
     Weighted,
 }

@@ -1,4 +1,4 @@
-//! Values of a model of the game that is learned from the evaluations, corrected by its residuals.
+//! Methods that learn a model of the game from the evaluations. Its values are corrected by its residuals.
 
 pub(crate) mod learned_spectrum;
 pub(crate) mod odd_shap;

@@ -7,8 +7,8 @@
 //!
 //! # Notation
 //!
-//! n players, m evaluations, signs `x_i = 1` for members and −1 for others, `χ_T = Π_{i ∈ T} x_i`,
-//! `d(S) = (v(S) − v(N∖S))/2`.
+//! There are n players and m evaluations. The signs are `x_i = 1` for members and −1 for others; `χ_T = Π_{i
+//! ∈ T} x_i` and `d(S) = (v(S) − v(N∖S))/2`.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeDistribution};
@@ -32,19 +32,19 @@ use crate::surrogate::trees::rows;
 /// φ̃_i = 2 Σ_{T ∋ i} β_T / |T|
 /// ```
 ///
-/// over pairs of coalitions drawn as in Leverage SHAP, without replacement. 𝒯 contains all players and those
-/// products of 3, 5, … players with the largest coefficients in boosted trees fitted to the same coalitions
-/// (100 trees with rate 0.1, at most depth 10 and 31 leaves, and at least 20 rows per leaf): ⌈m/η⌉ in total.
-/// If that is less than the number of players, m < η n, the result is the Shapley value of the trees.
+/// over pairs of coalitions, drawn as in Leverage SHAP, without replacement. 𝒯 contains ⌈m/η⌉ products: all
+/// players, and those products of 3, 5, … players with the largest coefficients in boosted trees fitted to
+/// the same coalitions (100 trees with rate 0.1, at most depth 10 and 31 leaves, and at least 20 rows per
+/// leaf). If there are fewer products than players, m < η n, the result is the Shapley value of the trees.
 ///
-/// There are no standard errors. Takes the time of the trees, `O(m²/η)` time per step of the solver, and
-/// memory for `O(m²/η)` numbers.
+/// There are no standard errors. Takes the time of the trees, and `O(m²/η)` time per step of the solver.
+/// Stores `O(m²/η)` numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct OddShap {
-    /// η: the number of evaluations per coefficient; 10 by default. 0 counts as 1.
+    /// η: the number of evaluations per coefficient; defaults to 10. 0 counts as 1.
     pub evaluations_per_term: usize,
-    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
 }
 
@@ -62,8 +62,8 @@ impl Default for OddShap {
 const BOOSTING: Boosting = Boosting { trees: 100, depth: 10, rate: 0.1 };
 
 impl OddShap {
-    /// Returns the products of several players with the largest coefficients in the trees, for use in the
-    /// regression.
+    /// Returns the products of several players with the largest coefficients in the trees, which are used in
+    /// the regression.
     fn products(trees: &BoostedTrees, most: usize) -> Vec<Product> {
         let spectrum = if most == 0 { Vec::new() } else { trees.spectrum() };
         let mut odd: Vec<(Product, f64)> =
@@ -98,7 +98,8 @@ impl OddShap {
             entries.extend(products.iter().map(|product| product.sign(|player| coalition.contains(player))));
             let size = coalition.size();
             let times = sample.multiplicities().map_or(1.0, |times| f64::from(times[row]));
-            // The Shapley kernel divided by the inclusion probability: the binomials cancel.
+            // The weight is the Shapley kernel divided by the inclusion probability; the binomial
+            // coefficients cancel.
             weights.push(times / ((size * (n - size)) as f64 * sample.strata()[size].expected));
             odd.push(0.5 * (values[row] - values[row + 1]));
         }
@@ -117,8 +118,8 @@ impl Estimator for OddShap {
         "odd-shap"
     }
 
-    /// Returns `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: below η
-    /// n the result is that of the trees alone. Use 20n or more.
+    /// Returns `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation; use 20n
+    /// or more. Below η n, the result is that of the trees alone.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }

@@ -7,9 +7,9 @@
 //!
 //! # Constraints
 //!
-//! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same functions, and better
-//! conditioned. With `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) is satisfied automatically, and f(N) if
-//! `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
+//! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same functions, and they
+//! are better conditioned. For `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) = v(∅) always holds, and
+//! f(N) = v(N) holds if `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
 
 use apportion_games::{Game, memory};
 use apportion_samplers::{Pairing, SizeDistribution};
@@ -31,22 +31,22 @@ use crate::surrogate::product::Product;
 /// f = argmin_{f of degree k} Σ_j w_j (f(S_j) − v(S_j))²,   f(∅) = v(∅), f(N) = v(N)        φ̃ = φ(f)
 /// ```
 ///
-/// over coalitions drawn as in Leverage SHAP, without replacement, and unpaired for degree 2: with pairs
-/// degree 2 is Leverage SHAP (the paper's theorem, and a test here).
+/// over coalitions drawn as in Leverage SHAP, without replacement. For degree 2, they are unpaired, because
+/// degree 2 with pairs is Leverage SHAP (the paper's theorem, and a test here).
 ///
-/// Requires more evaluations than there are products, `n (n+1)/2` for degree 2, and for degree 3 with pairs
-/// `n (n² − 3n + 8)/3`. There are no standard errors. Takes `O(m n^k)` time per step of the solver and memory
-/// for `O(m n^k)` numbers, which limits it to some dozens of players.
+/// Requires more evaluations than there are products: `n (n+1)/2` for degree 2, and `n (n² − 3n + 8)/3` for
+/// degree 3 with pairs. There are no standard errors. Takes `O(m n^k)` time per step of the solver, and
+/// stores `O(m n^k)` numbers, which limits it to some dozens of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {
-    /// The degree k: 2 by default, or 3. Other numbers are replaced with the nearest of these.
+    /// The degree k: 2 or 3; defaults to 2. Other numbers are replaced with the nearest of these.
     pub order: usize,
     /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] for degree 2,
-    /// [`Pairing::Paired`] for 3.
+    /// [`Pairing::Paired`] for degree 3.
     #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
-    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
 }
 
@@ -102,9 +102,9 @@ impl Estimator for PolyShap {
         if self.order() == 3 { "poly-shap-3" } else { "poly-shap" }
     }
 
-    /// Returns the minimum budget: the number of unknowns plus two or, with pairs, which separate odd from
-    /// even products, twice the larger number of either kind plus two; at most `2^n`. This is the minimum,
-    /// not a recommendation: use twice as many.
+    /// Returns the minimum budget, which is at most `2^n`. Without pairs, it is the number of unknowns plus
+    /// two. With pairs, which separate odd from even products, it is twice the larger number of either kind,
+    /// plus two. This is the minimum, not a recommendation: use twice as many.
     fn minimum_budget(&self, players: usize) -> usize {
         let [odd, even] = self.terms(players);
         let rows = match self.pairing {

@@ -25,18 +25,18 @@ use crate::support::{Draws, FullBudget, exact_if_affordable};
 /// [`adjusted`](Self::adjusted) adds maximum sample reuse of the residuals, like
 /// [`RegressionMsr`](crate::RegressionMsr).
 ///
-/// Without the adjustment nothing corrects for what the trees cannot represent: the error does not tend to
-/// zero as evaluations are added. There are no standard errors.
+/// Without the adjustment, nothing corrects for what the trees cannot represent: the error does not tend to
+/// zero as the number of evaluations grows. There are no standard errors.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProxyShap {
-    /// The value to estimate; [`Semivalue::Shapley`] by default.
+    /// The value to estimate; defaults to [`Semivalue::Shapley`].
     pub value: Semivalue,
-    /// Whether to add the values of the residuals; no by default.
+    /// Whether to add the values of the residuals; defaults to `false`.
     pub is_adjusted: bool,
-    /// The number of folds, each predicted by trees fitted to the others; 1 by default.
+    /// The number of folds; defaults to 1. Each fold is predicted by trees fitted to the others.
     pub folds: usize,
-    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
 }
 

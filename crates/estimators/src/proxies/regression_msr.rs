@@ -3,8 +3,8 @@
 //! # Source
 //!
 //! Witter, Liu and Musco, *Regression-adjusted Monte Carlo Estimators for Shapley Values and Probabilistic
-//! Values*, NeurIPS 2025. Unspecified settings are those of the authors' experiments: XGBoost's default
-//! trees, fitted to the coalitions whose residuals are used.
+//! Values*, NeurIPS 2025. Settings that the paper does not specify are those of the authors' experiments:
+//! XGBoost's default trees, fitted to the coalitions whose residuals are used.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeDistribution};
@@ -48,32 +48,32 @@ impl RegressionProxy {
 /// r = (v − v(∅)) − (g − g(∅))
 /// ```
 ///
-/// over the sampled coalitions, each with its inclusion probability π, and the empty and the full coalition,
-/// which are always included. g is a model with known values: boosted trees, or a linear one.
+/// over the sampled coalitions, each with its inclusion probability π, and the empty and the grand coalition,
+/// which are always included. g is a model with known values: boosted trees, or a linear model.
 ///
 /// For values with symmetric size weights, coalitions are drawn in pairs. Draws are without replacement, from
-/// the size distribution that minimizes the variance if all residuals are equal,
-/// `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`: for Shapley values `1/√(s (n−s))`, for Banzhaf values uniform over
-/// coalitions. With the linear model and Shapley values all sizes are equally likely, as in Leverage SHAP.
+/// the size distribution that minimizes the variance if all residuals are equal, `q(s) ∝ √(P(s−1)²/s +
+/// P(s)²/(n−s))`. For Shapley values, this is `1/√(s (n−s))`; for Banzhaf values, it is uniform over
+/// coalitions. With the linear model and Shapley values, all sizes are equally likely, as in Leverage SHAP.
 ///
 /// With one fold, as in the paper's experiments, the model has seen the coalitions whose residuals are used.
 /// So its residuals are too small, and if it fits closely, the result is about that of the model alone. With
-/// more folds each coalition is predicted by a model that has not seen it, and the result is unbiased.
+/// more folds, each coalition is predicted by a model that has not seen it, and the result is unbiased.
 ///
-/// There are no standard errors, and the values do not sum to v(N) − v(∅);
-/// [`ProxyResidual`](crate::ProxyResidual) has both. Takes the time of the fits and `O(T + m n)`, where `T`
-/// is the time of `m` evaluations.
+/// There are no standard errors, and the values do not sum to v(N) − v(∅).
+/// [`ProxyResidual`](crate::ProxyResidual) provides both. Takes the time of the fits and `O(T + m n)`, where
+/// `T` is the time of `m` evaluations.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct RegressionMsr {
-    /// The value to estimate; [`Semivalue::Shapley`] by default.
+    /// The value to estimate; defaults to [`Semivalue::Shapley`].
     pub value: Semivalue,
-    /// The model whose residuals are estimated; [`RegressionProxy::Trees`] by default.
+    /// The model whose residuals are estimated; defaults to [`RegressionProxy::Trees`].
     pub proxy: RegressionProxy,
-    /// The number of folds, each predicted by a model fitted to the others; 1 by default, which uses a model
-    /// fitted to the whole sample.
+    /// The number of folds. Each fold is predicted by a model fitted to the others. Defaults to 1, which uses
+    /// a model fitted to the whole sample.
     pub folds: usize,
-    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
 }
 
@@ -95,7 +95,7 @@ impl RegressionMsr {
         Self { proxy: RegressionProxy::Linear, ..Self::new(value) }
     }
 
-    /// The number of folds of methods with cross-fitting.
+    /// The number of folds for methods with cross-fitting.
     const CROSSED: usize = 5;
 
     /// Enables cross-fitting with five folds.
@@ -105,7 +105,7 @@ impl RegressionMsr {
     }
 }
 
-/// Returns whether a value has equal weights for sizes s and n − s, so that pairs are useful.
+/// Returns whether a value has equal weights for sizes s and n − s, so that pairs reduce the error.
 pub(super) fn is_symmetric(value: &Semivalue) -> bool {
     match value.least_squares() {
         Some(LeastSquaresForm::Centred { p }) => p == 0.5,
@@ -114,7 +114,7 @@ pub(super) fn is_symmetric(value: &Semivalue) -> bool {
     }
 }
 
-/// Returns whether to use pairs for the value.
+/// Returns whether coalitions are drawn in pairs for the value.
 pub(super) fn pairing(value: &Semivalue) -> Pairing {
     if is_symmetric(value) { Pairing::Paired } else { Pairing::Unpaired }
 }
@@ -213,12 +213,13 @@ impl SurrogateWithResiduals<'_> {
         Ok(evaluations.explain(estimator, values, None, seed, Diagnostics::default()))
     }
 
-    /// Adds the estimated value of the game whose values are `residuals`, zero for ∅ and `full` for N.
+    /// Adds the estimated value of the game whose values are `residuals`; its value is zero for ∅ and `full`
+    /// for N.
     fn add_sums(&self, sample: &Sample, residuals: &[f64], full: f64, values: &mut [f64]) {
         let (coalitions, strata) = (sample.coalitions(), sample.strata());
         let n = coalitions.players();
         let joined = self.value.size_distribution(n);
-        // P(s−1)/C(n−1, s−1)/π with π = expected/C(n, s): the binomials cancel.
+        // The weight is P(s−1)/C(n−1, s−1)/π with π = expected/C(n, s); the binomial coefficients cancel.
         let weights: Vec<[f64; 2]> = (0..=n)
             .map(|size| match strata[size].expected {
                 expected if size > 0 && size < n && expected > 0.0 => [

@@ -4,24 +4,24 @@
 //!
 //! Liu, Witter, Korn, Alrashed, Paparas and Freire, *Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf
 //! Values*, 2024, Algorithm 1, with a correction of its Theorem 3.3. Weighted Banzhaf values and draws
-//! without replacement are ours.
+//! without replacement are our own additions.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, `s = |S|`, `p` the probability that each other player is present (½ for
-//! Banzhaf values), `P(S) = p^s (1−p)^(n−s)`.
+//! There are `n` players and `m` evaluations; `s = |S|`. `p` is the probability that each other player is
+//! present (½ for Banzhaf values), and `P(S) = p^s (1−p)^(n−s)`.
 //!
 //! # Sampling distribution
 //!
-//! Under the weights P(S) the columns `z_i − p` and the constant column are orthogonal, with squared norms p
+//! Under the weights P(S), the columns `z_i − p` and the constant column are orthogonal, with squared norms p
 //! (1 − p) and 1. So the leverage score of a coalition is
 //!
 //! ```text
 //! ℓ(S) = P(S) (1 + Σ_i (z_i − p)² / (p (1−p))) = P(S) (1 + s (1−p)/p + (n−s) p/(1−p))
 //! ```
 //!
-//! which sums to n + 1. For p = ½ the bracket is n + 1 for every coalition, so all are equally likely (the
-//! paper's equation 9, without the intercept).
+//! and all leverage scores sum to n + 1. For p = ½, the term in brackets is n + 1 for every coalition, so all
+//! coalitions are equally likely (the paper's equation 9, without the intercept).
 
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sample};
@@ -45,68 +45,69 @@ use crate::support::{
 /// w_k = P(z_k) / (expected number of draws of z_k)
 /// ```
 ///
-/// over the sampled coalitions `z_k`. Over all coalitions the minimum is the value itself (Theorem 3.2, for p
-/// = ½).
+/// over the sampled coalitions `z_k`. Over all coalitions, the minimum is the value itself (Theorem 3.2, for
+/// p = ½).
 ///
 /// | [`draws`](Self::draws) | name | coalitions |
 /// |---|---|---|
-/// | with replacement (default) | `kernel-banzhaf` | Algorithm 1: uniform pairs of all 2^n coalitions, repetitions evaluated once |
+/// | with replacement (default) | `kernel-banzhaf` | Algorithm 1: uniform pairs of all 2^n coalitions; repeated ones are evaluated once |
 /// | fixed counts | `kernel-banzhaf-without-replacement` | distinct pairs, stratified by size; exact once all are drawn |
 /// | Bernoulli | `kernel-banzhaf-bernoulli` | distinct pairs, each drawn independently |
 ///
-/// Without replacement the squared error is smaller by at least the fraction of coalitions that are not
-/// drawn. The paper reports no difference until m = 2^n. We find that at m = 0.6 · 2^n the median squared
-/// error with replacement is 2.4, 2.4, 2.6 and 2.0 times that without (ℓ2 errors 1.5, 1.5, 1.6 and 1.4 times)
-/// on tree models of California, Diabetes, Adult and Pima with one baseline; 5 times at 0.8 and 20 times at
-/// 0.95.
+/// Without replacement, the squared error is smaller by at least the fraction of coalitions that are not
+/// drawn. The paper reports no difference until m = 2^n. We compared the median squared errors with and
+/// without replacement, on tree models of California, Diabetes, Adult and Pima with one baseline. At m = 0.6
+/// · 2^n, the errors with replacement are 2.4, 2.4, 2.6 and 2.0 times as large (ℓ2 errors: 1.5, 1.5, 1.6 and
+/// 1.4 times); at 0.8, they are 5 times as large, and at 0.95, 20 times.
 ///
 /// # Guarantee
 ///
-/// Let A be the matrix of all rows `z − ½` and b all values. With `m = O(n log(n/δ) + n/(εδ))` evaluations,
-/// with probability 1 − δ,
+/// Let A be the matrix of all rows `z − ½`, and b the vector of all values. For `m = O(n log(n/δ) + n/(εδ))`
+/// evaluations, with probability 1 − δ,
 ///
 /// ```text
 /// ‖A φ̃ − b‖² ≤ (1 + ε) ‖A φ − b‖²                          (Theorem 3.3)
 /// ‖φ̃ − φ‖² ≤ ε γ ‖φ‖²,   γ = ‖A φ − b‖² / ‖A φ‖²             (Corollary 3.4)
 /// ```
 ///
-/// The paper prints the first as `‖Aφ̃ − Aφ‖ ≤ (1 + ε) ‖Aφ − b‖`, from which the second does not follow. It
-/// does follow from the squared form: φ is the projection, so
-/// `‖A(φ̃ − φ)‖² = ‖Aφ̃ − b‖² − ‖Aφ − b‖² ≤ ε ‖Aφ − b‖²`, and `AᵀA = 2^(n−2) I` cancels (Observation 3.1).
+/// The paper prints the first inequality as `‖Aφ̃ − Aφ‖ ≤ (1 + ε) ‖Aφ − b‖`, from which the second does not
+/// follow. It does follow from the squared form: φ is the projection, so `‖A(φ̃ − φ)‖² = ‖Aφ̃ − b‖² − ‖Aφ −
+/// b‖² ≤ ε ‖Aφ − b‖²`, and `AᵀA = 2^(n−2) I` cancels (Observation 3.1).
 ///
 /// # Budget
 ///
-/// v(∅) and v(N) are always evaluated, since every explanation reports them, and the sample has `m − 2`
-/// evaluations; with pairs and odd `m`, one stays unused. With replacement the sample may contain ∅ and N,
-/// which are not evaluated again. Without replacement it always contains them, with the corresponding weight.
-/// The remaining evaluations are drawn from all other coalitions, and the result is exact with a budget of
-/// `2^n`.
+/// v(∅) and v(N) are always evaluated, because every explanation reports them, and the sample has `m − 2`
+/// evaluations. With pairs and odd `m`, one evaluation stays unused. With replacement, the sample may contain
+/// ∅ and N, which are not evaluated again. Without replacement, it always contains them, with their exact
+/// weight. The remaining evaluations are drawn from all other coalitions, and the result is exact for a
+/// budget of `2^n`.
 ///
 /// # Pairs and the intercept
 ///
-/// Terms that are even in z − ½ cancel in pairs, including interactions of two players. The intercept has no
-/// effect then, because it is orthogonal to the other columns. For unpaired draws, Algorithm 1 omits the
-/// intercept, which adds the mean of the game to the noise; the authors' code includes it.
+/// Terms that are even in z − ½ cancel in pairs, including interactions of two players. In this case the
+/// intercept has no effect, because it is orthogonal to the other columns. For unpaired draws, Algorithm 1
+/// omits the intercept, so that the mean of the game adds to the noise; the authors' code includes it.
 ///
-/// For p ≠ ½ the two rows of a pair have different weights, in the ratio ((1−p)/p)^(n−2s). If n (1 − 2p)² >
-/// 0.8, the smaller one is negligible for most pairs, and coalitions are drawn one by one regardless of
-/// [`pairing`](Self::pairing). Median squared error of pairs relative to single coalitions, at m = 20n on
-/// sums of unanimity games: 0.4 at n = 30, p = 0.49; 0.6 at p = 0.45; 1.2 at p = 0.4; 2 for p far from ½.
+/// For p ≠ ½, the two rows of a pair have different weights, in the ratio ((1−p)/p)^(n−2s). If n (1 − 2p)² >
+/// 0.8, the smaller weight is negligible for most pairs, and coalitions are drawn one by one regardless of
+/// [`pairing`](Self::pairing). At m = 20n, on sums of unanimity games, the median squared error of pairs
+/// relative to single coalitions is 0.4 at n = 30 and p = 0.49, 0.6 at p = 0.45, 1.2 at p = 0.4, and 2 for p
+/// far from ½.
 ///
 /// # Weighted Banzhaf values
 ///
 /// Coalitions are drawn by their leverage scores `P(S) (1 + s (1−p)/p + (n−s) p/(1−p))`, which bounds the
-/// weights of rows. The median squared error on tree models (8 to 12 features, m = 10n), relative to draws
-/// from P itself, is 0.4 to 0.6 at p = 0.1, 0.6 to 0.8 at p = 0.2, about 0.9 at p = 0.3 and 1 from 0.35 on.
-/// Drawing without replacement saves as much again if m is a substantial part of the coalitions with
-/// non-negligible weight.
+/// weights of rows. We measured the median squared error on tree models (8 to 12 features, m = 10n), relative
+/// to draws from P itself: it is 0.4 to 0.6 at p = 0.1, 0.6 to 0.8 at p = 0.2, about 0.9 at p = 0.3, and 1
+/// from 0.35 on. Drawing without replacement reduces the error by as much again if m is a substantial part of
+/// the coalitions with non-negligible weight.
 ///
 /// # Standard errors
 ///
 /// Standard errors are estimated by leaving out one pair or coalition at a time. With replacement, each
-/// *draw* is left out instead, so a coalition drawn three times is three draws of a third of its weight.
-/// There are no standard errors if the regression does not determine the values, or if some coalition is
-/// indispensable for it.
+/// *draw* is left out instead, so a coalition drawn three times counts as three draws, each with a third of
+/// its weight. There are no standard errors if the regression does not determine the values, or would not
+/// determine them without some coalition.
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers
 /// of memory.
@@ -126,19 +127,20 @@ use crate::support::{
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KernelBanzhaf {
-    /// The value to estimate: [`Semivalue::Banzhaf`] by default, or a weighted Banzhaf value.
+    /// The value to estimate: [`Semivalue::Banzhaf`] or a weighted Banzhaf value; defaults to
+    /// [`Semivalue::Banzhaf`].
     pub value: Semivalue,
-    /// Whether every coalition is drawn with its complement, if this reduces the error; [`Pairing::Paired`]
-    /// by default.
+    /// Whether every coalition is drawn with its complement, if this reduces the error; defaults to
+    /// [`Pairing::Paired`].
     #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
-    /// How coalitions are drawn; [`Draws::WithReplacement`] by default, as published.
+    /// How coalitions are drawn; defaults to [`Draws::WithReplacement`], as published.
     pub draws: Draws,
-    /// Whether the regression has an intercept; yes by default.
+    /// Whether the regression has an intercept; defaults to `true`.
     pub intercept: bool,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -165,8 +167,8 @@ impl Default for KernelBanzhaf {
 }
 
 impl KernelBanzhaf {
-    /// Creates the variant with distinct coalitions: never worse, and much better if a substantial part of
-    /// all `2^n` is evaluated.
+    /// Creates the variant with distinct coalitions. It is never worse, and much better if a substantial part
+    /// of all `2^n` coalitions is evaluated.
     pub fn without_replacement() -> Self {
         Self { draws: Draws::FixedCounts, ..Self::default() }
     }
@@ -200,7 +202,7 @@ impl Estimator for KernelBanzhaf {
         use Draws::{Bernoulli, FixedCounts, Growing, GrowingBernoulli, WithReplacement};
         use Pairing::{Paired, Unpaired};
         match (self.pairing, self.draws, self.intercept) {
-            // The intercept has no effect in pairs (of equal weights).
+            // The intercept has no effect for pairs of equal weight.
             (Paired, WithReplacement, _) => "kernel-banzhaf",
             (Paired, FixedCounts | Growing, _) => "kernel-banzhaf-without-replacement",
             (Paired, Bernoulli | GrowingBernoulli, _) => "kernel-banzhaf-bernoulli",
@@ -223,8 +225,8 @@ impl Estimator for KernelBanzhaf {
 
     /// Returns `n + 1`, but at least 4 (∅, N and one pair) and at most `2^n`.
     ///
-    /// This is the minimum, not a recommendation: below about 2n there are fewer pairs than players, which
-    /// the diagnostics report. Use `5n` or more.
+    /// This is the minimum, not a recommendation; use `5n` or more. Below about 2n, there are fewer pairs
+    /// than players, and the diagnostics report this.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }
@@ -265,16 +267,16 @@ impl Estimator for KernelBanzhaf {
     }
 }
 
-/// The maximum of `n (1 − 2p)²` for which pairs have less error than single coalitions. On tree models of 8
-/// to 12 features and random sums of unanimity games of 8 to 100 players the break-even point is between 0.7
-/// and 1.1.
+/// The maximum of `n (1 − 2p)²` for which pairs have smaller errors than single coalitions. On tree models of
+/// 8 to 12 features, and on random sums of unanimity games of 8 to 100 players, the break-even point is
+/// between 0.7 and 1.1.
 const PAIRS_HELP_UP_TO: f64 = 0.8;
 
 /// The regression over all coalitions, from which a sample is drawn.
 struct Regression {
     players: usize,
     p: f64,
-    /// Whether ∅ and N are always among the rows, rather than drawn like other coalitions.
+    /// Whether ∅ and N are always among the rows, instead of being drawn like other coalitions.
     certain_ends: bool,
     /// Whether coalitions of all sizes have the same inclusion probability and the same weight.
     sizes_alike: bool,
@@ -290,7 +292,7 @@ impl Regression {
         self.players as f64 * (1.0 - 2.0 * self.p).powi(2) <= PAIRS_HELP_UP_TO
     }
 
-    /// Returns the rows of the regression: those of the sample, and ∅ and N if they are always included.
+    /// Returns the rows of the regression: the rows of the sample, and ∅ and N if they are always included.
     fn rows(&self, sample: &Sample) -> Rows {
         let (n, strata) = (self.players, sample.strata());
         let mut coalitions = sample.coalitions().clone();
@@ -352,7 +354,7 @@ enum Layout {
     PairsApart,
 }
 
-/// The randomness in each row or pair.
+/// The random choice of each row or pair.
 enum Chance {
     /// The number of independent draws of each row or pair.
     Draws(Vec<u32>),
@@ -378,7 +380,7 @@ impl Rows {
     }
 }
 
-/// Builds the estimator with the given options, or returns `None` if the value is not the solution of such a
+/// Builds the estimator with the given options. Returns `None` if the value is not the solution of such a
 /// regression.
 fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
     let value = semivalue(value)?;

@@ -3,8 +3,9 @@
 //! # Source
 //!
 //! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, NeurIPS 2017; with pairs: Covert
-//! and Lee, *Improving KernelSHAP*, AISTATS 2021. Implemented as compared in the Leverage SHAP paper:
-//! `P(|S| = s) ∝ 1/(s(n−s))`, unweighted rows after sampling, and the constraint `Σφ = v(N) − v(∅)`.
+//! and Lee, *Improving KernelSHAP*, AISTATS 2021. This implementation follows the comparison in the Leverage
+//! SHAP paper: `P(|S| = s) ∝ 1/(s(n−s))`, unweighted rows after sampling, and the constraint `Σφ = v(N) −
+//! v(∅)`.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
@@ -22,24 +23,24 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 /// φ̃ = argmin_{Σx = v(N) − v(∅)} Σ_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²,   P(|z_k| = s) ∝ 1 / (s (n−s))
 /// ```
 ///
-/// over coalitions `z_k` drawn with replacement. Coalitions drawn repeatedly are evaluated once, and their
-/// weight is the number of draws.
+/// over coalitions `z_k` drawn with replacement. A coalition that is drawn repeatedly is evaluated once, and
+/// its weight is the number of draws.
 ///
-/// The standard errors are our addition: they are estimated from the influence of each draw (with pairs: each
-/// pair) on the regression. There are none if the regression does not determine the values, or if some
-/// coalition is indispensable for it. At m = 20n, 95% intervals covered the true value in 94.7 to 94.9% of
-/// the cases in smooth games, and in 96.6 to 97.0% in games designed to mislead samples
-/// (`cargo run --release -p apportion --example honesty -- intervals`).
+/// The standard errors are our addition: they are estimated from the influence of each draw (for pairs: each
+/// pair) on the regression. There are none if the regression does not determine the values, or would not
+/// determine them without some coalition. At m = 20n, 95% intervals covered the true value in 94.7 to 94.9%
+/// of the cases in smooth games, and in 96.6 to 97.0% in games designed to mislead samples (`cargo run
+/// --release -p apportion --example honesty -- intervals`).
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of at most `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KernelShap {
-    /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] by default, as first
+    /// Whether every coalition is drawn with its complement; defaults to [`Pairing::Unpaired`], as first
     /// published.
     #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 

@@ -3,7 +3,7 @@
 //! # Source
 //!
 //! Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025,
-//! Algorithm 1, with its misprints corrected (the number of pairs is that of equation 12).
+//! Algorithm 1, with its misprints corrected (the number of pairs follows equation 12).
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, SizeDistribution};
@@ -22,20 +22,20 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// w_k = w(s) / π_s,   w(s) = 1 / (C(n,s) s (n−s))                          (equation 4; Algorithm 1, line 7)
 /// ```
 ///
-/// over the sampled coalitions `z_k`, where each has size s and inclusion probability `π_s`. They are drawn
-/// by their leverage scores `ℓ_z = 1 / C(n, |z|)` (Lemma 3.2), so all *sizes* get the same number of samples.
-/// With `m = O(n log(n/δ) + n/(εδ))` evaluations the objective is within a factor `1 + ε` of its minimum with
-/// probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
+/// over the sampled coalitions `z_k`, where z has size s and inclusion probability `π_s`. Coalitions are
+/// drawn by their leverage scores `ℓ_z = 1 / C(n, |z|)` (Lemma 3.2), so all *sizes* get the same number of
+/// samples. For `m = O(n log(n/δ) + n/(εδ))` evaluations, the objective is within a factor `1 + ε` of its
+/// minimum with probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
 ///
-/// The result satisfies `Σφ̃ = v(N) − v(∅)` exactly, and is exact with a budget of `2^n`. Standard errors are
+/// The result satisfies `Σφ̃ = v(N) − v(∅)` exactly, and is exact for a budget of `2^n`. Standard errors are
 /// estimated from the regression residuals, by leaving out one pair or coalition at a time (with replacement:
-/// one draw at a time). There are none if the budget is so small (below about `2n + 2`) that a single
-/// coalition determines some value.
+/// one draw at a time). There are none if the budget is so small (below about `2n + 2`) that some value is
+/// determined by a single coalition.
 ///
-/// Pairs use an even number of evaluations: with an odd budget one stays unused. Takes `O(T + m n²)` time,
-/// where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory. Beyond 2000
-/// players the n × n matrix is avoided: this takes `O(T + m n)` for each of about 40 steps, and 1.5 times the
-/// memory of the coalitions; standard errors are then estimated with random probes.
+/// Pairs use an even number of evaluations; if the budget is odd, one evaluation stays unused. Takes `O(T + m
+/// n²)` time, where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory. For
+/// more than 2000 players, the n × n matrix is avoided. This takes `O(T + m n)` time for each of about 40
+/// steps, and 1.5 times the memory of the coalitions; standard errors are then estimated with random probes.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap};
@@ -73,14 +73,14 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LeverageShap {
-    /// Whether every coalition is drawn with its complement; [`Pairing::Paired`] by default.
+    /// Whether every coalition is drawn with its complement; defaults to [`Pairing::Paired`].
     #[serde(serialize_with = "crate::run::settings::PairingSetting::serialize")]
     pub pairing: Pairing,
-    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -118,13 +118,13 @@ impl Estimator for LeverageShap {
 
     /// Returns `n`, as in Algorithm 1, but at least 4 (∅, N and one pair) and at most `2^n`.
     ///
-    /// This is the minimum, not a recommendation. Below about `2n` the regression is rank deficient and the
-    /// result is the minimum-norm solution, which the diagnostics report. At about `2n`, where pairs and
-    /// unknowns are equally many, the error and the condition number peak; from `3n` on the error falls as in
-    /// theory. Use `5n` or more. With less than `3n`, for example if there are thousands of players,
-    /// [`PermutationShap`](crate::PermutationShap), whose minimum is 2n, has 0.2 to 0.6 times the squared
-    /// error (at 2.2n and 2.5n, two kinds of games of 60 and 200 players). Below `2n`, combine players into
-    /// groups first.
+    /// This is the minimum, not a recommendation; use `5n` or more. Below about `2n`, the regression is rank
+    /// deficient, and the result is the minimum-norm solution; the diagnostics report this. At about `2n`,
+    /// there are as many pairs as unknowns, and the error and the condition number peak. From `3n` on, the
+    /// error decreases as in theory. For less than `3n`, for example for thousands of players, use
+    /// [`PermutationShap`](crate::PermutationShap), whose minimum is 2n. It has 0.2 to 0.6 times the squared
+    /// error (at 2.2n and 2.5n, for two kinds of games of 60 and 200 players). Below `2n`, combine players
+    /// into groups first.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
     }

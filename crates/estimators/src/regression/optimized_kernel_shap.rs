@@ -2,17 +2,17 @@
 //!
 //! # Source
 //!
-//! The behaviour of KernelExplainer in shap 0.4x to 0.5x with `l1_reg = 0`, which the Leverage SHAP paper
-//! calls "Optimized Kernel SHAP":
+//! This is the behaviour of KernelExplainer in shap 0.4x to 0.5x with `l1_reg = 0`, which the Leverage SHAP
+//! paper calls "Optimized Kernel SHAP":
 //!
-//! 1. Sizes are visited as 1, 2, … together with their complements n−1, n−2, …, so by descending kernel
-//!    weight. As long as the remaining budget would draw every coalition of a size at least once in
-//!    expectation, all of them are enumerated, with their exact kernel weight.
+//! 1. Sizes are visited in the order 1, 2, …, together with their complements n−1, n−2, …, that is, by
+//!    descending kernel weight. As long as the remaining budget would draw every coalition of a size at least
+//!    once in expectation, all of them are enumerated, with their exact kernel weight.
 //! 2. The rest of the budget is drawn with replacement from the remaining sizes, in pairs (except for the
 //!    middle size of an even number of players, whose draws are single). A repeated coalition is not
-//!    evaluated again; its weight grows by one. At most four times as many draws are made as evaluations
-//!    remain.
-//! 3. The drawn weights are scaled to the kernel weight of all remaining sizes.
+//!    evaluated again; its weight grows by one. The number of draws is at most four times the number of
+//!    remaining evaluations.
+//! 3. The weights of the drawn coalitions are scaled to the kernel weight of all remaining sizes.
 //! 4. The constraint `Σφ = v(N) − v(∅)` holds exactly.
 
 use std::collections::HashMap;
@@ -30,21 +30,22 @@ use crate::report::Explanation;
 use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::support::{FullBudget, StandardErrors, exact_if_affordable};
 
-/// Kernel SHAP as optimized in the `shap` library: enumerated sizes, paired sampling, merged duplicates.
+/// Kernel SHAP as optimized in the `shap` library, with enumerated sizes, paired sampling and merged
+/// duplicates.
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations. The library's `nsamples` is `m − 2`.
 ///
 /// The standard errors are our addition: they are estimated from the influence of each draw (a pair, or a
-/// coalition of the middle size) on the regression; enumerated coalitions contribute no error. There are no
-/// standard errors if some draw is indispensable for the regression. At m = 20n, 95% intervals covered the
-/// true value in 95.0% of the cases in smooth games, and in 96.1% in games designed to mislead samples
-/// (`cargo run --release -p apportion --example honesty -- intervals`).
+/// coalition of the middle size) on the regression. Enumerated coalitions contribute no error. There are no
+/// standard errors if the regression does not determine the values without some draw. At m = 20n, 95%
+/// intervals covered the true value in 95.0% of the cases in smooth games, and in 96.1% in games designed to
+/// mislead samples (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
-/// The [growing](Estimator::growing) twin draws from the kernel over all sizes and skips draws of enumerated
-/// sizes, which does not change the distribution of a sample. If a larger budget enumerates the same sizes,
-/// it includes all coalitions of the smaller one. If it enumerates one size more, it may draw fewer of the
-/// larger sizes than before: in our tests (8 to 13 players, m from 2n to 39n, growing by factors of 1.2 to
-/// 3.7) up to 3% of the earlier evaluations are then unused, and 0.2% on average.
+/// The [growing](Estimator::growing) variant draws from the kernel over all sizes, and skips draws of
+/// enumerated sizes, which does not change the distribution of a sample. If a larger budget enumerates the
+/// same sizes, it includes all coalitions of the smaller one. If it enumerates one size more, it may draw
+/// fewer coalitions of the other sizes than before. In our tests (8 to 13 players, m from 2n to 39n, growing
+/// by factors of 1.2 to 3.7), up to 3% of the earlier evaluations are then unused, and 0.2% on average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct OptimizedKernelShap;
 
@@ -89,8 +90,8 @@ impl Estimator for OptimizedKernelShap {
 /// A variant of [`OptimizedKernelShap`] whose samples hardly change as they grow.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 struct GrowingTwin {
-    /// Always `true`: distinguishes the settings of this variant from the settings of
-    /// [`OptimizedKernelShap`], which has no options.
+    /// Always `true`. It distinguishes the settings of this variant from those of [`OptimizedKernelShap`],
+    /// which has no options.
     grows: bool,
 }
 
@@ -183,8 +184,8 @@ fn weighted_coalitions(
 /// The enumerated coalition sizes, and the number of rows left to draw.
 struct Plan {
     players: usize,
-    /// The share of each size class `j` (sizes `j + 1` and `n − j − 1`) in the kernel's mass; the shares sum
-    /// to 1.
+    /// The fraction of the kernel's mass in each size class `j` (sizes `j + 1` and `n − j − 1`). The
+    /// fractions sum to 1.
     mass: Vec<f64>,
     /// The number of leading size classes that are enumerated.
     enumerated_classes: usize,
@@ -195,8 +196,8 @@ struct Plan {
 struct ChosenCoalitions {
     coalitions: Coalitions,
     weights: Vec<f64>,
-    /// The number of draws of each coalition, including draws of the complement chosen along with it; 0 for
-    /// enumerated coalitions.
+    /// The number of draws of each coalition, including draws of the complement that was chosen along with
+    /// it; 0 for enumerated coalitions.
     times: Vec<u32>,
     /// The rows of each coalition and its complement.
     units: Vec<Range<usize>>,
@@ -217,8 +218,8 @@ impl Plan {
         let (mut left, mut remaining_mass, mut enumerated_classes) = (rows as f64, 1.0, 0);
         while enumerated_classes < classes {
             let class_rows = Self::class_rows(players, enumerated_classes);
-            // Use the tolerance of the library: a class whose expected draws are one up to rounding is
-            // enumerated.
+            // Use the tolerance of the library: a class is enumerated if its expected number of draws is at
+            // least one up to rounding.
             if left * mass[enumerated_classes] / remaining_mass < (1.0 - 1e-8) * class_rows {
                 break;
             }
@@ -240,8 +241,8 @@ impl Plan {
         if Self::is_paired(players, class) { 2.0 * one_size } else { one_size }
     }
 
-    /// Returns all coalitions of the enumerated classes, each followed by its complement if that has another
-    /// size.
+    /// Returns all coalitions of the enumerated classes. Each is followed by its complement if the complement
+    /// has a different size.
     fn enumerated(&self) -> ChosenCoalitions {
         let mut chosen = ChosenCoalitions::new(self.players);
         for class in 0..self.enumerated_classes {
@@ -257,8 +258,8 @@ impl Plan {
         chosen
     }
 
-    /// Returns the size distribution of a draw from the classes starting with `first_class`: their mass,
-    /// halved if a draw yields two coalitions.
+    /// Returns the size distribution of a draw from the classes from `first_class` on: their mass, halved if
+    /// a draw yields two coalitions.
     fn distribution_from(&self, first_class: usize) -> Result<SizeDistribution> {
         let mut weights = vec![0.0; self.players + 1];
         for class in first_class..self.mass.len() {
@@ -268,8 +269,8 @@ impl Plan {
         Ok(SizeDistribution::custom(&weights)?)
     }
 
-    /// Adds drawn coalitions until the rows are used up, merging repetitions, and scales the drawn weights to
-    /// the remaining mass.
+    /// Adds drawn coalitions until the rows are used up, merges repetitions, and scales the weights of the
+    /// drawn coalitions to the remaining mass.
     fn draw<'a>(&self, chosen: &mut ChosenCoalitions, draws: impl Iterator<Item = CoalitionView<'a>>) {
         let first_drawn = chosen.weights.len();
         let mut rows_left = self.rows_to_draw;
@@ -300,7 +301,7 @@ impl Plan {
 }
 
 impl ChosenCoalitions {
-    /// Returns whether single players, and all players but one, are enumerated.
+    /// Returns whether all coalitions of a single player, and all that lack a single player, are enumerated.
     fn has_border(&self) -> bool {
         self.times.first() == Some(&0)
     }
@@ -323,8 +324,8 @@ impl ChosenCoalitions {
         self.units.last_mut().into_iter().for_each(|unit| unit.end += 1);
     }
 
-    /// Returns all coalitions with their complements, together with the weights and targets of all these
-    /// rows. Complements that were not chosen have zero weight.
+    /// Returns all coalitions with their complements, and the weights and targets of all these rows.
+    /// Complements that were not chosen have zero weight.
     fn in_pairs(&self, gains: &[f64], outputs: usize) -> (Coalitions, Vec<f64>, Vec<f64>) {
         let mut pairs = Coalitions::with_capacity(self.coalitions.players(), 2 * self.units.len());
         let (mut weights, mut targets) = (Vec::new(), Vec::new());
@@ -345,7 +346,7 @@ fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize]))
     let mut members: Vec<usize> = (0..size).collect();
     loop {
         visit(&members);
-        // Find the last member that can still move up; all later ones are packed at the end.
+        // Find the last member that can still move up. All later members are packed at the end.
         let Some(position) = (0..size).rev().find(|&position| members[position] < players - size + position)
         else {
             return;

@@ -1,4 +1,4 @@
-//! Certificates: the error bound of an explanation and the reason why its run stopped.
+//! Certificates: the error bound of an explanation, and the reason why its run stopped.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,17 @@ pub enum Guarantee {
     /// Every coalition was evaluated: the only error is rounding error.
     Exact,
     /// An inequality that holds for every number of draws, given the range of the game (Maurer and Pontil,
-    /// *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It assumes a
-    /// number of draws fixed in advance: it ignores that a run schedules its interim checks based on the
-    /// data, and that a relative tolerance is estimated.
+    /// *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It assumes that
+    /// the number of draws is fixed in advance. So it ignores that a run schedules its interim checks based
+    /// on the data, and that a relative tolerance is estimated.
     EmpiricalBernstein,
-    /// Standard errors estimated from the same evaluations: valid asymptotically, and in finite samples as
-    /// far as measured.
+    /// Standard errors estimated from the same evaluations. They are valid asymptotically, and in finite
+    /// samples as far as measured.
     Asymptotic,
-    /// Nothing varied in the sample: the game looked additive, including on all single players and all
-    /// coalitions that lack one player. No sample can rule out that interactions were missed. The bound
-    /// assumes a rare event as large as the values that this number of evaluations would miss.
+    /// Nothing varied in the sample: the game appeared additive, including on all single players and all
+    /// coalitions that lack one player. No sample can exclude that interactions were missed. The bound
+    /// assumes an event that is as large as the values, but so rare that this number of evaluations would
+    /// miss it.
     NothingVaried,
     /// No guarantee: the method provided no standard errors.
     Unknown,
@@ -37,10 +38,10 @@ pub enum StopRule {
     /// The maximum number of interim checks was reached first.
     #[serde(rename = "looks")]
     MaxChecks,
-    /// A relative tolerance is undefined: the values are zero within their errors or, for a tolerance
-    /// relative to their range, all equal.
+    /// A relative tolerance is undefined, because the values are zero within their errors or, for a tolerance
+    /// relative to their range, because all are equal.
     NoScale,
-    /// Enough coalitions were evaluated, but the game made too few draws for each of them. More draws would
+    /// Enough coalitions were evaluated, but with too few draws of rows for each of them. More draws would
     /// help, but the budget or the distribution does not allow them.
     Draws,
 }
@@ -79,7 +80,8 @@ pub struct InterimCheck {
     pub budget: usize,
     /// The error probability that was spent on this check.
     pub spent: f64,
-    /// The error bound divided by the tolerance, maximum over the outputs; `None` without standard errors.
+    /// The error bound divided by the tolerance: the maximum over the outputs. `None` without standard
+    /// errors.
     pub error: Option<f64>,
 }
 
@@ -91,12 +93,12 @@ pub struct Certificate {
     pub stopped_by: StopRule,
     /// The justification of the bounds.
     pub guarantee: Guarantee,
-    /// The probability that bounds and intervals hold, jointly over all interim checks.
+    /// The probability that the bounds and intervals hold, jointly over all interim checks.
     pub confidence: f64,
     /// The error bound for each output, in the requested measure; `None` without standard errors.
     pub error_bounds: Option<Vec<f64>>,
     /// The tolerance for each output, in units of the output. A tolerance relative to the norm or the range
-    /// uses the smallest norm or range compatible with the errors, and is zero if that is zero.
+    /// uses the smallest norm or range that is compatible with the errors, and is zero if that is zero.
     pub tolerances: Vec<f64>,
     /// The half-width of the pointwise interval of each value (n × k, like the values); `None` without
     /// standard errors.
@@ -104,7 +106,8 @@ pub struct Certificate {
     /// All interim checks of the run.
     #[serde(rename = "looks")]
     pub interim_checks: Vec<InterimCheck>,
-    /// A summary in one sentence: whether the tolerance is certified, with which guarantee, or why not.
+    /// A summary in one sentence: whether the tolerance is certified and with which guarantee, or why it is
+    /// not certified.
     #[serde(default)]
     pub says: String,
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The distribution of the errors `φ̃ − φ`, in addition to their standard errors: the precision of the
-/// standard errors, the effective dimension of the errors, and the number of draws in each mean.
+/// Properties of the distribution of the errors `φ̃ − φ`, in addition to their standard errors: the precision
+/// of the standard errors, the effective dimension of the errors, and the number of draws in each mean.
 ///
-/// Let Σ be the covariance matrix of the errors of one output, and Σ̂ its estimate, with the squared standard
-/// errors on the diagonal:
+/// Let Σ be the covariance matrix of the errors for one output, and Σ̂ its estimate, whose diagonal contains
+/// the squared standard errors:
 ///
 /// ```text
 /// tr Σ̂ / tr Σ ≈ χ²_f / f,        ‖φ̃ − φ‖² / tr Σ ≈ χ²_ν / ν,   ν = (tr Σ)² / tr Σ²
@@ -18,30 +18,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorDistribution {
     /// The degrees of freedom f of the standard errors: the error of one value, divided by its standard
-    /// error, follows Student's t with f degrees of freedom. This is the number of independent draws minus
-    /// the number of fitted coefficients, or less if few draws contribute most of the variance. Positive.
+    /// error, follows Student's t with f degrees of freedom. f is the number of independent draws minus the
+    /// number of fitted coefficients, or less if few draws contribute most of the variance. Positive.
     pub degrees_of_freedom: f64,
-    /// The number of draws minus the number of coefficients without a prior, if it differs from the
-    /// [degrees of freedom](Self::degrees_of_freedom). An unseen event is counted as one in this number of
-    /// draws.
+    /// The number of draws minus the number of coefficients without a prior, if it differs from the [degrees
+    /// of freedom](Self::degrees_of_freedom). The allowance for unseen events assumes one event in this
+    /// number of draws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws_left: Option<f64>,
     /// The number of directions ν for each output: 1 if all errors are multiples of a fixed vector, n if they
-    /// are independent with equal variances. Empty if unknown; bounds then use the standard errors alone, and
+    /// are independent with equal variances. Empty if unknown; bounds then use the standard errors alone and
     /// are wider.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directions: Vec<f64>,
-    /// The draws of methods whose values are means of independent draws, which are bounded if the game is
-    /// bounded; `None` for other methods.
+    /// Properties of the draws, for methods whose values are means of independent draws; `None` for other
+    /// methods. The draws are bounded if the game is bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounded_draws: Option<BoundedDraws>,
-    /// How far one more draw could move each value, n × k, estimated from the sizes of the draws so far; 0
-    /// for exact values. Included in the standard errors. Empty for methods whose values are not means of
-    /// separate draws.
+    /// The amount by which one more draw could change each value, n × k, estimated from the sizes of the
+    /// draws so far; 0 for exact values. The standard errors include it. Empty for methods whose values are
+    /// not means of separate draws.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_draw: Vec<f64>,
-    /// Whether coalitions are drawn with their complements (orders with their reverses), so that even-order
-    /// terms of the game cancel.
+    /// Whether coalitions are drawn with their complements (or orders with their reverses), so that
+    /// even-order terms of the game cancel.
     #[serde(default)]
     pub is_paired: bool,
     /// The fraction of coalitions of size 1 and n − 1 that the design draws at random: 1 if they are drawn
@@ -50,14 +50,15 @@ pub struct ErrorDistribution {
     pub border_left: Option<f64>,
 }
 
-/// The draws of values that are means of independent, identically distributed draws, where the squared
-/// standard errors are sample variances divided by the number of draws.
+/// Properties of the draws of values that are means of independent, identically distributed draws. The
+/// squared standard errors are the sample variances divided by the number of draws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BoundedDraws {
-    /// The smallest number of draws of any value; at least 2.
+    /// The smallest number of draws for any value; at least 2.
     pub draws: usize,
     /// The length of the interval that contains each draw, relative to the range of the game (its largest
-    /// value minus its smallest): 2 for a marginal contribution or a mean of marginal contributions.
+    /// value minus its smallest). It is 2 for a marginal contribution, or for a mean of marginal
+    /// contributions.
     pub span: f64,
 }
 

@@ -9,7 +9,7 @@ use super::student::student;
 
 /// The attribution of `v(N) − v(∅)` to the players, with its cost and its error estimates.
 ///
-/// For `n` players and `k` outputs. With one output, `values[i]` is φ_i.
+/// There are `n` players and `k` outputs. With one output, `values[i]` is φ_i.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {
@@ -23,11 +23,11 @@ pub struct Explanation {
     pub base: Vec<f64>,
     /// v(N), the value of the coalition of all players: k numbers.
     pub prediction: Vec<f64>,
-    /// The standard error of each entry of `values`, if the method provides them; zero for exact values only.
-    /// They include an allowance for events that the sample may have missed.
+    /// The standard error of each entry of `values`, if the method estimates them; zero for exact values
+    /// only. They include an allowance for events that the sample may have missed.
     pub std_errors: Option<Vec<f64>>,
     /// The number of evaluations of the game, including v(∅) and v(N); 0 for methods that use the structure
-    /// of the model.
+    /// of the model instead.
     pub evaluations: usize,
     /// The number of distinct coalitions among the evaluations.
     pub distinct_coalitions: usize,
@@ -62,9 +62,9 @@ impl Explanation {
         explanation
     }
 
-    /// Creates an explanation from the `values` of a method, with `base` = v(∅) and `prediction` = v(N). The
-    /// last argument is the number of evaluations, all of distinct coalitions, and the number of model rows
-    /// per evaluation. Custom estimators set the remaining fields that they know.
+    /// Creates an explanation from the `values` of a method, where `base` is v(∅) and `prediction` is v(N).
+    /// The last argument contains the number of evaluations, all of distinct coalitions, and the number of
+    /// model rows per evaluation. Custom estimators can set the other fields afterwards.
     pub fn estimate(
         method: &str,
         value: SolutionConcept,
@@ -124,9 +124,9 @@ impl Explanation {
     /// Returns a pointwise confidence interval for each value (n × k, like the values), or `None` without
     /// standard errors.
     ///
-    /// `φ̃_i ± t_f(1 − δ/2) √V_i` with δ = 1 − confidence and Student's t with the
-    /// [degrees of freedom](crate::ErrorDistribution::degrees_of_freedom) of the standard errors (the normal
-    /// distribution if they are unknown). The intervals are asymptotic. For a run that stopped at a
+    /// The interval is `φ̃_i ± t_f(1 − δ/2) √V_i`, where δ = 1 − confidence. It uses Student's t with the
+    /// [degrees of freedom](crate::ErrorDistribution::degrees_of_freedom) of the standard errors, or the
+    /// normal distribution if they are unknown. The intervals are asymptotic. For a run that stopped at a
     /// tolerance, use the [`certificate`](Self::certificate), which accounts for its interim checks.
     ///
     /// ```
@@ -153,8 +153,8 @@ impl Explanation {
         Some(self.values.iter().zip(self.std_errors.as_ref()?).map(interval).collect())
     }
 
-    /// Returns the maximum of `|Σφ + base − prediction|` over the outputs: 0 up to rounding if the method or
-    /// the value is efficient.
+    /// Returns the maximum of `|Σφ + base − prediction|` over the outputs, which is 0 up to rounding if the
+    /// method or the value is efficient.
     pub fn efficiency_gap(&self) -> f64 {
         (0..self.outputs())
             .map(|j| (self.output(j).iter().sum::<f64>() + self.base[j] - self.prediction[j]).abs())
@@ -170,21 +170,21 @@ pub struct Diagnostics {
     /// Whether the values are exact up to rounding.
     pub exact: bool,
     /// The rank of the regression, not counting an intercept. If it is below [`unknowns`](Self::unknowns),
-    /// the result is the minimum-norm solution and has no standard errors. `None` for other methods, and for
-    /// regressions with thousands of players, whose rank is not determined.
+    /// the result is the minimum-norm solution and has no standard errors. `None` for methods without a
+    /// regression, and for regressions with thousands of players, whose rank is not determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// The number of unknowns of the regression, not counting an intercept: `n − 1` under `Σφ = v(N) − v(∅)`,
-    /// otherwise `n`.
+    /// The number of unknowns of the regression, not counting an intercept: `n − 1` under the constraint
+    /// `Σφ = v(N) − v(∅)`, otherwise `n`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknowns: Option<usize>,
-    /// The condition number of the regression's Gram matrix on its range. For all coalitions that matrix is a
-    /// multiple of the identity (under the constraint: on vectors with sum zero), so this is the condition
-    /// number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel Banzhaf, equation 17). Accurate to 1%; for more than
-    /// 2000 players, a lower bound accurate to 10%.
+    /// The condition number of the regression's Gram matrix on its range. For all coalitions, this matrix is
+    /// a multiple of the identity (under the constraint: on vectors that sum to zero). So the number is also
+    /// the condition number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel Banzhaf, equation 17). It is accurate
+    /// to 1%; for more than 2000 players, it is a lower bound that is accurate to 10%.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_number: Option<f64>,
-    /// The weighted residual sum of squares of the regression, per output.
+    /// The weighted residual sum of squares of the regression, one number per output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual_sum_of_squares: Option<Vec<f64>>,
     /// The number of permutations.
@@ -193,7 +193,7 @@ pub struct Diagnostics {
     /// The name of an equivalent estimator, if there is one for this value and game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// The variant that the method chose, if it selects among several.
+    /// The variant that the method chose, if it chooses among several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
     /// The number of rows drawn for each coalition, for conditional games whose distribution is sampled.
@@ -203,8 +203,8 @@ pub struct Diagnostics {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "error_law")]
     pub error_distribution: Option<ErrorDistribution>,
-    /// Whether nothing varied in the sample for some output: the game looked additive, and the sample cannot
-    /// rule out interactions.
+    /// Whether nothing varied in the sample for some output: the game appeared additive, and the sample
+    /// cannot exclude interactions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nothing_varied: bool,
 }

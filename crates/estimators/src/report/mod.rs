@@ -1,4 +1,4 @@
-//! Results: explanations, the distribution of their errors, certificates, and the statistics behind them.
+//! Results: explanations, the distribution of their errors, certificates, and the statistics for them.
 //!
 //! | file | contents |
 //! |---|---|

@@ -5,8 +5,8 @@
 //! Welford, *Note on a method for calculating corrected sums of squares and products*, 1962; merging: Chan,
 //! Golub and LeVeque, *Updating formulae and a pairwise algorithm for computing sample variances*, 1979. Grah
 //! and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
-//! attribute importance*, 2020, Algorithm 1, prints the same recursion for the variance:
-//! `σ̂² ← (t−2)/(t−1) σ̂² + (φ − φ̄)²/t`, where the deviation is squared.
+//! attribute importance*, 2020, Algorithm 1, contains the same recursion for the variance: `σ̂² ← (t−2)/(t−1)
+//! σ̂² + (φ − φ̄)²/t`, where the deviation is squared.
 
 use super::unseen::Influences;
 
@@ -17,8 +17,8 @@ use super::unseen::Influences;
 /// ```
 ///
 /// All state is stored relative to the first vector, so a constant that is large compared with the deviations
-/// costs no precision. Matches a two-pass mean and variance within a relative 1e-12, for up to 10^5 vectors
-/// and constants up to 10^9 deviations.
+/// costs no precision. The results match the mean and variance of a two-pass computation within a relative
+/// 1e-12, for up to 10^5 vectors and constants up to 10^9 deviations.
 #[derive(Debug, Clone)]
 pub(crate) struct RunningMoments {
     count: usize,
@@ -27,12 +27,12 @@ pub(crate) struct RunningMoments {
     /// The mean minus the first vector.
     shift: Vec<f64>,
     squares: Vec<f64>,
-    /// The sums of fourth powers of the innovations.
+    /// The sums of the fourth powers of the innovations.
     fourths: Vec<f64>,
 }
 
 impl RunningMoments {
-    /// Creates the moments of zero vectors of `width` numbers.
+    /// Creates the moments of an empty stream of vectors of `width` numbers.
     pub(crate) fn new(width: usize) -> Self {
         let zeros = vec![0.0; width];
         Self { count: 0, origin: zeros.clone(), shift: zeros.clone(), squares: zeros.clone(), fourths: zeros }
@@ -58,7 +58,7 @@ impl RunningMoments {
         }
     }
 
-    /// Adds all vectors of `other`.
+    /// Merges the moments of `other`, as if all its vectors were added.
     pub(crate) fn merge(&mut self, other: &Self) {
         debug_assert_eq!(other.origin.len(), self.origin.len());
         if other.count == 0 {
@@ -75,7 +75,7 @@ impl RunningMoments {
             self.shift[at] += gap * (others / total);
             let between = gap * gap * (own / total * others);
             self.squares[at] += other.squares[at] + between;
-            // The difference of two sample means contributes one innovation.
+            // The difference between the two sample means contributes one innovation.
             self.fourths[at] += other.fourths[at] + between * between;
         }
         self.count += other.count;
@@ -113,7 +113,7 @@ impl RunningMoments {
         self.variances().map(move |variance| (variance / count).sqrt())
     }
 
-    /// Writes to `out` the innovation `sqrt(t/(t+1)) (x − mean)` that `sample` has as the next vector.
+    /// Writes to `out` the innovation of `sample` as the next vector: `sqrt(t/(t+1)) (x − mean)`.
     ///
     /// Innovations of independent, identically distributed vectors are uncorrelated, with mean 0 and the
     /// covariance matrix of the vectors, and their squares add up to `squares`. The innovation of the first
@@ -149,7 +149,7 @@ mod tests {
         sum + lost
     }
 
-    /// Computes mean and unbiased variance in two passes, after subtracting the middle number; the
+    /// Computes the mean and the unbiased variance in two passes, after subtracting the middle number. The
     /// differences are exact.
     fn two_pass(numbers: &[f64]) -> (f64, f64) {
         let (count, middle) = (numbers.len() as f64, numbers[numbers.len() / 2]);

@@ -1,9 +1,9 @@
-//! Rescaled games, in units in which squares neither overflow nor underflow.
+//! Games rescaled to units in which squares neither overflow nor underflow.
 //!
 //! Variances are squares, and statistics of variances are fourth powers. Squares of values near 1e154
-//! overflow, and squares of values below 1e-160 are zero. So estimators see each output multiplied by a power
-//! of two that brings it near 1, and their result is scaled back. Multiplying by a power of two is exact:
-//! ordinary games, whose factor is 1, keep every bit.
+//! overflow, and squares of values below 1e-160 are zero. So each output is multiplied by a power of two that
+//! makes its values about 1 before an estimator evaluates it, and the result is scaled back. Multiplying by a
+//! power of two is exact: ordinary games, whose factor is 1, keep every bit.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,15 +13,15 @@ use apportion_games::{Coalitions, Game, GameError};
 use super::explanation::Explanation;
 use crate::error::{EstimatorError, Result};
 
-/// The largest absolute value that is not rescaled, and the inverse of the smallest: sums of its fourth
+/// The largest absolute value that is not rescaled, and the inverse of the smallest. Sums of its fourth
 /// powers are finite.
 const FAR: f64 = 1e60;
 
-/// Runs `estimate` on `game` rescaled so that squares are finite, and returns the result in the units of the
+/// Runs `estimate` on `game`, rescaled so that squares are finite, and returns the result in the units of the
 /// game.
 ///
-/// The scale of an output is set by the first batch in which it is not all zero. If a later batch is far off
-/// that scale, the whole estimate is repeated.
+/// The scale of an output is set by the first batch in which it is not all zero. If a later batch is far from
+/// this scale, the whole estimate is repeated.
 pub(crate) fn in_own_units(
     game: &dyn Game,
     estimate: impl Fn(&dyn Game) -> Result<Explanation>,
@@ -30,7 +30,7 @@ pub(crate) fn in_own_units(
     many.into_iter().next().ok_or(EstimatorError::NoPlayers)
 }
 
-/// Same as [`in_own_units`] for several results on one game.
+/// Runs `estimate` like [`in_own_units`], for several results on one game.
 pub(crate) fn many_in_own_units(
     game: &dyn Game,
     estimate: impl Fn(&dyn Game) -> Result<Vec<Explanation>>,
@@ -46,7 +46,7 @@ pub(crate) fn many_in_own_units(
     answers.into_iter().map(|answer| finite(answer.times(&inverses))).collect()
 }
 
-/// Rejects non-finite values.
+/// Returns an error if the explanation contains a value that is not finite.
 fn finite(answer: Explanation) -> Result<Explanation> {
     let outputs = answer.outputs().max(1);
     match answer.values.iter().position(|value| !value.is_finite()) {
@@ -60,8 +60,8 @@ fn finite(answer: Explanation) -> Result<Explanation> {
     }
 }
 
-/// Returns a power of two that scales a number of this size to near 1; 1 if it is zero or in the ordinary
-/// range.
+/// Returns a power of two that scales a number of this size to about 1; returns 1 if the number is zero or in
+/// the ordinary range.
 pub(crate) fn unit(size: f64) -> f64 {
     if size == 0.0 || (FAR.recip()..=FAR).contains(&size) {
         return 1.0;
@@ -70,10 +70,10 @@ pub(crate) fn unit(size: f64) -> f64 {
     2f64.powi(-(size.log2().floor() as i32).clamp(-1021, 1021))
 }
 
-/// A game with outputs multiplied by powers of two.
+/// A game whose outputs are multiplied by powers of two.
 struct Scaled<'g> {
     game: &'g dyn Game,
-    /// The factor of each output, once it is known.
+    /// The factor of each output; set when it becomes known.
     units: Vec<OnceLock<f64>>,
     /// The bits of the largest absolute value of each output, in the units of the game. Non-negative floats
     /// are ordered like their bits.
@@ -97,7 +97,7 @@ impl<'g> Scaled<'g> {
         self.units[output].get().copied().unwrap_or(1.0)
     }
 
-    /// Returns whether some output exceeded the range of its scale.
+    /// Returns whether some output is outside the range of its scale.
     fn is_far(&self) -> bool {
         (0..self.units.len()).any(|output| self.largest(output) * self.unit(output) > FAR)
     }

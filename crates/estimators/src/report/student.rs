@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Degrees of freedom above which Student's t is treated as normal.
+/// The number of degrees of freedom above which Student's t is treated as the normal distribution.
 pub(crate) const MAX_DEGREES: f64 = 1e6;
 
 /// Returns the two-sided quantile of Student's t for the error probability `wrong`; infinite for invalid

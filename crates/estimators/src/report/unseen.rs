@@ -1,16 +1,17 @@
-//! The part of an error that the spread of a sample cannot show: an allowance for unseen events.
+//! The allowance for unseen events: the part of an error that the spread of a sample cannot show.
 //!
 //! # Notation
 //!
-//! `φ̃` is the estimate of one output for n players, `V_i` are the squared standard errors from the spread of
-//! the sample, and f are their degrees of freedom. The *influence* of a draw on a value is its contribution
-//! to the value's error: the deviation of a mean of T draws, divided by T.
+//! `φ̃` is the estimate for one output and n players; `V_i` are the squared standard errors from the spread
+//! of the sample, and f is their number of degrees of freedom. The *influence* of a draw on a value is its
+//! contribution to the value's error. For a mean of T draws, this is the deviation of the draw from the mean,
+//! divided by T.
 //!
 //! # Motivation
 //!
 //! Standard errors only reflect what the sample contains. Rare and large events, such as the swing of a small
-//! voter, may be missing from all of it. Then the value is wrong, and its spread is zero. So every estimate
-//! is charged for one more draw, of the typical size of such draws:
+//! voter, may be missing from the whole sample. Then the value is wrong, and its spread is zero. So the error
+//! of every estimate is increased by one more draw, of the typical size of such draws:
 //!
 //! ```text
 //! means of draws:   V_i + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4T)²)
@@ -19,24 +20,24 @@
 //! R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,     e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
 //! ```
 //!
-//! - For methods whose values are means of separate draws, `c_ti` are the influences. `R_i` is the size of
-//!   the influences that make up most of the variance, and `e_i` is their number. For normal draws
-//!   `R_i² = 3σ²/T²`, which is negligible. For a swing that occurs once in T draws, R_i is 1/T. A value whose
-//!   draws hardly varied uses R, the typical size among all values. If nothing varied for any value, that is
-//!   the size of the values themselves divided by T.
-//! - A quarter of a draw of the size of the values is added for means, and a sixth for regressions, whose
-//!   draws inform all values. A regression in which nothing varied adds a whole draw of the size of the
-//!   largest value, `max_j |φ̃_j| / f`, to each value.
+//! - For methods whose values are means of separate draws, `c_ti` are the influences, `R_i` is the size of
+//!   the influences that make up most of the variance, and `e_i` is their number. For normally distributed
+//!   draws, `R_i² = 3σ²/T²`, which is negligible. For a swing that occurs once in T draws, R_i is 1/T. For a
+//!   value whose draws hardly varied, R is used instead, the typical size among all values. If nothing varied
+//!   for any value, R is the size of the values themselves divided by T.
+//! - For means, a quarter of a draw of the size of the values is added; for regressions, whose draws inform
+//!   all values, a sixth. For a regression in which nothing varied, a whole draw of the size of the largest
+//!   value, `max_j |φ̃_j| / f`, is added to each value.
 //!
-//! Only exact values get an error of exactly zero. If there is no scale at all, because every observed number
-//! is zero, the estimate has no standard errors.
+//! Only exact values have an error of exactly zero. If there is no scale at all, because every observed
+//! number is zero, the estimate has no standard errors.
 
 use super::explanation::Explanation;
 
 /// Standard errors below this fraction of the norm of the values are rounding errors.
 const ROUNDING: f64 = 1e-10;
 
-/// Sums of squares and of fourth powers of the influences of draws on each value: n × k, row-major.
+/// For each value, the sums of squares and of fourth powers of the influences of the draws: n × k, row-major.
 #[derive(Debug, Clone)]
 pub(crate) struct Influences {
     pub(crate) squares: Vec<f64>,
@@ -81,7 +82,7 @@ impl Influences {
     }
 
     /// Returns the size `u_i` of one more draw for each value. `shares[i]` is the weight of one draw in value
-    /// i, 1/T in a mean of T draws; 0 if the value is exact.
+    /// i: 1/T for a mean of T draws, 0 if the value is exact.
     pub(crate) fn one_draw(&self, values: &[f64], shares: &[f64], outputs: usize) -> Vec<f64> {
         let usual: Vec<f64> =
             (0..outputs).map(|output| self.usual(values, shares, output, outputs)).collect();
@@ -106,7 +107,7 @@ impl Influences {
         let of_output =
             |numbers: &[f64]| -> Vec<f64> { numbers.iter().skip(output).step_by(outputs).copied().collect() };
         let (squares, fourths) = (of_output(&self.squares), of_output(&self.fourths));
-        // The influence of a draw of the size of the value itself.
+        // This is the influence of a draw that is as large as the value itself.
         let whole: Vec<f64> =
             of_output(values).iter().zip(of_output(shares)).map(|(x, share)| (x * share).powi(2)).collect();
         let (varied, size) = (squares.iter().sum::<f64>(), whole.iter().sum::<f64>());
@@ -120,7 +121,7 @@ impl Influences {
     }
 }
 
-/// Returns `R_i² + R² exp(−e_i²)`. Treats squares that are negligible relative to the typical size as zero.
+/// Returns `R_i² + R² exp(−e_i²)`. Squares that are negligible relative to the typical size count as zero.
 fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
     if fourths <= 0.0 || squares <= ROUNDING * ROUNDING * usual {
         return usual;
@@ -129,8 +130,8 @@ fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
     fourths / squares + usual * (-draws * draws).exp()
 }
 
-/// Returns the terms to add to the variances of a regression (n × k) with `degrees` degrees of freedom, and
-/// whether nothing varied in some output.
+/// Returns the terms to add to the variances (n × k) of a regression with `degrees` degrees of freedom, and
+/// whether nothing varied for some output.
 pub(crate) fn of_regression(
     values: &[f64],
     variances: &[f64],
@@ -159,10 +160,10 @@ fn varied_not(trace: f64, square: f64) -> bool {
 }
 
 impl Explanation {
-    /// Returns the terms to add to the squared standard errors (n × k), and whether nothing varied in some
+    /// Returns the terms to add to the squared standard errors (n × k), and whether nothing varied for some
     /// output. Requires standard errors.
     ///
-    /// Uses [`one_draw`](crate::ErrorDistribution::one_draw) of the error distribution if it is set; other
+    /// Uses [`one_draw`](crate::ErrorDistribution::one_draw) of the error distribution if it is set. Other
     /// methods are treated as regressions.
     pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
         let outputs = self.outputs();
@@ -187,7 +188,7 @@ impl Explanation {
         }
     }
 
-    /// Adds the allowance for unseen events to the standard errors, and records if nothing varied.
+    /// Adds the allowance for unseen events to the standard errors, and records whether nothing varied.
     pub(crate) fn with_unseen(mut self) -> Self {
         if self.diagnostics.exact || self.std_errors.is_none() {
             return self;
@@ -197,8 +198,8 @@ impl Explanation {
         let errors: Vec<f64> = self.std_errors.take().unwrap_or_default();
         let errors: Vec<f64> =
             errors.iter().zip(&unseen).map(|(error, unseen)| error.hypot(unseen.sqrt())).collect();
-        // Exact values among others may have zero error. But if all errors are zero, nothing distinguishes
-        // exact values.
+        // Some values may be exact and have zero error. But if all errors are zero, exact values cannot be
+        // distinguished from others.
         let outputs = self.outputs();
         let has_scale = |output: usize| errors.iter().skip(output).step_by(outputs).any(|error| *error > 0.0);
         if (0..outputs).all(has_scale) && errors.iter().all(|error| error.is_finite()) {
@@ -214,7 +215,7 @@ impl Explanation {
 mod tests {
     use super::*;
 
-    /// Computes `u` for means of the draws in each row.
+    /// Computes `u` for means, where each row contains the draws of one mean.
     fn one_draw(values: &[&[f64]]) -> Vec<f64> {
         let draws = values[0].len() as f64;
         let means: Vec<f64> = values.iter().map(|own| own.iter().sum::<f64>() / draws).collect();
@@ -231,13 +232,14 @@ mod tests {
 
     #[test]
     fn a_swing_that_was_not_met_has_the_size_of_those_that_were() {
-        // The first player swings once in ten draws, the second never.
+        // The first player swings once in ten draws, and the second never.
         let mut swings = [0.0; 10];
         swings[3] = 1.0;
         let got = one_draw(&[&swings, &[0.0; 10]]);
-        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, divided by the squared number of draws.
+        // The expected number is Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, divided by the squared number of
+        // draws.
         let square = (0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9 / 100.0;
-        // Plus a quarter of a draw of the size of the values, 0.1 and 0.
+        // Add a quarter of a draw of the size of the values, 0.1 and 0.
         let quarter = 0.1f64.powi(2) / 2.0 / 40.0f64.powi(2);
         assert!((got[1] - (0.5 * square + quarter).sqrt()).abs() < 1e-15, "{got:?}");
         assert!(got[0] > got[1], "its own, and a share of the usual one");

@@ -1,9 +1,9 @@
 //! Runs that can be inspected, continued, stopped at a tolerance, stored and resumed.
 //!
-//! An estimator is a function of the game, the budget and the seed. A run remembers every evaluation and
-//! calls the estimator again with a larger budget. Because samples grow (with the estimator's
-//! [`growing`](Estimator::growing) twin) and remembered coalitions cost nothing, only new coalitions are
-//! evaluated. The explanation at a budget does not depend on the intermediate steps, nor on interruptions.
+//! An estimator is a function of the game, the budget and the seed. A run stores every evaluation and calls
+//! the estimator again with a larger budget. Samples grow, because the run uses the estimator's
+//! [`growing`](Estimator::growing) variant, and stored coalitions cost nothing. So only new coalitions are
+//! evaluated. The explanation for a budget does not depend on the intermediate steps or on interruptions.
 
 use std::ops::ControlFlow;
 
@@ -31,7 +31,7 @@ pub struct Progress<'r> {
     pub next_check: usize,
     /// The maximum number of evaluations.
     pub max_evaluations: usize,
-    /// The error bound divided by the tolerance at the last interim check; `None` before the first one, and
+    /// The error bound divided by the tolerance at the last interim check; `None` before the first check, or
     /// without standard errors.
     pub error: Option<f64>,
     store: &'r (dyn Fn() -> Checkpoint + 'r),
@@ -44,13 +44,13 @@ impl Progress<'_> {
     }
 }
 
-/// A callback that receives the progress of a run and can stop it. Called from the evaluating thread.
+/// A callback that receives the progress of a run and can stop it. It is called from the evaluating thread.
 pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g;
 
 /// An estimation that can be inspected, continued, stopped and resumed.
 ///
-/// Stores its evaluations in `8 (⌈n/64⌉ + k)` bytes each, plus about 8 bytes of overhead. At every interim
-/// check the estimator processes all of them again; nothing is evaluated twice.
+/// An evaluation takes `8 (⌈n/64⌉ + k)` bytes, plus about 8 bytes of overhead. At every interim check, the
+/// estimator processes all evaluations again, but nothing is evaluated twice.
 ///
 /// ```
 /// use apportion_estimators::{Anytime, LeverageShap, Until};
@@ -77,24 +77,24 @@ pub struct Anytime<'g> {
     explanation: Option<Explanation>,
 }
 
-/// The number of evaluations per player at the first interim check. With fewer, regressions have no degrees
-/// of freedom to estimate their errors.
+/// The number of evaluations per player at the first interim check. With fewer evaluations, regressions have
+/// no degrees of freedom to estimate their errors.
 const FIRST_LOOK: usize = 3;
-/// The maximum and the minimum growth factor of the number of evaluations between interim checks; the maximum
-/// is used far from the tolerance.
+/// The maximum and the minimum factor by which the number of evaluations grows between interim checks. The
+/// maximum is used if the error is far above the tolerance.
 const GROWTH: (f64, f64) = (2.0, 1.25);
 /// A factor by which the estimated growth is multiplied; without it, half of the runs would miss the
 /// tolerance.
 const MARGIN: f64 = 1.08;
-/// If a sample would contain at least this fraction of all coalitions, all are evaluated and the result is
-/// exact.
+/// If a sample would contain at least this fraction of all coalitions, all of them are evaluated, and the
+/// result is exact.
 const NEARLY_ALL: f64 = 0.7;
 /// The fraction of the remaining error probability to spend on an interim check that is expected to be the
 /// last, and on any other check.
 const SPENT: (f64, f64) = (0.75, 0.04);
 
 impl<'g> Anytime<'g> {
-    /// Starts a run of the [`growing`](Estimator::growing) twin of `estimator`.
+    /// Starts a run of the [`growing`](Estimator::growing) variant of `estimator`.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<'g> Anytime<'g> {
         Self::begin(estimator.growing(), Box::new(game), seed, true)
     }
 
-    /// Starts a run of `estimator` itself: at a single budget the result is bitwise identical to
+    /// Starts a run of `estimator` itself. The result for a single budget is bitwise identical to
     /// [`Estimator::estimate`], but the run can be interrupted and resumed. Increasing the budget may require
     /// many new evaluations.
     ///
@@ -132,7 +132,7 @@ impl<'g> Anytime<'g> {
         Ok(Self { estimator, game, seed, grows, watcher: None, explanation: None })
     }
 
-    /// Resumes a stored run. `estimator`, `game` and `seed` must be those that the run was started with.
+    /// Resumes a stored run. `estimator`, `game` and `seed` must be those with which the run was started.
     ///
     /// Evaluates up to five coalitions again, to check that the game is the same; these evaluations are not
     /// counted.
@@ -162,8 +162,9 @@ impl<'g> Anytime<'g> {
         Ok(self)
     }
 
-    /// Reports the progress of the run to `watcher`. If it returns [`ControlFlow::Break`], the run stops with
-    /// [`GameError::Interrupted`](apportion_games::GameError::Interrupted), and can be continued or stored.
+    /// Reports the progress of the run to `watcher`. If `watcher` returns [`ControlFlow::Break`], the run
+    /// stops with [`GameError::Interrupted`](apportion_games::GameError::Interrupted), and can be continued
+    /// or stored.
     #[must_use]
     pub fn watched(mut self, watcher: impl Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g) -> Self {
         self.watcher = Some(Box::new(watcher));
@@ -185,41 +186,41 @@ impl<'g> Anytime<'g> {
         Checkpoint::new(&*self.estimator, self.game.game(), self.seed, &self.game.memory())
     }
 
-    /// Continues to `budget` evaluations in total.
+    /// Continues the run to `budget` evaluations in total.
     ///
     /// # Errors
     ///
-    /// The errors of [`Estimator::estimate`], [`RunError::TooManyEvaluations`], and interruptions by the
-    /// watcher.
+    /// The errors of [`Estimator::estimate`]; [`RunError::TooManyEvaluations`];
+    /// [`GameError::Interrupted`](apportion_games::GameError::Interrupted) if the watcher stops the run.
     pub fn run(&mut self, budget: usize) -> Result<&Explanation, EstimatorError> {
         let explanation = self.estimate(budget, budget, None)?;
         Ok(self.explanation.insert(explanation))
     }
 
-    /// Continues until the tolerance is reached or the budget is exhausted.
+    /// Continues the run until the tolerance is reached or the budget is exhausted.
     ///
-    /// The first interim check is after 3n evaluations, or the minimum of the method. The next one is at the
-    /// number of evaluations at which the current error predicts that the tolerance is reached, but at most
-    /// at twice as many evaluations. If a sample would contain most of the `2^n` coalitions, all are
-    /// evaluated. Each check spends part of the error probability `1 − confidence`, so all checks together
-    /// stay within it, as far as the bounds are valid: three quarters of the remainder if the check is
-    /// expected to be the last, otherwise a twenty-fifth. The fraction is fixed at the previous check.
+    /// The first interim check is after 3n evaluations, or after the minimum of the method. The next one is
+    /// at the number of evaluations for which the current error predicts that the tolerance is reached, but
+    /// at no more than twice the current number. If a sample would contain most of the `2^n` coalitions, all
+    /// are evaluated. Each check spends part of the error probability `1 − confidence`, so that all checks
+    /// together stay within it, as far as the bounds are valid. A check spends three quarters of the rest if
+    /// it is expected to be the last, otherwise a twenty-fifth. This fraction is fixed at the previous check.
     ///
     /// Before it accepts a bound within the tolerance, the run evaluates the border of the game: each player
-    /// alone, and all players but one. This reveals games that samples misjudge; from then on the standard
+    /// alone, and all players but one. This reveals games that samples misjudge; from then on, the standard
     /// errors are at least what the border implies. It takes 2n evaluations, which are reserved in the
     /// budget. Values to which the border does not matter, such as Banzhaf values of many players, skip this
     /// step.
     ///
     /// The explanation's [`certificate`](Explanation::certificate) contains the reason for stopping and the
     /// guarantee. A run that has already evaluated more coalitions returns the same result as one that has
-    /// not; its earlier evaluations stay remembered, and are counted. The budget is limited by the memory of
-    /// a run, 1 GiB of coalitions (of coalitions with their scenarios, for methods that draw scenarios).
+    /// not; its earlier evaluations stay stored and are counted. The budget is limited by the memory of a
+    /// run: 1 GiB of coalitions (or of coalitions with their scenarios, for methods that draw scenarios).
     ///
     /// # Errors
     ///
-    /// [`RunError::Until`], [`RunError::Range`] if values of the game exceed the given range, and the errors
-    /// of [`run`](Self::run).
+    /// [`RunError::Until`]; [`RunError::Range`] if values of the game exceed the given range; the errors of
+    /// [`run`](Self::run).
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();
@@ -263,7 +264,7 @@ impl<'g> Anytime<'g> {
             }
             self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
-            // A check without standard errors could not have stopped the run, so it spends nothing.
+            // A check without standard errors cannot stop the run, so it spends nothing.
             let spent = if explanation.std_errors.is_some() { spent } else { 0.0 };
             interim_checks.push(InterimCheck { budget, spent, error });
             left -= spent;
@@ -295,15 +296,15 @@ impl<'g> Anytime<'g> {
     }
 
     /// Returns `budget` limited to `most`, or the number of all coalitions if `budget` is close to it.
-    /// Budgets beyond all coalitions are for methods that keep sampling.
+    /// Budgets above the number of all coalitions are for methods that keep sampling.
     fn rounded(&self, budget: usize, most: usize) -> usize {
         let all = 1usize.checked_shl(self.game.game().players() as u32).unwrap_or(usize::MAX);
         let is_nearly_all = (NEARLY_ALL * all as f64..all as f64).contains(&(budget as f64));
         if is_nearly_all && all <= most { all } else { budget.min(most) }
     }
 
-    /// Returns how many evaluations can be remembered. Methods that draw scenarios store each coalition once
-    /// per scenario.
+    /// Returns the number of evaluations that can be stored. Methods that draw scenarios store each coalition
+    /// once per scenario.
     fn memorable(&self) -> usize {
         let game = self.game.game();
         let rows_each = if self.game.memory().in_scenarios() > 0 { game.scenarios() } else { 1 };
@@ -329,7 +330,7 @@ impl<'g> Anytime<'g> {
         let report = self.reporter(budget, most, last.and_then(|interim_check| interim_check.error));
         let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);
         let mut explanation = estimate.map_err(|error| match error {
-            // Report failures of the game in the same way, no matter which layer evaluated it.
+            // Report failures of the game in the same way, regardless of which layer evaluated it.
             EstimatorError::Value(ValueError::Game(error)) => EstimatorError::Game(error),
             error => error,
         })?;
@@ -355,8 +356,8 @@ impl<'g> Anytime<'g> {
         }
     }
 
-    /// Sets the counts in `explanation` to those of the whole run, which may have evaluated more than its
-    /// last sample.
+    /// Sets the counts in `explanation` to those of the whole run, which may have evaluated coalitions beyond
+    /// its last sample.
     fn count(&self, explanation: &mut Explanation) {
         explanation.evaluations = self.game.evaluations();
         explanation.model_rows = self.game.model_rows();
@@ -371,8 +372,8 @@ impl Explanation {
     /// Sets the [`certificate`](Self::certificate) by comparing the errors with the tolerance of `until`.
     ///
     /// Use this for explanations that were not computed with a tolerance (including exact ones), and for
-    /// explanations whose standard errors have changed since. If a run stopped at the tolerance and now
-    /// exceeds it, the reason becomes [draws](StopRule::Draws). If a run stopped at its budget and is now
+    /// explanations whose standard errors have changed since. If a run stopped at the tolerance but now
+    /// exceeds it, the reason becomes [draws](StopRule::Draws). If a run stopped at its budget but is now
     /// within the tolerance, the reason becomes the tolerance.
     pub fn certify(&mut self, until: &Until) {
         let before = self.certificate.take();
@@ -397,7 +398,7 @@ impl Explanation {
     }
 }
 
-/// Omits the game, which need not implement `Debug`.
+/// Omits the game, because it need not implement `Debug`.
 impl std::fmt::Debug for Anytime<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Anytime")

@@ -1,33 +1,34 @@
-//! The border of a game: each player alone, and all players but one. Samples may miss interactions that these
-//! 2n evaluations reveal.
+//! The border of a game: each player alone, and all players but one. These 2n evaluations reveal interactions
+//! that samples may miss.
 //!
 //! # Notation
 //!
-//! For `n` players, `P(s)` is the probability that a value has a player join s others, and `T = m/n` is the
-//! number of draws per player in a sample of m evaluations. `Δ_i = v(i) − v(∅)` and `Δ'_i = v(N) − v(N∖i)`
-//! are the contributions on the border, and `r_i = Δ_i − φ̃_i` and `r'_i = Δ'_i − φ̃_i` their misfits.
+//! For `n` players, `P(s)` is the probability that, in the definition of the value, a player joins s others.
+//! `T = m/n` is the number of draws per player in a sample of m evaluations. `Δ_i = v(i) − v(∅)` and `Δ'_i =
+//! v(N) − v(N∖i)` are the contributions on the border, and `r_i = Δ_i − φ̃_i` and `r'_i = Δ'_i − φ̃_i` are
+//! their misfits.
 //!
 //! # Motivation
 //!
-//! All coalitions of one size have the same weight, and there are only n of the smallest and of the largest
-//! size. So the Shapley value gives each of these coalitions 1/n of the weight of all coalitions of n/2
-//! players together, and a sample of a few n evaluations contains few of them. If a large voter needs one
-//! other voter to win, the rest of the sample looks additive, and the large voter's value is wrong by 1/n
-//! without any sign in the sample.
+//! All coalitions of one size have the same weight, and there are only n coalitions of the smallest and of
+//! the largest size. So the Shapley value gives each of them 1/n of the total weight of all coalitions of n/2
+//! players, and a sample of a few n evaluations contains few of them. Suppose that a large voter needs one
+//! other voter to win. Then the rest of the sample looks additive, and the large voter's value is wrong by
+//! 1/n without any sign of this in the sample.
 //!
 //! # Formula
 //!
 //! Once the border is known, its contribution to the variance need not be estimated. A misfit for coalitions
-//! with no other player is assumed to extend to coalitions with one and two others, unless the sample is
-//! large enough to have contained such coalitions of the player:
+//! with no other player is assumed to extend to coalitions with one and two others. The exception is a sample
+//! that is so large that it should have contained such coalitions of the player:
 //!
 //! ```text
 //! V_i ≥ (1/T) Σ_{s=0,1,2} c_s [P(s) r_i² + P(n−1−s) r'_i²],
 //! c_0 = the fraction of the border drawn at random,  c_s = exp(−T P(s))
 //! ```
 //!
-//! If coalitions are drawn with their complements, `r_i` and `r'_i` partially cancel, as in the sample: both
-//! squares are replaced by `½ (r_i + r'_i)²`, times two.
+//! If coalitions are drawn with their complements, `r_i` and `r'_i` partially cancel, as in the sample. In
+//! this case, both squares are replaced with `½ (r_i + r'_i)²`, times two.
 
 use apportion_games::{Coalition, Coalitions, Game, GameError};
 use apportion_values::{Semivalue, SolutionConcept};
@@ -37,8 +38,8 @@ use crate::report::Explanation;
 /// The number of sizes, counted from the border, to which a misfit is assumed to extend.
 const SIZES: usize = 3;
 
-/// The border is not evaluated if the sizes at the border and next to it have less than this share of the
-/// value.
+/// The border is not evaluated if the sizes at the border and next to it have less than this fraction of the
+/// weight in the value.
 const MATTERS: f64 = 1e-3;
 
 /// The contributions of each player to the empty coalition, and to the coalition of all other players: n × k
@@ -50,7 +51,7 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Evaluates the 2n border coalitions of `units` (players, or groups that act as one).
+    /// Evaluates the 2n border coalitions of `units` (players, or groups that act as one player).
     pub(crate) fn evaluate(
         game: &dyn Game,
         units: &[Vec<usize>],
@@ -72,8 +73,8 @@ impl Border {
         Ok(Self { alone, last })
     }
 
-    /// Raises the standard errors of `explanation`, if present, to the lower bound implied by the border.
-    /// `budget` counts a remembered evaluation once for each time it was drawn.
+    /// Raises the standard errors of `explanation`, if present, to the lower bound that the border implies.
+    /// `budget` counts a stored evaluation once for each time it was drawn.
     pub(crate) fn raise(&self, explanation: &mut Explanation, budget: usize) {
         let (players, outputs) = (explanation.players(), explanation.outputs());
         let Some(joins) = distribution(&explanation.value, players) else { return };
@@ -104,7 +105,7 @@ impl Border {
     }
 }
 
-/// Returns whether the border matters to `value` for this number of players (or groups).
+/// Returns whether the border matters for `value` with `players` players (or groups).
 pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
     distribution(value, players).is_some_and(|joins| {
         let near = |size: usize| joins[size] + joins[players - 1 - size];
@@ -112,8 +113,8 @@ pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
     })
 }
 
-/// Returns `P(s)` for s in 0..n, or `None` for values on graphs and with custom distributions. Values of
-/// players in groups use the Shapley distribution, which has about the same weights on the border.
+/// Returns `P(s)` for s in 0..n, or `None` for values on graphs and for values with custom distributions.
+/// Values for players in groups use the Shapley distribution, which has about the same weights on the border.
 fn distribution(value: &SolutionConcept, players: usize) -> Option<Vec<f64>> {
     match value {
         SolutionConcept::Semivalue(value) | SolutionConcept::Quotient(value) => {

@@ -1,24 +1,25 @@
-//! Error bounds of an explanation, from its standard errors and their distribution.
+//! Error bounds of an explanation, computed from its standard errors and their distribution.
 //!
 //! # Notation
 //!
-//! δ is the error probability, `V_i` are the squared standard errors of n players, `tr Σ̂ = Σ_i V_i`, f the
-//! degrees of freedom and ν the number of directions (see [`ErrorDistribution`](crate::ErrorDistribution)).
+//! δ is the error probability; `V_i` are the squared standard errors for n players, and `tr Σ̂ = Σ_i V_i`; f
+//! is the number of degrees of freedom, and ν is the number of directions (see
+//! [`ErrorDistribution`](crate::ErrorDistribution)).
 //!
 //! ```text
 //! asymptotic:            |φ̃_i − φ_i| ≤ t_f(1 − δ/2) √V_i,      ‖φ̃ − φ‖² ≤ F_{ν,f}(1 − δ) tr Σ̂
 //! empirical Bernstein:   |φ̃_i − φ_i| ≤ √(2 V_i ln(4/δ)) + 7 R ln(4/δ) / (3 (T − 1))
 //! ```
 //!
-//! The second applies to means of T draws in an interval of length R (Maurer and Pontil, COLT 2009, theorem
-//! 4, two-sided).
+//! The second bound applies to means of T draws in an interval of length R (Maurer and Pontil, COLT 2009,
+//! theorem 4, two-sided).
 //!
 //! # Unseen events
 //!
 //! Standard errors, and hence the bounds, include an allowance for unseen events ([`crate::report::unseen`]).
-//! It does not cover an event that the entire sample missed. An event that T coalitions missed has a
-//! probability of at most `p = ln(1/δ) / T`, except with probability δ. If each player is present with
-//! probability q, an event that requires `k = log(1/p) / log(1/q)` players to be present has that
+//! It does not cover an event that the entire sample missed. Except with probability δ, an event that T
+//! coalitions missed has a probability of at most `p = ln(1/δ) / T`. If each player is present with
+//! probability q, an event that requires `k = log(1/p) / log(1/q)` players to be present has this
 //! probability. If its size is A, then
 //!
 //! ```text
@@ -27,14 +28,15 @@
 //!
 //! and the same with 1 − q for events that require players to be absent. The Banzhaf distribution has q = ½,
 //! which is used for all values except weighted Banzhaf values. T is the budget of the sample minus v(∅),
-//! v(N) and the number of values, or f if that is larger. An event missed at one interim check was missed at
-//! all earlier ones, so δ is not divided among the checks. Two signs indicate how large A may be:
+//! v(N) and the number of values, or f if that is larger. An event that was missed at one interim check was
+//! also missed at all earlier ones, so δ is not divided among the checks. Two signs indicate how large A may
+//! be:
 //!
-//! - If nothing varied in the sample, the guarantee is reported as such. The values must add up, like those
-//!   of an additive game, and `A = ‖φ̃‖`, which is twice the standard deviation of an additive game over
-//!   coalitions.
+//! - If nothing varied in the sample, this is reported as a separate guarantee. The values must sum to v(N) −
+//!   v(∅), as in an additive game, and `A = ‖φ̃‖`, which is twice the standard deviation of an additive game
+//!   over coalitions.
 //! - The gap between v(N) − v(∅) and the sum of the values, `A = |v(N) − v(∅) − Σφ̃_i|`, may be due to a
-//!   single event, unless the sample varied as much: for a regression `tr V ≈ n σ²/(T q(1 − q))`, and a
+//!   single event, unless the sample varied as much. For a regression, `tr V ≈ n σ²/(T q(1 − q))`, and a
 //!   variance of σ² over T draws corresponds to about `e = T σ²/A²` draws of size A. So the gap is multiplied
 //!   by `exp(−e)`. Efficient values have no gap.
 
@@ -47,23 +49,24 @@ use crate::report::{
     BoundedDraws, Explanation, Guarantee, MAX_DEGREES, StopRule, independent_directions, student, unit,
 };
 
-/// The largest gap to v(N) − v(∅), relative to it, for the values of an additive game.
+/// The largest gap to v(N) − v(∅), as a fraction of it, with which values still count as those of an additive
+/// game.
 const ADDITIVE: f64 = 1e-6;
 
 /// The error bounds of an explanation, compared with the tolerances at an interim check.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) guarantee: Guarantee,
-    /// The error bound of each output; `None` without standard errors.
+    /// The error bound for each output; `None` without standard errors.
     pub(crate) errors: Option<Vec<f64>>,
-    /// The tolerance of each output, in units of the output.
+    /// The tolerance for each output, in units of the output.
     pub(crate) tolerances: Vec<f64>,
     /// The half-width of the pointwise interval of each value; `None` without standard errors.
     pub(crate) half_widths: Option<Vec<f64>>,
 }
 
 impl Bounds {
-    /// Returns the bounds of `explanation`, from a sample of `sample` evaluations, at the error probability
+    /// Returns the bounds for `explanation`, from a sample of `sample` evaluations, at the error probability
     /// `wrong`.
     pub(crate) fn for_explanation(
         explanation: &Explanation,
@@ -87,8 +90,8 @@ impl Bounds {
         }
     }
 
-    /// Same as [`for_explanation`](Self::for_explanation) for a rescaled explanation; absolute tolerances of
-    /// `until` are multiplied by the factor of the output.
+    /// Computes the same as [`for_explanation`](Self::for_explanation) for a rescaled explanation. Absolute
+    /// tolerances of `until` are multiplied by the factor of the output.
     fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
         let outputs = explanation.outputs();
         let of_estimates = || {
@@ -114,7 +117,7 @@ impl Bounds {
         let bounded = until
             .range
             .zip(distribution.and_then(|distribution| distribution.bounded_draws))
-            // The range of the game, scaled by the largest factor.
+            // Scale the range of the game by the largest factor.
             .map(|(range, draws)| (range * units.iter().copied().fold(0.0, f64::max), draws));
         let guarantee = match bounded {
             Some(_) => Guarantee::EmpiricalBernstein,
@@ -146,9 +149,9 @@ impl Bounds {
             _ => 0.0,
         };
         let wrong_each = wrong / outputs as f64;
-        // Bounds of the individual values, adjusted so that all hold jointly.
+        // These are bounds for the individual values, adjusted so that all hold jointly.
         let each = |output: usize, wrong: f64| half_widths(&mut of_output(output), wrong / players);
-        // The bound on ‖φ̃ − φ‖², from standard errors.
+        // This is the bound on ‖φ̃ − φ‖², computed from standard errors.
         let square = |output: usize, wrong: f64| {
             let directions = directions(explanation, &variances, output);
             fisher(directions, degrees, wrong) * trace(explanation, &variances, degrees, output)
@@ -198,10 +201,10 @@ impl Bounds {
         Self { guarantee, errors: if_finite(errors), tolerances, half_widths }
     }
 
-    /// Returns the largest ratio of error bound to tolerance, which is at most 1 if the tolerance is reached;
-    /// `None` without bounds.
+    /// Returns the largest ratio of an error bound to its tolerance, which is at most 1 if the tolerance is
+    /// reached; `None` without bounds.
     ///
-    /// A tolerance of zero (relative to a scale that may be zero) is reached by exact values only.
+    /// A tolerance of zero (relative to a scale that may be zero) is only reached by exact values.
     pub(crate) fn ratio(&self) -> Option<f64> {
         let ratio = |(&error, &tolerance): (&f64, &f64)| if error == 0.0 { 0.0 } else { error / tolerance };
         Some(self.errors.as_ref()?.iter().zip(&self.tolerances).map(ratio).fold(0.0, f64::max))
@@ -216,8 +219,9 @@ impl Bounds {
     }
 }
 
-/// Returns the factor by which the number of evaluations must grow until the tolerance is reached, assuming
-/// that variances fall and degrees of freedom rise in proportion; `None` without a basis for an estimate.
+/// Returns the factor by which the number of evaluations must grow to reach the tolerance. Assumes that
+/// variances decrease and degrees of freedom increase in proportion. Returns `None` if there is nothing to
+/// base an estimate on.
 pub(crate) fn growth_needed(
     explanation: &Explanation,
     sample: usize,
@@ -228,10 +232,10 @@ pub(crate) fn growth_needed(
     let (errors, distribution) =
         (explanation.std_errors.clone()?, explanation.diagnostics.error_distribution.clone());
     let mut growth = 1.0;
-    // Bounds fall with the square root of the number of evaluations or, if nothing varied, about in
-    // proportion to it. The iteration converges in both cases with this power.
+    // Bounds decrease with the square root of the number of evaluations. If nothing varied, they decrease
+    // about in proportion to it. With this power, the iteration converges in both cases.
     let power = if explanation.diagnostics.nothing_varied { 4.0 / 3.0 } else { 2.0 };
-    // Find the factor at which its own bound equals the tolerance by fixed-point iteration; the quantiles
+    // Use fixed-point iteration to find the factor at which its own bound equals the tolerance; the quantiles
     // hardly change.
     for _ in 0..8 {
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
@@ -259,21 +263,21 @@ fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
 }
 
-/// Returns whether the values sum to v(N) − v(∅), as in an additive game. If not, the sample missed
+/// Returns whether the values sum to v(N) − v(∅), as in an additive game. If they do not, the sample missed
 /// something.
 fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let total = explanation.prediction[output] - explanation.base[output];
     gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
 }
 
-/// Returns the gap `|v(N) − v(∅) − Σφ̃_i|` of one output.
+/// Returns the gap `|v(N) − v(∅) − Σφ̃_i|` for one output.
 fn gap(explanation: &Explanation, output: usize) -> f64 {
     let total = explanation.prediction[output] - explanation.base[output];
     (explanation.output(output).iter().sum::<f64>() - total).abs()
 }
 
-/// Returns the size of an event that would explain the gap to v(N) − v(∅), reduced if the sample varied
-/// enough to have contained it.
+/// Returns the size of an event that would explain the gap to v(N) − v(∅). It is reduced if the sample varied
+/// enough to have contained this event.
 fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, output: usize) -> f64 {
     if adds_up(explanation, output) {
         return 0.0;
@@ -294,8 +298,8 @@ fn presence(value: &SolutionConcept) -> f64 {
     }
 }
 
-/// Returns the largest effect of an event of the given `size` that a sample of this many coalitions misses,
-/// except with the error probability of `until`.
+/// Returns the largest effect of an event of the given `size` that a sample of `coalitions` coalitions
+/// misses, except with the error probability of `until`.
 fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, measure: Measure) -> f64 {
     let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
     let log = wrong.recip().ln();
@@ -309,12 +313,12 @@ fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, 
     if size == 0.0 { 0.0 } else { of_members(presence).max(of_members(1.0 - presence)) }
 }
 
-/// Returns `E ‖φ̃ − φ‖²` of one output.
+/// Returns `E ‖φ̃ − φ‖²` for one output.
 ///
-/// The standard error of each value includes one more draw, as any value may have missed a swing. If values
-/// are means of independent draws, they did not all miss one: their total observed variance is unbiased. So
-/// the norm adds one more draw only once: the largest of all values, or a quarter of a draw of the size of
-/// all values. If nothing varied, it adds the draws of all values.
+/// The standard error of each value includes one more draw, because any value may have missed a swing. If
+/// values are means of independent draws, not all of them missed one: their total observed variance is
+/// unbiased. So the norm includes one more draw only once: the largest over all values, or a quarter of a
+/// draw of the size of all values. If nothing varied, it includes the draws of all values.
 fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
     let of_output = |numbers: &[f64]| {
         numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
@@ -336,9 +340,9 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
     }
 }
 
-/// Returns the number of directions ν for one output: at most `(Σ V_i)² / Σ V_i²`, because unseen events may
-/// affect few values. If ν is unknown, returns half of the value for independent errors, because values with
-/// a fixed sum have negatively correlated errors, in the extreme case in pairs.
+/// Returns the number of directions ν for one output. It is at most `(Σ V_i)² / Σ V_i²`, because unseen
+/// events may affect few values. If ν is unknown, returns half of the number for independent errors: the
+/// errors of values with a fixed sum are negatively correlated, in the extreme case in pairs.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
     let independent =
         independent_directions(variances.iter().skip(output).step_by(explanation.outputs()).copied());

@@ -1,4 +1,4 @@
-//! Stored runs: their configuration and their evaluations.
+//! Checkpoints: the configuration and the evaluations of a stored run.
 
 use apportion_games::{Coalitions, Game};
 use serde::{Deserialize, Serialize};
@@ -10,20 +10,20 @@ use super::memory::{Memory, Stored};
 use crate::error::Result;
 use crate::error::RunError;
 
-/// The format version of stored runs.
+/// The version of the checkpoint format.
 const FORM: u32 = 2;
 
-/// The number of remembered coalitions that are evaluated again when a run is resumed, to check that the game
-/// is the same.
+/// The number of stored coalitions that are evaluated again when a run is resumed, to check that the game is
+/// the same.
 const PROBES: usize = 5;
 
 /// A stored [`Anytime`](crate::Anytime) run, serializable with serde: the method, its settings, and every
 /// evaluation so far.
 ///
-/// A run resumed on any machine with the same method, game and seed continues to bitwise identical results. A
-/// checkpoint is rejected if one of these differs, if it was written by another version of this crate, or if
-/// it is truncated or corrupt. Its JSON takes up to 20 characters for every 64 players, and about 20 for each
-/// value.
+/// A run can be resumed on any machine with the same method, game and seed, and continues to bitwise
+/// identical results. A checkpoint is rejected if one of these differs, if it was written by another version
+/// of this crate, or if it is truncated or corrupt. Its JSON takes up to 20 characters for every 64 players
+/// of a coalition, and about 20 for each value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     form: u32,
@@ -66,13 +66,13 @@ impl Checkpoint {
         rows - in_scenarios + in_scenarios.div_ceil(self.scenarios.max(1))
     }
 
-    /// Returns the number of scenarios of the game. For a conditional game this is the number of draws, which
-    /// distinguishes it from the same game with more draws.
+    /// Returns the number of scenarios of the game. For a conditional game, this is the number of draws,
+    /// which distinguishes it from the same game with more draws.
     pub fn scenarios(&self) -> usize {
         self.scenarios
     }
 
-    /// Returns the stored evaluations, if this is a checkpoint of the given run.
+    /// Returns the stored evaluations, if the checkpoint belongs to the given run.
     pub(crate) fn open(&self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Memory> {
         let differs = |what: &'static str, stored: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
             let (stored, wanted) = (stored.to_string(), wanted.to_string());
@@ -98,7 +98,7 @@ impl Checkpoint {
         Ok(memory)
     }
 
-    /// Evaluates some coalitions again: the empty and the full coalition, which are stored first, and others
+    /// Evaluates some coalitions again: the empty and the grand coalition, which are stored first, and others
     /// up to the last.
     fn probe(&self, game: &dyn Game) -> Result<()> {
         let rows = self.stored.values.len() / self.outputs;

@@ -1,4 +1,4 @@
-//! The interface of all estimators.
+//! The trait that all estimators implement.
 
 use apportion_games::{Game, Partition, memory};
 use apportion_values::{Semivalue, SolutionConcept};
@@ -12,15 +12,15 @@ use crate::report::{Explanation, in_own_units};
 ///
 /// # Contract
 ///
-/// - The result is a function of the game, the budget and the seed, and bitwise identical for any number of
+/// - The result is a function of the game, the budget and the seed. It is bitwise identical for any number of
 ///   threads.
 /// - The budget counts evaluations of the game, including v(∅) and v(N). An estimator that may exceed it
-///   (such as Bernoulli sampling, which meets the budget in expectation) documents that.
-/// - An estimator is determined by its options, and serde serializes them: stored runs are compared by them
-///   ([`Settings`]).
-/// - With a budget of `2^n` or more the result is exact, unless the estimator is configured to keep sampling.
+///   documents this; an example is Bernoulli sampling, which uses the budget in expectation.
+/// - An estimator is determined by its options, which serde serializes. Stored runs are compared by these
+///   options ([`Settings`]).
+/// - For a budget of `2^n` or more, the result is exact, unless the estimator is configured to keep sampling.
 pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
-    /// Returns the name used on the command line and in results.
+    /// Returns the name used on the command line and in result files.
     fn name(&self) -> &'static str;
 
     /// Returns the solution concept that the method estimates.
@@ -33,16 +33,16 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
 
     /// Estimates the values of `game` from `budget` evaluations.
     ///
-    /// The result does not depend on the unit of the game's outputs: values from 1e-300 to 1e300 give the
-    /// same result up to the factor. Squares are computed in a separate unit for each output. (If outputs of
-    /// one game span more than sixty orders of magnitude, and the first ones seen are small, the game is
+    /// The result does not depend on the unit of the game's outputs: values from 1e-300 to 1e300 yield the
+    /// same result up to the factor. Squares are computed in a separate unit for each output. (If the outputs
+    /// of one game span more than sixty orders of magnitude, and the first values are small, the game is
     /// evaluated twice.) Standard errors include an allowance for events that the sample may have missed.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget),
-    /// [`EstimatorError::NotFinite`] if a value overflows, [`EstimatorError::Memory`] if more
-    /// [`memory`](Self::memory) is needed than available, and the errors of the game.
+    /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget);
+    /// [`EstimatorError::NotFinite`] if a value overflows; [`EstimatorError::Memory`] if less memory is
+    /// available than [`memory`](Self::memory) returns; any error of the game.
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
         let (players, outputs) = (game.players(), game.outputs());
         let what = || format!("{} for {players} players from {budget} evaluations", self.name());
@@ -50,11 +50,11 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
         in_own_units(game, |game| Ok(self.estimate_seen(game, budget, seed)?.with_unseen()))
     }
 
-    /// Computes the raw estimate that [`estimate`](Self::estimate) post-processes. Implement this method, but
-    /// do not call it.
+    /// Computes the raw estimate, which [`estimate`](Self::estimate) post-processes. Implement this method,
+    /// but do not call it.
     ///
-    /// Standard errors reflect the spread of the sample only. Squares of nonzero differences of the game's
-    /// values neither overflow nor underflow.
+    /// Standard errors reflect the spread of the sample only. Implementations may square differences of the
+    /// game's values: the squares of nonzero differences neither overflow nor underflow.
     ///
     /// # Errors
     ///
@@ -62,10 +62,11 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64)
     -> Result<Explanation, EstimatorError>;
 
-    /// Returns a rough upper bound on the memory that an estimate needs, in bytes, in addition to the memory
-    /// of the game. Checked before anything is allocated.
+    /// Returns a rough upper bound, in bytes, on the memory that an estimate needs in addition to the memory
+    /// of the game. It is checked before anything is allocated.
     ///
-    /// The default is one batch of coalitions, one for each player or evaluation, whichever are fewer.
+    /// The default is the memory of one batch, with one coalition for each player or evaluation, whichever
+    /// are fewer.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let rows = budget.min(players.saturating_add(1));
         let row = apportion_games::words_for(players).saturating_add(outputs).saturating_add(4);
@@ -77,15 +78,15 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
         units(&self.value(), None, players)
     }
 
-    /// Returns the same method with growing samples: the coalitions for a budget are among those for every
+    /// Returns the same method with growing samples. The coalitions for a budget are among those for every
     /// larger budget, so that a continued run evaluates nothing twice.
     ///
-    /// A method whose samples grow anyway returns itself. A method that cannot fully achieve this documents
+    /// A method whose samples always grow returns itself. A method that cannot fully achieve this documents
     /// how many coalitions are evaluated again.
     fn growing(&self) -> Box<dyn Estimator>;
 }
 
-/// Returns the units of a value: the groups for a quotient value, otherwise single players.
+/// Returns the units of a value, which are the groups for a quotient value, and single players otherwise.
 pub(crate) fn units(
     value: &SolutionConcept,
     partition: Option<&Partition>,

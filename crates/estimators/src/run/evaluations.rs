@@ -1,4 +1,4 @@
-//! Evaluation of games, with a count of the evaluations.
+//! Evaluation of games that counts the evaluations.
 
 use apportion_games::{Cancellation, Coalitions, Game};
 
@@ -19,7 +19,7 @@ pub(crate) struct Evaluations<'g> {
 }
 
 impl<'g> Evaluations<'g> {
-    /// Evaluates the empty and the full coalition.
+    /// Evaluates the empty and the grand coalition.
     pub(crate) fn begin(game: &'g dyn Game) -> Result<Self> {
         let mut batch = Coalitions::with_capacity(game.players(), 2);
         batch.push_empty();
@@ -30,8 +30,8 @@ impl<'g> Evaluations<'g> {
         Ok(Self { game, empty, full, count: 2 })
     }
 
-    /// Returns v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation,
-    /// repeated or not.
+    /// Returns v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, whether
+    /// it is repeated or not.
     pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         Cancellation::check();
         let mut values = vec![0.0; batch.len() * self.game.outputs()];
@@ -46,8 +46,8 @@ impl<'g> Evaluations<'g> {
         Ok(values)
     }
 
-    /// Returns v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not
-    /// evaluated again; every other row counts as an evaluation.
+    /// Returns v(S) for each row of `batch`: m × k numbers. The empty and the grand coalition are not
+    /// evaluated again. Every other row counts as an evaluation.
     pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         Cancellation::check();
         let (players, outputs) = (batch.players(), self.game.outputs());
@@ -113,7 +113,7 @@ impl<'g> Evaluations<'g> {
     }
 }
 
-/// Returns an error for a game without players, or a budget below the minimum of `estimator`.
+/// Returns an error for a game without players, or for a budget below the minimum of `estimator`.
 pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: usize) -> Result<()> {
     let players = game.players();
     if players == 0 {
@@ -134,7 +134,7 @@ pub(crate) fn check_draws(given: usize, least: usize, most: usize) -> Result<()>
     Err(EstimatorError::Draws { actual: given, min: least, max: most })
 }
 
-/// Returns `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.
+/// Returns `min(wanted, 2^players)`, because no method needs more evaluations than there are coalitions.
 pub(crate) fn at_most_all(wanted: usize, players: usize) -> usize {
     1usize
         .checked_shl(players as u32)

@@ -1,26 +1,26 @@
-//! The evaluations of a run: coalitions, each averaged over all scenarios or in a single scenario, and their
-//! values.
+//! The stored evaluations of a run: coalitions with their values, averaged over all scenarios or in a single
+//! scenario.
 
 use std::hash::BuildHasher;
 
 use apportion_games::{Coalitions, words_for};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// The scenario code of rows that contain the average over all scenarios.
+/// The scenario code of rows that contain averages over all scenarios.
 const AVERAGE: u32 = u32::MAX;
 
-/// The maximum number of eight-byte numbers in a memory, which limits its size to 1 GiB.
+/// The maximum number of eight-byte numbers in a memory, so that it takes at most 1 GiB.
 const MAX_NUMBERS: usize = 1 << 27;
 
 /// Values of coalitions in the order of their evaluation, with a hash index.
 ///
-/// Uses `8 (⌈n/64⌉ + k)` bytes per coalition, 4 more if there are scenarios, and about 8 for the index.
+/// Takes `8 (⌈n/64⌉ + k)` bytes per coalition, 4 more if there are scenarios, and about 8 for the index.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     stored: Stored,
     words_per_row: usize,
     outputs: usize,
-    /// A hash index of the rows, which contains their indices.
+    /// A hash index of the rows. It contains row numbers.
     places: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// The number of rows that contain averages over all scenarios.
@@ -45,7 +45,8 @@ impl Memory {
         Self { words_per_row: words_for(players), outputs, ..Self::default() }
     }
 
-    /// Restores a stored memory; `None` if the arrays have inconsistent lengths or contain duplicates.
+    /// Restores a stored memory. Returns `None` if the lengths of the arrays are inconsistent, or if a row is
+    /// repeated.
     pub(crate) fn restore(players: usize, outputs: usize, stored: &Stored) -> Option<Self> {
         let mut memory = Self::new(players, outputs);
         let rows = stored.values.len() / outputs.max(1);
@@ -89,7 +90,7 @@ impl Memory {
         self.places.len() - self.averages
     }
 
-    /// Returns the largest value minus the smallest, maximum over the outputs. Uses averages over all
+    /// Returns the largest value minus the smallest: the maximum over the outputs. Uses averages over all
     /// scenarios only.
     pub(crate) fn range(&self) -> f64 {
         let is_average =
@@ -105,7 +106,7 @@ impl Memory {
         ends.iter().map(|(least, most)| most - least).fold(0.0, f64::max)
     }
 
-    /// Returns the values of a coalition, if stored.
+    /// Returns the values of a coalition, if they are stored.
     pub(crate) fn get(&self, words: &[u64], scenario: Option<usize>) -> Option<&[f64]> {
         let scenario = code(scenario);
         let hash = self.hasher.hash_one((words, scenario));
@@ -180,12 +181,12 @@ impl Memory {
     }
 }
 
-/// Encodes a scenario in 32 bits. There are fewer than 2^32 − 1 scenarios, since each is a row of data.
+/// Encodes a scenario in 32 bits. There are fewer than 2^32 − 1 scenarios, because each is a row of data.
 fn code(scenario: Option<usize>) -> u32 {
     scenario.map_or(AVERAGE, |scenario| u32::try_from(scenario).unwrap_or(AVERAGE - 1))
 }
 
-/// Returns how many coalitions a run can remember in 1 GiB.
+/// Returns the number of coalitions that a run can store in 1 GiB.
 pub(crate) fn max_remembered(players: usize, outputs: usize) -> usize {
     MAX_NUMBERS / (words_for(players) + outputs + 1)
 }

@@ -1,13 +1,13 @@
-//! How estimators run: their interface, evaluations of the game, and resumable runs.
+//! Runs of estimators: the estimator trait, evaluations of the game, and resumable runs.
 //!
 //! | file | contents |
 //! |---|---|
-//! | [`estimator`] | the interface of all estimators |
-//! | [`settings`] | their options as data |
+//! | [`estimator`] | the trait that all estimators implement |
+//! | [`settings`] | the options of estimators as data |
 //! | [`evaluations`] | a game with a count of its evaluations |
 //! | [`anytime`] | runs that can be inspected, continued, stopped and resumed |
 //! | [`until`] | the tolerance of a run |
-//! | [`bounds`], [`border`] | error bounds, and the check of the border before they are accepted |
+//! | [`bounds`], [`border`] | error bounds, and the border of the game, which is checked before they are accepted |
 //! | [`scale`] | the scale of a relative tolerance |
 //! | [`memory`], [`remembering`] | the evaluations of a run |
 //! | [`checkpoint`] | stored runs |

@@ -1,4 +1,4 @@
-//! A game that remembers its evaluations and reports progress.
+//! A game that stores its evaluations and reports progress.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,17 @@ use apportion_games::{Coalitions, Game, GameError};
 
 use super::memory::{Memory, max_remembered};
 
-/// The number of model rows between two reports, which determines the number of coalitions between them.
+/// The number of model rows between two reports. The number of coalitions between two reports follows from
+/// it.
 const ROWS_BETWEEN_REPORTS: usize = 1 << 16;
 
 /// The minimum and maximum number of coalitions between two reports.
 const COALITIONS_BETWEEN_REPORTS: (usize, usize) = (16, 1 << 14);
 
-/// A callback after every chunk of evaluations that can stop the run.
+/// A callback that is called after every chunk of evaluations and can stop the run.
 pub(crate) type Reporter<'a> = dyn Fn(&RememberingGame<'_>) -> ControlFlow<()> + Sync + 'a;
 
-/// A game that evaluates nothing twice, and whose evaluation a reporter may stop after each chunk.
+/// A game that evaluates nothing twice. A reporter may stop its evaluation after each chunk.
 pub(crate) struct RememberingGame<'g> {
     game: Box<dyn Game + 'g>,
     memory: Mutex<Memory>,
@@ -64,7 +65,7 @@ impl<'g> RememberingGame<'g> {
         report: &Reporter<'_>,
     ) -> Result<(), GameError> {
         let outputs = self.game.outputs();
-        // In a game with a single scenario, that scenario is the average.
+        // In a game with a single scenario, this scenario is the average.
         let scenarios = scenarios.filter(|_| self.game.scenarios() > 1);
         let (missing, their_scenarios) = self.memory().missing(batch, scenarios);
         let most = max_remembered(batch.players(), outputs);
@@ -79,7 +80,8 @@ impl<'g> RememberingGame<'g> {
             let range = start..missing.len().min(start + self.chunk());
             let chunk = missing.slice(range.clone());
             let mut values = vec![0.0; chunk.len() * outputs];
-            // Do not hold the lock: the game may take long, and may use threads that wait for the memory.
+            // Do not hold the lock: the evaluation may take long, and may use threads that wait for the
+            // memory.
             match scenarios {
                 None => self.game.values(&chunk, &mut values)?,
                 Some(_) => {
@@ -105,7 +107,7 @@ impl<'g> RememberingGame<'g> {
         Ok(())
     }
 
-    /// Returns the game as seen by an estimator, with a reporter called after every chunk.
+    /// Returns the game as an estimator evaluates it, with a reporter that is called after every chunk.
     pub(crate) fn reporting<'r>(&'r self, report: &'r Reporter<'r>) -> ReportingGame<'r, 'g> {
         ReportingGame { remembering: self, report }
     }
@@ -117,7 +119,7 @@ pub(crate) struct ReportingGame<'r, 'g> {
     report: &'r Reporter<'r>,
 }
 
-/// Does not expose the table of the game: reads from it would not be counted.
+/// Does not expose the table of the game, because reads from the table would not be counted.
 impl Game for ReportingGame<'_, '_> {
     fn players(&self) -> usize {
         self.remembering.game.players()

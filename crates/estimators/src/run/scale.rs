@@ -1,31 +1,31 @@
 //! Scales of relative tolerances: the norm or the range of the values, estimated conservatively.
 //!
 //! Errors make the norm and the range of the estimates larger than those of the true values, and runs tend to
-//! stop when they happen to be too large. For small tolerances this hardly matters, since the error is then
-//! far below the norm; for a tolerance of 1 it is decisive.
+//! stop when they happen to be too large. For small tolerances, this hardly matters, because the error is
+//! then far below the norm. For a tolerance of 1, it is decisive.
 //!
 //! # From standard errors
 //!
-//! Let τ be the tolerance, `ε = φ̃ − φ`, and e(δ) the error bound in the requested measure. A certificate is
-//! false if the error exceeds τ‖φ‖, and `‖φ̃‖² = ‖φ‖² + 2 φ·ε + ‖ε‖²`. So it is false if
+//! Let τ be the tolerance, `ε = φ̃ − φ` the errors, and e(δ) the error bound in the requested measure. A
+//! certificate is false if the error exceeds τ‖φ‖. Because `‖φ̃‖² = ‖φ‖² + 2 φ·ε + ‖ε‖²`, it is false if
 //!
 //! ```text
 //! (error)² + τ² (‖ε‖² + 2 φ·ε) > τ² ‖φ̃‖²
 //! ```
 //!
-//! The typical size of the left side is `e(½)² + τ² tr Σ̂`. The excess with probability δ is
-//! `a = e(δ)² − e(½)²` for the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` for ‖ε‖², and
-//! `b = 2 e(δ) τ t(1 − δ/2) (tr Σ̂ / √ν)^½` for `2 τ² φ·ε`: in this case ‖φ‖ is below error/τ, and
-//! `tr Σ̂ / √ν` is at least the variance in any direction. The last term is not correlated with the others,
-//! so squares add:
+//! The typical size of the left side is `e(½)² + τ² tr Σ̂`. The excess with probability δ has three parts:
+//! `a = e(δ)² − e(½)²` for the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` for ‖ε‖², and `b = 2 e(δ) τ t(1 − δ/2)
+//! (tr Σ̂ / √ν)^½` for `2 τ² φ·ε`. The last part holds because ‖φ‖ is below error/τ in this case, and `tr Σ̂
+//! / √ν` is at least the variance in any direction. It is not correlated with the other parts, so squares
+//! add:
 //!
 //! ```text
 //! tolerance² = τ² ‖φ̃‖² − τ² tr Σ̂ − (√((a + τ² a₂)² + b²) − a)
 //! ```
 //!
-//! The range of the estimates is too large by d, the errors of the largest and of the smallest value. If u
-//! and l players may have these values, within their simultaneous bounds, then
-//! `d(δ) = s (t(1 − δ/2u) + t(1 − δ/2l))`, where s is their largest standard error, and likewise
+//! The range of the estimates is too large by d, the sum of the errors of the largest and of the smallest
+//! value. If u players may have the largest value, and l players the smallest, within their simultaneous
+//! bounds, then `d(δ) = s (t(1 − δ/2u) + t(1 − δ/2l))`, where s is their largest standard error, and likewise
 //!
 //! ```text
 //! tolerance = τ (R̃ − d(½)) − (√(a² + τ² (d(δ) − d(½))²) − a),      a = e(δ) − e(½)
@@ -33,8 +33,8 @@
 //!
 //! # From an inequality
 //!
-//! Here each value is within its simultaneous bound `h_i`: the norm is at least `‖φ̃‖ − ‖h‖`, and the range
-//! at least `R̃ − 2 max h`. The effect of events that the whole sample may have missed
+//! Here, each value is within its simultaneous bound `h_i`. So the norm is at least `‖φ̃‖ − ‖h‖`, and the
+//! range is at least `R̃ − 2 max h`. The effect of events that the whole sample may have missed
 //! ([`bounds`](super::bounds)) is also subtracted in full.
 
 use super::until::Scale;
@@ -51,14 +51,14 @@ pub(super) struct Errors<'e> {
     pub(super) distribution: BoundBasis<'e>,
 }
 
-/// A bound that holds with probability 1 − δ, and one that holds with probability ½.
+/// Two bounds on a number: one that holds with probability 1 − δ, and one that holds with probability ½.
 #[derive(Clone, Copy)]
 pub(super) struct Pair {
     pub(super) sure: f64,
     pub(super) even: f64,
 }
 
-/// The basis of the bounds.
+/// What the error bounds are based on.
 pub(super) enum BoundBasis<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
@@ -72,8 +72,8 @@ pub(super) enum BoundBasis<'e> {
         directions: f64,
         /// The largest standard error of a value.
         largest: f64,
-        /// Returns the two-sided quantiles of Student's t for a given fraction of the error probability δ,
-        /// and for the same fraction of 1.
+        /// A function that returns the two-sided quantiles of Student's t, for a given fraction of the error
+        /// probability δ and for the same fraction of 1.
         student: &'e dyn Fn(f64) -> Pair,
     },
 }
@@ -88,7 +88,8 @@ pub(super) fn of_estimates(scale: Scale, values: &[f64]) -> Option<f64> {
 }
 
 impl Errors<'_> {
-    /// Returns `share` times the smallest norm of the values compatible with their errors, which may be zero.
+    /// Returns `share` times the smallest norm of the values that is compatible with their errors. It may be
+    /// zero.
     pub(super) fn of_norm(&self, share: f64) -> f64 {
         let whole = norm(self.values);
         let seen = match self.distribution {
@@ -97,7 +98,7 @@ impl Errors<'_> {
                 let Pair { sure, even } = self.error;
                 let of_error = (sure * sure - even * even).max(0.0);
                 let of_square = square.sure - square.even;
-                // If the error exceeds the tolerance, there is nothing to certify.
+                // If the error exceeds the tolerance, nothing can be certified.
                 let across = 2.0 * share * sure.min(share * whole) * student(1.0).sure;
                 let across = across * (trace / directions.sqrt()).sqrt();
                 let beyond = (of_error + share * share * of_square).hypot(across) - of_error;
@@ -107,7 +108,7 @@ impl Errors<'_> {
         seen.min(share * (whole - self.missed)).max(0.0)
     }
 
-    /// Returns `share` times the smallest range of the values compatible with their errors, which may be
+    /// Returns `share` times the smallest range of the values that is compatible with their errors. It may be
     /// zero.
     pub(super) fn of_range(&self, share: f64) -> f64 {
         let (most, least) = (max_of(self.values), min_of(self.values));
@@ -209,16 +210,17 @@ mod tests {
                             .collect();
                         let whole = of_estimates(scale, &shape).unwrap();
                         let mut most: f64 = 0.0;
-                        // From values that nearly always exceed the tolerance to values within it.
+                        // Sizes range from values that nearly always exceed the tolerance to values within
+                        // it.
                         for size in [0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6] {
                             let values: Vec<f64> =
                                 shape.iter().map(|value| value * size / (share * whole)).collect();
                             let (_, false_ones) = outcomes(scale, share, &values, 0.05, 1000);
                             most = most.max(false_ones);
                         }
-                        // One twentieth, plus the spread of a thousand simulations.
+                        // The limit is one twentieth, plus the spread of a thousand simulations.
                         assert!(most <= 0.072, "{scale:?}, n = {players}, {share}, {is_sparse}: {most}");
-                        // The tolerance can still be reached.
+                        // Check that the tolerance can still be reached.
                         let values: Vec<f64> =
                             shape.iter().map(|value| value * 9.0 / (share.min(1.0) * whole)).collect();
                         assert!(

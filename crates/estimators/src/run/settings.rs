@@ -6,10 +6,10 @@ use apportion_values::{GraphValue, SolutionConcept};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Options as JSON, for every serializable type. A supertrait of [`Estimator`](crate::Estimator), so that
-/// every estimator has them.
+/// Options as JSON, for every serializable type. It is a supertrait of [`Estimator`](crate::Estimator), so
+/// every estimator implements it.
 pub trait Settings {
-    /// Returns all options: estimators with the same name and equal settings return equal results. Stored
+    /// Returns all options. Estimators with the same name and equal settings return equal results. Stored
     /// runs are compared by their settings.
     fn settings(&self) -> Value;
 }
@@ -42,7 +42,7 @@ pub(crate) fn any_groups<S: Serializer>(
     partition.as_ref().map(Partition::groups).serialize(serializer)
 }
 
-/// Serializes the group that contains each node, and the level of each group, if there is a hierarchy.
+/// Serializes, if there is a hierarchy, the group that contains each node and the level of each group.
 pub(crate) fn any_levels<S: Serializer>(
     hierarchy: &Option<Hierarchy>,
     serializer: S,
@@ -60,7 +60,7 @@ pub(crate) fn neighbours<S: Serializer>(graph: &Graph, serializer: S) -> Result<
     serializer.collect_seq((0..graph.nodes()).map(|node| graph.neighbours(node)))
 }
 
-/// Serializes the name of a value of players on a graph.
+/// Serializes the name of a value for players on a graph.
 pub(crate) fn name<S: Serializer>(value: &GraphValue, serializer: S) -> Result<S::Ok, S::Error> {
     SolutionConcept::from(value.clone()).serialize(serializer)
 }

@@ -1,19 +1,18 @@
-//! Tolerances, as an alternative to budgets.
+//! Tolerances for the error of a run, as an alternative to budgets.
 
 use crate::error::EstimatorError;
 use crate::error::RunError;
 use crate::setters::setters;
 
-/// The scale of the tolerance.
+/// The quantity to which the tolerance is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// The tolerance is in units of the output.
+    /// None: the tolerance is in units of the output.
     Absolute,
-    /// The tolerance is relative to ‖φ‖, the Euclidean norm of the values of one output, estimated
-    /// conservatively. The default.
+    /// ‖φ‖, the Euclidean norm of the values for one output, estimated conservatively. The default.
     #[default]
     Norm,
-    /// The tolerance is relative to `max φ − min φ`, estimated conservatively.
+    /// `max φ − min φ`, the range of the values for one output, estimated conservatively.
     Range,
 }
 
@@ -39,23 +38,24 @@ pub enum Measure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Until {
-    /// The tolerance, positive.
+    /// The tolerance; must be positive.
     pub tolerance: f64,
-    /// The scale of the tolerance.
+    /// The quantity to which the tolerance is relative.
     pub scale: Scale,
-    /// How the errors of all players are combined. With several outputs, each has to be within the tolerance.
+    /// How the errors of all players are combined. If there are several outputs, each of them must be within
+    /// the tolerance.
     pub measure: Measure,
     /// The probability that the error is within the tolerance if the run stops at the tolerance; between 0
-    /// and 1, 0.95 by default.
+    /// and 1, defaults to 0.95.
     pub confidence: f64,
-    /// The maximum number of evaluations, including v(∅) and v(N). By default 1000 n, but at least 100 000,
-    /// and at most all `2^n`.
+    /// The maximum number of evaluations, including v(∅) and v(N). It defaults to 1000 n, but at least 100
+    /// 000 and at most all `2^n`.
     pub budget: Option<usize>,
-    /// The maximum number of interim checks, 32 by default. All checks together share the error probability.
+    /// The maximum number of interim checks; defaults to 32. All checks together share the error probability.
     pub interim_checks: usize,
-    /// The largest value of the game minus its smallest, if known: 1 if the model output is a probability.
-    /// Methods whose values are means of independent draws then use empirical Bernstein bounds, which hold
-    /// for every number of draws, instead of asymptotic ones.
+    /// The largest value of the game minus its smallest, if known; for example, 1 if the model output is a
+    /// probability. Methods whose values are means of independent draws then use empirical Bernstein bounds,
+    /// which hold for every number of draws, instead of asymptotic ones.
     pub range: Option<f64>,
 }
 
@@ -73,7 +73,7 @@ setters!(Until {
 const LOOKS: usize = 32;
 
 impl Until {
-    /// Stops at a Euclidean error of at most `tolerance` times the norm of the values.
+    /// Creates the rule that stops at a Euclidean error of at most `tolerance` times the norm of the values.
     pub fn relative(tolerance: f64) -> Self {
         Self {
             tolerance,
@@ -86,7 +86,7 @@ impl Until {
         }
     }
 
-    /// Stops at a Euclidean error of at most `tolerance`, in units of the output.
+    /// Creates the rule that stops at a Euclidean error of at most `tolerance`, in units of the output.
     pub fn absolute(tolerance: f64) -> Self {
         Self { scale: Scale::Absolute, ..Self::relative(tolerance) }
     }
@@ -95,8 +95,8 @@ impl Until {
     ///
     /// # Errors
     ///
-    /// [`RunError::Until`] for a tolerance or a range that is not positive and finite, a confidence outside
-    /// (0, 1), or zero interim checks.
+    /// [`RunError::Until`] for a tolerance or a range that is not positive and finite, for a confidence
+    /// outside (0, 1), or for zero interim checks.
     pub fn check(&self) -> Result<(), EstimatorError> {
         let is_positive = |number: f64| number.is_finite() && number > 0.0;
         let refused =
@@ -120,7 +120,7 @@ impl Until {
         Ok(())
     }
 
-    /// Returns a description of the requested accuracy, as stored in results and checkpoints.
+    /// Returns a description of the requested accuracy, as stored in result files and checkpoints.
     ///
     /// ```
     /// use apportion_estimators::Until;

@@ -1,4 +1,4 @@
-//! Values as means over draws: of marginal contributions of single players, of permutations, or of coalitions
+//! Values as means over draws of marginal contributions of single players, of permutations, or of coalitions
 //! with and without a player.
 
 pub(crate) mod maximum_sample_reuse;

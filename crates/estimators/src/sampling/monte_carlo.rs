@@ -3,14 +3,14 @@
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, and `M` coalitions to which some player is added.
+//! There are `n` players, `m` evaluations, and `M` coalitions to which some player is added.
 //!
 //! # Source
 //!
 //! Bachrach, Markakis, Resnick, Procaccia, Rosenschein and Saberi, *Approximating power indices: theoretical
-//! and empirical analysis*, 2010, for Banzhaf values. The baseline "MC" of the Kernel Banzhaf paper, whose
-//! appendix B describes how samples are divided among the players. Its code uses ⌊m/n⌋ coalitions per player
-//! and so takes about 2m evaluations: [`Accounting::Subsets`].
+//! and empirical analysis*, 2010, for Banzhaf values. This is the baseline "MC" of the Kernel Banzhaf paper,
+//! whose appendix B describes how samples are divided among the players. The paper's code uses ⌊m/n⌋
+//! coalitions per player, and so takes about 2m evaluations: [`Accounting::Subsets`].
 
 use std::collections::HashMap;
 
@@ -25,32 +25,32 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// The unit of the budget `m`.
+/// What the budget `m` counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accounting {
-    /// Evaluations of the game, including v(∅) and v(N): ⌊(m − 2)/2⌋ contributions are drawn. The default.
+    /// Evaluations of the game, including v(∅) and v(N), so ⌊(m − 2)/2⌋ contributions are drawn. The default.
     #[default]
     Evaluations,
-    /// Contributions, ⌊m/n⌋ per player: up to `2m + 2` evaluations. As in the code of the Kernel Banzhaf
-    /// paper, to reproduce its results.
+    /// Contributions, ⌊m/n⌋ per player, which take up to `2m + 2` evaluations. This reproduces the results of
+    /// the code of the Kernel Banzhaf paper.
     Subsets,
 }
 
-/// The mean of each player's marginal contributions to coalitions drawn separately for that player, for every
-/// semivalue.
+/// The mean of each player's marginal contributions to coalitions that are drawn separately for this player,
+/// for every semivalue.
 ///
 /// ```text
 /// φ̃_i = (1/k_i) Σ_j [v(S_j ∪ i) − v(S_j)],
 /// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform among the coalitions of this size without i
 /// ```
 ///
-/// The estimate is unbiased, and exact for additive games. A contribution takes two evaluations, so
-/// `M = ⌊(m − 2)/2⌋` contributions are drawn, for each player in turn: `k_i = ⌊M/n⌋`, and one more for the
-/// first `M mod n` players. A repeated coalition (small ones often repeat) is evaluated once, so fewer
-/// evaluations than the budget may be used, all of them distinct.
+/// The estimate is unbiased, and exact for additive games. A contribution takes two evaluations, so `M = ⌊(m
+/// − 2)/2⌋` contributions are drawn. They are drawn for each player in turn: `k_i = ⌊M/n⌋`, and one more for
+/// the first `M mod n` players. A repeated coalition (small ones are often repeated) is evaluated once, so
+/// fewer evaluations than the budget may be used, all of them distinct.
 ///
-/// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all
-/// observed contributions of a player are equal (as contributions to the empty coalition always are) although
+/// Standard errors are those of the mean, from the sample variance of a player's contributions. Often, all
+/// observed contributions of a player are equal (contributions to the empty coalition always are), although
 /// others are possible. So half a contribution of the typical size is added, and a quarter of a contribution
 /// of the size of the values:
 ///
@@ -63,11 +63,11 @@ pub enum Accounting {
 ///
 /// The errors of different players are independent. The degrees of freedom are the minimum of `k_i − 1`.
 /// There are no standard errors if some `k_i < 4`. In our measurements (a random game of 30 players, tree
-/// models of 60 and 101 features; six values; m = 10n to 40n) ±1.96 standard errors cover the true value in
-/// 89 to 99% of the cases; without the additional contribution, in 34 to 97%.
+/// models of 60 and 101 features; six values; m = 10n to 40n), ±1.96 standard errors cover the true value in
+/// 89 to 99% of the cases; without the additional contribution, they cover it in 34 to 97%.
 ///
-/// Players share no evaluations: other methods need far fewer. Takes `O(T + m n)` time, where `T` is the time
-/// of `m` evaluations, and the memory of `2m` coalitions.
+/// Players share no evaluations, so other methods need far fewer. Takes `O(T + m n)` time, where `T` is the
+/// time of `m` evaluations, and the memory of `2m` coalitions.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, MonteCarlo};
@@ -87,9 +87,9 @@ pub enum Accounting {
 pub struct MonteCarlo {
     /// The value to estimate.
     pub value: Semivalue,
-    /// The unit of the budget; [`Accounting::Evaluations`] by default.
+    /// What the budget counts; defaults to [`Accounting::Evaluations`].
     pub accounting: Accounting,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -114,7 +114,7 @@ impl MonteCarlo {
     }
 }
 
-/// The minimum number of contributions per player for standard errors: the number with a budget of 10n.
+/// The minimum number of contributions per player for standard errors. It is the number for a budget of 10n.
 const MIN_CONTRIBUTIONS: usize = 4;
 
 impl Estimator for MonteCarlo {
@@ -129,8 +129,8 @@ impl Estimator for MonteCarlo {
         self.value.clone().into()
     }
 
-    /// Returns `2n + 2`, for one contribution per player, or `n` if the budget counts subsets; at most `2^n`,
-    /// for enumeration.
+    /// Returns `2n + 2`, for one contribution per player, or `n` if the budget counts contributions; at most
+    /// `2^n`, for enumeration.
     fn minimum_budget(&self, players: usize) -> usize {
         match (self.accounting, self.full_budget) {
             (Accounting::Evaluations, FullBudget::Enumerate) => at_most_all(2 * players + 2, players),
@@ -154,7 +154,7 @@ impl Estimator for MonteCarlo {
         let (distinct, rows) = merge_duplicates(&with_and_without(&others));
 
         let mut evaluations = Evaluations::begin(game)?;
-        // The gains v − v(∅) of ∅, of N, and of all other coalitions.
+        // These are the gains v − v(∅) of ∅, of N, and of all other coalitions.
         let mut gains = vec![0.0; outputs];
         gains.extend(evaluations.total());
         gains.extend(evaluations.gains(&distinct.slice(2..distinct.len()))?);
@@ -194,10 +194,10 @@ impl Estimator for MonteCarlo {
     }
 }
 
-/// Returns ∅ and N, followed by S_j and S_j ∪ i for each coalition S_j in `others`, where player
-/// `i = j mod n` is added.
+/// Returns ∅ and N, followed by S_j and S_j ∪ i for each coalition S_j in `others`, where the added player is
+/// `i = j mod n`.
 ///
-/// `others` contains coalitions of n − 1 players: players before `i` keep their index, and those from `i` on
+/// `others` contains coalitions of n − 1 players: players below `i` keep their index, and those from `i` on
 /// are shifted by one.
 fn with_and_without(others: &Coalitions) -> Coalitions {
     let players = others.players() + 1;
@@ -246,7 +246,7 @@ fn merge_duplicates(rows: &Coalitions) -> (Coalitions, Vec<u32>) {
     (distinct, positions)
 }
 
-/// Returns the standard errors from each player's sum of squared deviations, n × k, for `subsets`
+/// Returns the standard errors, computed from each player's sum of squared deviations, n × k, for `subsets`
 /// contributions in total.
 fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> {
     let outputs = squares.len() / players;
@@ -322,8 +322,8 @@ mod tests {
 
     #[test]
     fn repeated_coalitions_are_asked_for_once() {
-        // Beta-Shapley(4000, 1) mostly joins the empty coalition: 299 contributions, but hardly more
-        // coalitions than 40 single players.
+        // Beta-Shapley(4000, 1) mostly joins the empty coalition. So there are 299 contributions, but hardly
+        // more coalitions than 40 single players.
         let game = SumOfUnanimity::random(40, 60, 3, 1);
         let value = Semivalue::beta_shapley(4000.0, 1.0).unwrap();
         let got = MonteCarlo::new(value).estimate(&game, 600, 1).unwrap();

@@ -1,4 +1,4 @@
-//! Permutation SHAP: players join one after the other, in random orders and their reverses.
+//! Permutation SHAP: players join one after another, in random orders and in their reverses.
 //!
 //! # Source
 //!
@@ -27,8 +27,8 @@ use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 /// Δ_i(π) = v(players up to i in π) − v(players before i in π)
 /// ```
 ///
-/// The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` holds exactly. A permutation and its reverse take
-/// `2(n − 1)` evaluations in addition to v(∅) and v(N), so `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3`
+/// The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` holds exactly. A permutation and its reverse take `2(n −
+/// 1)` evaluations in addition to v(∅) and v(N). So `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3`
 /// evaluations of the budget stay unused. Standard errors are those of the mean over independent pairs of
 /// passes; there are none for `P < 5`. Errors follow Student's t with `P − 1` degrees of freedom, or fewer if
 /// few passes contribute most of the variance ([`ErrorDistribution`]).
@@ -37,7 +37,7 @@ use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct PermutationShap {
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -66,7 +66,7 @@ impl Estimator for PermutationShap {
         let mut distribution = DrawDistribution::new(players, outputs);
         let mut innovation = vec![0.0; players * outputs];
         let mut distinct: HashSet<Vec<u64>> = HashSet::new();
-        // Evaluate several passes at once, with bounded memory.
+        // Evaluate several passes in one batch of bounded size.
         let passes_per_batch = (BATCH_ROWS / pass_rows).max(1);
         for first in (0..passes).step_by(passes_per_batch) {
             let orders: Vec<Vec<usize>> = (first..passes.min(first + passes_per_batch))
@@ -86,7 +86,8 @@ impl Estimator for PermutationShap {
                 }
             }
         }
-        // All contributions of a pass have the same sum, so there is one direction fewer than players.
+        // All contributions in a pass have the same sum, so there is one direction fewer than there are
+        // players.
         let error_distribution = (passes >= MIN_PASSES).then(|| ErrorDistribution {
             degrees_of_freedom: distribution.degrees_of_freedom(),
             directions: distribution.directions(players - 1),
@@ -108,14 +109,15 @@ impl Estimator for PermutationShap {
 }
 
 /// The minimum number of pairs of passes for standard errors. With two pairs, 1.96 standard errors cover the
-/// true value in 71% of the cases, and if both give the same contributions the standard error would be zero.
+/// true value in 71% of the cases, and the standard error would be zero if both yielded the same
+/// contributions.
 const MIN_PASSES: usize = 5;
 
 /// The approximate number of coalitions in a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Appends, for each j in 1..n, the first j players of `order`, then all others. The others are a prefix of
-/// the reversed order.
+/// Appends, for each j in 1..n, the first j players of `order`, and then all others. The others are a prefix
+/// of the reversed order.
 fn push_prefixes_and_complements(batch: &mut Coalitions, order: &[usize]) {
     let mut prefix = Coalition::empty(order.len());
     for &player in &order[..order.len() - 1] {
@@ -127,8 +129,8 @@ fn push_prefixes_and_complements(batch: &mut Coalitions, order: &[usize]) {
 
 /// Returns the mean of each player's contributions in `order` and in its reverse: n × k numbers, by player.
 ///
-/// `gains` contains v(S) − v(∅) for the rows of [`push_prefixes_and_complements`], `total` contains v(N) −
-/// v(∅).
+/// `gains` contains v(S) − v(∅) for the rows of [`push_prefixes_and_complements`], and `total` contains v(N)
+/// − v(∅).
 fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64> {
     let (players, outputs) = (order.len(), total.len());
     let mut contributions = vec![0.0; players * outputs];
@@ -148,7 +150,7 @@ fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64>
     contributions
 }
 
-/// Running mean and variance of vectors (Welford).
+/// The running mean and variance of vectors (Welford).
 struct RunningMean {
     count: usize,
     mean: Vec<f64>,
@@ -162,8 +164,8 @@ impl RunningMean {
         Self { count: 0, mean: vec![0.0; length], squares: vec![0.0; length], fourths: vec![0.0; length] }
     }
 
-    /// Adds a vector, and writes its innovation `sqrt((t−1)/t) (x_t − mean before)`, its contribution to the
-    /// variance.
+    /// Adds a vector, and writes its innovation `sqrt((t−1)/t) (x_t − mean before)`, which is its
+    /// contribution to the variance.
     fn add(&mut self, sample: &[f64], innovation: &mut [f64]) {
         self.count += 1;
         let count = self.count as f64;
@@ -180,7 +182,7 @@ impl RunningMean {
         }
     }
 
-    /// Returns how far one more sample could move the mean of each value.
+    /// Returns the amount by which one more sample could change the mean of each value.
     fn one_draw(&self, outputs: usize) -> Vec<f64> {
         let count = self.count as f64;
         let influences = Influences::of_means(&self.squares, &self.fourths, count);

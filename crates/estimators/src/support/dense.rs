@@ -6,8 +6,9 @@
 /// argmin Σ_k w_k (x_kᵀ β − y_k)²,    Σ_{j ∈ among} β_j = b
 /// ```
 ///
-/// With q such coefficients, they are `β = b/q + z − z̄`. This gives the unconstrained regression of
-/// `y_k − b x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these columns.
+/// If there are q such coefficients with the sum b, they are `β = b/q + z − z̄`. This yields the
+/// unconstrained regression of `y_k − b x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these
+/// columns.
 pub(crate) struct SumRegression {
     columns: usize,
     /// The number of leading columns whose coefficients have the known sum.
@@ -38,8 +39,8 @@ impl SumRegression {
         Self { columns, among, entries, means, roots }
     }
 
-    /// Returns the coefficients, with minimum norm if they are not unique, by conjugate gradients on the
-    /// normal equations. Takes `O(rows · columns)` time per step.
+    /// Returns the coefficients, computed by conjugate gradients on the normal equations, with minimum norm
+    /// if they are not unique. Takes `O(rows · columns)` time per step.
     pub(crate) fn solve(&self, targets: &[f64], sum: f64) -> Vec<f64> {
         let rows = || self.entries.chunks_exact(self.columns.max(1));
         let mut left: Vec<f64> = targets

@@ -4,19 +4,20 @@ use apportion_games::{Purpose, stream};
 use rand::Rng;
 
 /// An estimator of the number of directions in which draws vary, and of the effective number of draws that
-/// determines their variance, based on their [innovations](crate::report::RunningMoments::innovation) e_t, t
-/// in 1..T. Takes O(R n k) memory.
+/// determines their variance. It is based on the [innovations](crate::report::RunningMoments::innovation) e_t
+/// of the draws, t in 1..T. Takes O(R n k) memory.
 ///
-/// For each output, with R random directions r_j of independent signs:
+/// For each output, with R random directions r_j of independent signs, it computes:
 ///
 /// ```text
 /// tr Σ² = E (e_s · e_t)² for s ≠ t ≈ mean_j [‖Σ_t e_t (r_j·e_t)‖² − Σ_t ‖e_t‖² (r_j·e_t)²] / ((T−1)(T−2))
 /// ```
 ///
 /// This holds because the mean of `r rᵀ` is the identity matrix (Hutchinson, *A stochastic estimator of the
-/// trace of the influence matrix*, 1990). The terms `s = t`, which measure the length of a draw rather than
-/// the agreement between draws, are subtracted: they would make a small sample seem to vary in few
-/// directions. For up to R players the directions are the players, and the mean over them is exact.
+/// trace of the influence matrix*, 1990). The terms with `s = t` are subtracted: they measure the length of a
+/// draw rather than the agreement between draws, and would make a small sample seem to vary in few
+/// directions. For up to R players, the directions are the players themselves, and the mean over them is
+/// exact.
 #[derive(Debug, Clone)]
 pub(crate) struct DrawDistribution {
     players: usize,
@@ -27,7 +28,7 @@ pub(crate) struct DrawDistribution {
     count: usize,
     /// The sums Σ e (r·e), n numbers for each output and direction.
     products: Vec<f64>,
-    /// The sum Σ ‖e‖² (r·e)² for each output and direction.
+    /// The sum Σ ‖e‖² (r·e)², for each output and direction.
     alone: Vec<f64>,
     /// The sums Σ ‖e‖² and Σ ‖e‖⁴ for each output.
     powers: Vec<[f64; 2]>,
@@ -39,7 +40,7 @@ pub(crate) struct DrawDistribution {
 const DIRECTIONS: usize = 16;
 
 impl DrawDistribution {
-    /// Creates the statistics of zero draws of players × outputs numbers.
+    /// Creates the statistics of zero draws, each of players × outputs numbers.
     pub(crate) fn new(players: usize, outputs: usize) -> Self {
         let directions: Vec<f64> = if players <= DIRECTIONS {
             let length = (players as f64).sqrt();
@@ -82,12 +83,12 @@ impl DrawDistribution {
         }
     }
 
-    /// Returns the degrees of freedom of the standard errors: the smaller of `T − 1` and
-    /// `2 (T − 1) / (q − 1)`, with q = mean ‖e‖⁴ / (mean ‖e‖²)², minimized over the outputs.
+    /// Returns the degrees of freedom of the standard errors, minimized over the outputs. They are the
+    /// smaller of `T − 1` and `2 (T − 1) / (q − 1)`, where q = mean ‖e‖⁴ / (mean ‖e‖²)².
     ///
     /// The relative variance of the sum of all squared standard errors is about `(q − 1) / (T − 1)`, and the
-    /// relative variance of χ²_f/f is 2/f. For normal draws in one direction both are equal. If few draws
-    /// contribute most of the sum, q is up to T − 1 and f can be as small as 2.
+    /// relative variance of χ²_f/f is 2/f. For normally distributed draws in one direction, both are equal.
+    /// If few draws contribute most of the sum, q is up to T − 1, and f can be as small as 2.
     pub(crate) fn degrees_of_freedom(&self) -> f64 {
         let count = self.count as f64;
         self.powers
@@ -98,8 +99,8 @@ impl DrawDistribution {
             .fold(count, f64::min)
     }
 
-    /// Returns ν = (tr Σ)² / tr Σ² for each output, between 1 and the maximum number of observable
-    /// directions: `T − 1`, or `most`.
+    /// Returns ν = (tr Σ)² / tr Σ² for each output. It is between 1 and the maximum number of observable
+    /// directions: the smaller of `T − 1` and `most`.
     pub(crate) fn directions(&self, most: usize) -> Vec<f64> {
         let (n, count) = (self.players, self.count as f64);
         let directions = self.directions.len() / n;
@@ -116,7 +117,7 @@ impl DrawDistribution {
                     return 1.0;
                 }
                 // The squared estimate of the trace exceeds the squared trace by the variance of the
-                // estimate, 2 tr Σ² / (T − 1) for normal draws.
+                // estimate, which is 2 tr Σ² / (T − 1) for normally distributed draws.
                 let ratio = trace * trace / square_trace.max(f64::MIN_POSITIVE) - 2.0 / count;
                 ratio.clamp(1.0, most)
             })
@@ -124,7 +125,7 @@ impl DrawDistribution {
     }
 }
 
-/// Returns independent signs, one for each player: the same for every estimate.
+/// Returns independent signs, one for each player. They are the same for every estimate.
 fn signs(players: usize, direction: usize) -> Vec<f64> {
     let mut rng = stream(0, Purpose::Directions, direction as u64);
     let words: Vec<u64> = (0..players.div_ceil(64)).map(|_| rng.next_u64()).collect();
@@ -143,7 +144,7 @@ mod tests {
         (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
     }
 
-    /// Returns the statistics of `draws` vectors with independent entries of standard deviations
+    /// Returns the statistics of `draws` vectors. Their entries are independent, with standard deviations
     /// `deviations`, plus a shared normal number times `common`.
     fn distribution(deviations: &[f64], common: f64, draws: usize, seed: u64) -> DrawDistribution {
         let n = deviations.len();
@@ -184,7 +185,8 @@ mod tests {
 
     #[test]
     fn few_draws_in_many_directions_do_not_seem_to_go_in_few() {
-        // Sixteen draws: including the terms s = t, the result would be about half of the true value.
+        // There are sixteen draws: if the terms with s = t were included, the result would be about half of
+        // the true value.
         let deviations = vec![1.0; 12];
         let got: Vec<f64> =
             (0..200).map(|seed| distribution(&deviations, 0.0, 16, seed).directions(12)[0]).collect();
@@ -199,7 +201,7 @@ mod tests {
         let mut rare = DrawDistribution::new(2, 1);
         (0..99).for_each(|draw| rare.add(&[if draw == 50 { 1.0 } else { 0.0 }, 0.0]));
         assert!((rare.degrees_of_freedom() - 2.0 * 99.0 / 98.0).abs() < 1e-12);
-        // Without any variance.
+        // Draws that do not vary have a single direction.
         let mut none = DrawDistribution::new(2, 1);
         (0..9).for_each(|_| none.add(&[0.0, 0.0]));
         assert_eq!((none.degrees_of_freedom(), none.directions(2)), (9.0, vec![1.0]));

@@ -7,21 +7,21 @@ use apportion_samplers::{
 /// How coalitions are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Draws {
-    /// Without replacement. The number of coalitions of each size is that of Bernoulli sampling in
-    /// expectation, rounded by systematic sampling: the budget is met exactly, and the number of coalitions
+    /// Without replacement. The number of coalitions of each size is its expectation under Bernoulli
+    /// sampling, rounded by systematic sampling. So the budget is met exactly, and the number of coalitions
     /// of a size hardly varies. The default.
     #[default]
     FixedCounts,
-    /// Without replacement, including every coalition or pair independently, as in Algorithm 2 and Theorem
-    /// 1.1 of the Leverage SHAP paper. The number of evaluations is random, with the budget as its
-    /// expectation.
+    /// Without replacement. Every coalition or pair is included independently, as in Algorithm 2 and Theorem
+    /// 1.1 of the Leverage SHAP paper. The number of evaluations is random, and its expectation is the
+    /// budget.
     Bernoulli,
     /// With replacement, as in the Kernel Banzhaf paper and in the ablation "Leverage SHAP w/o Bernoulli".
     /// Repeated coalitions are evaluated once. A larger budget continues the draws of a smaller one.
     WithReplacement,
     /// Like [`FixedCounts`](Self::FixedCounts), but the coalitions for a budget are among those for every
-    /// larger budget. The number of coalitions of each size has the same distribution, to within one (in
-    /// pairs: two).
+    /// larger budget. The number of coalitions of each size has the same distribution, to within one
+    /// coalition (or two in pairs).
     Growing,
     /// Like [`Bernoulli`](Self::Bernoulli), but the coalitions for a budget are among those for every larger
     /// budget.

@@ -8,9 +8,9 @@ use crate::report::{Explanation, in_own_units};
 use crate::run::{Estimator, check_budget};
 use crate::support::FullBudget;
 
-/// Returns an error if the budget is too small, and the exact result if it fits into the budget and
-/// `full_budget` does not request sampling, or if there is a single player. All sampling estimators call this
-/// first.
+/// Returns the exact result if the budget covers all coalitions and `full_budget` does not request sampling,
+/// or if there is a single player. Returns an error if the budget is too small. All sampling estimators call
+/// this first.
 pub(crate) fn exact_if_affordable(
     estimator: &dyn Estimator,
     game: &dyn Game,
@@ -23,7 +23,7 @@ pub(crate) fn exact_if_affordable(
     Ok(exact.map(|mut explanations| explanations.swap_remove(0)))
 }
 
-/// Same as [`exact_if_affordable`] for several values in one pass, instead of the estimator's own value.
+/// Same as [`exact_if_affordable`], for `values` instead of the estimator's own value, in one pass.
 pub(crate) fn exact_many_if_affordable(
     estimator: &dyn Estimator,
     values: &[Semivalue],
@@ -46,7 +46,7 @@ pub(crate) fn exact_many_if_affordable(
 ///
 /// # Errors
 ///
-/// [`EstimatorError::Value`] for zero players or more than 25, and the errors of the game.
+/// [`EstimatorError::Value`] for zero players or more than 25; any error of the game.
 pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
     in_own_units(game, |game| Ok(exact_as("exact", game, std::slice::from_ref(&value))?.swap_remove(0)))
 }
@@ -55,7 +55,7 @@ pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, Estimator
 ///
 /// # Errors
 ///
-/// Same as [`Value::enumerate`]. For values on graphs use [`OnGraph`](crate::OnGraph).
+/// Same as [`Value::enumerate`]. For values on graphs, use [`OnGraph`](crate::OnGraph).
 pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, EstimatorError> {
     if let Value::Semivalue(semivalue) = value {
         return exact(game, semivalue.clone());
@@ -78,11 +78,12 @@ pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, Estimator
     })
 }
 
-/// The maximum number of coalitions to cache, since unions of groups recur: about a hundred bytes each.
+/// The maximum number of coalitions to cache, which take about a hundred bytes each. They are cached because
+/// unions of groups recur.
 pub(crate) const MAX_CACHED_COALITIONS: usize = 1 << 22;
 
-/// Same as [`exact`] for several values in one pass, with the name of the method whose budget allows
-/// enumeration.
+/// Computes the same as [`exact`] for several values in one pass, under the name of the method whose budget
+/// allows enumeration.
 fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>> {
     let enumerations = enumerate_many(game, values)?;
     let asked = (1usize << game.players(), game.rows_per_coalition());

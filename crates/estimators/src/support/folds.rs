@@ -1,4 +1,4 @@
-//! Cross-fitting: a sample is split into folds, and each model is fitted without one fold.
+//! Cross-fitting: a sample is split into folds, and each model is fitted to the sample without one fold.
 //!
 //! # Notation
 //!
@@ -7,17 +7,17 @@
 //!
 //! # Subtracted predictions
 //!
-//! Fold l is a random part of the coalitions that model l did not see: among `N_s` coalitions of a size,
-//! `π N_s (1 − 1/L)` were seen, and each coalition of fold l represents `(1 − π (L−1)/L) L/π` unseen ones. A
+//! Fold l is a random part of the coalitions that model l has not seen. Among `N_s` coalitions of a size, `π
+//! N_s (1 − 1/L)` were seen, and each coalition of fold l represents `(1 − π (L−1)/L) L/π` unseen ones. A
 //! seen coalition represents itself. The mean over the models of the estimated sums of their residuals is
-//! `Σ_k (v − ĝ)(S_k) / π` with
+//! `Σ_k (v − ĝ)(S_k) / π`, with
 //!
 //! ```text
 //! ĝ(S_k) = (1 − π (L−1)/L) g_{l(k)}(S_k) + (π/L) Σ_{l ≠ l(k)} g_l(S_k)
 //! ```
 //!
-//! If few coalitions are sampled, this is the model that has not seen the coalition; if all are sampled, it
-//! is the mean of all models.
+//! If few coalitions are sampled, ĝ is the model that has not seen the coalition. If all are sampled, it is
+//! the mean of all models.
 
 use apportion_games::{Coalitions, Purpose, stream};
 use apportion_samplers::{Pairing, Sample};
@@ -52,7 +52,7 @@ impl Folds {
         Self { of_rows, count }
     }
 
-    /// Returns whether a row is excluded from the fit of a fold.
+    /// Returns whether a row is in the given fold, so that it is excluded from this fold's fit.
     fn is_kept(&self, row: usize, fold: usize) -> bool {
         self.count > 1 && self.of_rows[row] == fold
     }
@@ -65,16 +65,17 @@ pub(crate) struct CrossFits {
     pub(crate) unseen: Vec<f64>,
     /// The prediction ĝ to subtract from the value of each row.
     pub(crate) subtracted: Vec<f64>,
-    /// The mean prediction of the models for the full coalition; the one for the empty coalition is zero.
+    /// The mean prediction of the models for the grand coalition. The prediction for the empty coalition is
+    /// zero.
     pub(crate) full: f64,
 }
 
-/// Fits `surrogate` to the sample without each fold in turn, plus the empty and the full coalition; with a
-/// single fold, to the whole sample. `values` are the values of the rows, `ends` are the values of the empty
-/// and the full coalition.
+/// Fits `surrogate` to the sample without each fold in turn, plus the empty and the grand coalition. If there
+/// is a single fold, fits it to the whole sample. `values` contains the values of the rows, and `ends` the
+/// values of the empty and the grand coalition.
 ///
 /// The stored predictions are g minus its value at ∅, and minus the additive game with the coefficients
-/// `additive_part`. Returns `None` if the surrogate cannot be fitted or returns non-finite numbers.
+/// `additive_part`. Returns `None` if the surrogate cannot be fitted or returns numbers that are not finite.
 pub(crate) fn cross_fit(
     surrogate: &dyn Surrogate,
     sample: &Sample,

@@ -1,4 +1,5 @@
-//! Shared code of the methods: drawing of coalitions, regressions, draws on the product space, full budgets.
+//! Code that several methods use: drawing of coalitions, regressions, draws on the product space, full
+//! budgets.
 
 pub(crate) mod dense;
 mod draw_distribution;

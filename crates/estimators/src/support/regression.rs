@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Here `w_k` is the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) divided by the probability of
-//! drawing the coalition. Kernel Banzhaf also uses the functions that turn a regression into an explanation.
+//! drawing the coalition. Kernel Banzhaf also uses the functions that convert a regression to an explanation.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample};
@@ -21,14 +21,14 @@ use crate::run::Evaluations;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StandardErrors {
     /// From the residuals of the regression. This takes about as long as the regression itself, and several
-    /// times as long with a hundred rows per player.
+    /// times as long if there are a hundred rows per player.
     #[default]
     Estimated,
     /// No standard errors, which saves that time.
     Omitted,
 }
 
-/// Solves the regression on `sample`, whose rows are distinct.
+/// Solves the regression on `sample`, whose rows must be distinct.
 pub(crate) fn explain(
     method: &'static str,
     game: &dyn Game,
@@ -51,8 +51,8 @@ pub(crate) fn explain(
     Ok(explanation)
 }
 
-/// Evaluates the coalitions of `design`, which are distinct, and solves the regression, without standard
-/// errors.
+/// Evaluates the coalitions of `design`, which must be distinct, and solves the regression. Does not compute
+/// standard errors.
 fn regress(
     method: &'static str,
     game: &dyn Game,
@@ -70,7 +70,7 @@ fn regress(
 }
 
 impl Explanation {
-    /// Creates an explanation from a regression on distinct coalitions, without standard errors.
+    /// Creates an explanation, without standard errors, from a regression on distinct coalitions.
     pub(crate) fn of_regression(
         method: &'static str,
         value: impl Into<SolutionConcept>,
@@ -101,7 +101,8 @@ impl Explanation {
         }
     }
 
-    /// Adds standard errors and their distribution, if requested and if the regression determines the values.
+    /// Adds standard errors and their distribution, if they are requested and the regression determines the
+    /// values.
     pub(crate) fn judge(
         &mut self,
         standard_errors: StandardErrors,
@@ -117,7 +118,7 @@ impl Explanation {
 }
 
 impl Explanation {
-    /// Records the properties of the design of `sample` that the error distribution depends on.
+    /// Records the properties of the design of `sample` on which the error distribution depends.
     pub(crate) fn note_design(&mut self, sample: &Sample) {
         if let Some(distribution) = &mut self.diagnostics.error_distribution {
             distribution.is_paired = sample.pairing() == Pairing::Paired;
@@ -127,7 +128,7 @@ impl Explanation {
 }
 
 /// Returns the fraction of single players, and of coalitions that lack one player, that the design draws at
-/// random; `None` with replacement.
+/// random; `None` for draws with replacement.
 pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
     let (players, strata) = (sample.coalitions().players(), sample.strata());
     let left = |size: usize| 1.0 - strata[size].inclusion_probability();
@@ -145,8 +146,8 @@ impl ErrorDistribution {
     }
 }
 
-/// Returns the certificate, if requested and if the regression determines the values; `None` if some row is
-/// indispensable for the fit.
+/// Returns the certificate, if it is requested and the regression determines the values; `None` if the
+/// regression is not determined without some row.
 pub(crate) fn certified(
     standard_errors: StandardErrors,
     is_determined: bool,
@@ -157,7 +158,8 @@ pub(crate) fn certified(
     }
     match certificate() {
         Ok(certificate) => Ok(Some(certificate)),
-        // An indispensable row has no residual from which to estimate its error.
+        // If the regression is not determined without a row, there is no residual from which to estimate the
+        // row's error.
         Err(SolverError::Saturated { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -172,7 +174,7 @@ pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
     (0..sample.coalitions().len()).step_by(step)
 }
 
-/// Returns the number of draws of each row (or pair), with replacement.
+/// Returns the number of draws of each row (or pair), if drawn with replacement.
 pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
     let times = sample.multiplicities()?;
     Some(representatives(sample).map(|row| times[row]).collect())
@@ -181,9 +183,9 @@ pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
 /// Returns `f_k = 1 − π` for each row (or pair), where π is the inclusion probability of its size under the
 /// *design*.
 ///
-/// It is not `1 − drawn/available`: Bernoulli sampling may draw all coalitions of a size by chance, but its
-/// weights are the expected ones, so the result is not exact (8 players, m = 254: a third of the seeds drew
-/// everything, with errors of 1e-4).
+/// It is not `1 − drawn/available`. Bernoulli sampling may draw all coalitions of a size by chance, but its
+/// weights are the expected ones, so the result is not exact. (For 8 players and m = 254, a third of the
+/// seeds drew everything, with errors of 1e-4.)
 pub(crate) fn free_shares(sample: &Sample) -> Vec<f64> {
     let by_size: Vec<f64> =
         sample.strata().iter().map(|stratum| (1.0 - stratum.inclusion_probability()).max(0.0)).collect();

@@ -5,8 +5,8 @@
 //!
 //! # Source
 //!
-//! Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016: squared loss, with leaf values
-//! and gains under a penalty λ.
+//! Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016. The loss is squared, and leaf
+//! values and gains have a penalty λ.
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ pub(crate) struct Boosting {
     pub(crate) trees: usize,
     /// The maximum number of splits on a path.
     pub(crate) depth: usize,
-    /// The learning rate, a factor on the contribution of each tree.
+    /// The learning rate: a factor for the contribution of each tree.
     pub(crate) rate: f64,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Growth {
     pub(crate) penalty: f32,
     /// The minimum number of rows on either side of a split.
     pub(crate) min_rows: usize,
-    /// The maximum number of leaves of a tree; nodes with the largest gain are split first. If `None`, every
+    /// The maximum number of leaves of a tree. Nodes with the largest gain are split first. If `None`, every
     /// node is split.
     pub(crate) max_leaves: Option<usize>,
 }
@@ -53,7 +53,7 @@ const MIN_GAIN: f32 = 1e-6;
 /// A node: a split, or a leaf.
 #[derive(Debug, Clone, Copy)]
 enum Node {
-    /// The child nodes for coalitions without and with the player.
+    /// A split, with the child nodes for coalitions without and with the player.
     Split {
         player: u16,
         absent: u32,
@@ -112,7 +112,8 @@ impl Rows {
     }
 }
 
-/// The sum of residuals and the number of rows of a node, in total and for the rows that contain each player.
+/// The sum of the residuals and the number of rows of a node: in total, and for the rows that contain each
+/// player.
 #[derive(Clone)]
 struct Histogram {
     sums: Vec<f32>,
@@ -142,7 +143,7 @@ impl Histogram {
         }
     }
 
-    /// Returns the difference of this histogram and `other`.
+    /// Returns the difference between this histogram and `other`.
     fn without(mut self, other: &Self) -> Self {
         self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum -= other);
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count -= other);
@@ -151,7 +152,7 @@ impl Histogram {
         self
     }
 
-    /// Returns the best player to split on, and the gain.
+    /// Returns the best player to split on, and the gain of the split.
     fn best(&self, players: usize, growth: &Growth) -> Option<(u16, f32)> {
         let score = |sum: f32, count: f32| sum * sum / (count + growth.penalty);
         let own = score(self.sum, self.count);
@@ -242,8 +243,8 @@ impl BoostedTrees {
     /// mixing measure of the semivalue.
     ///
     /// A leaf contributes its value v if the players A on its path are present and the players B are absent.
-    /// With a = |A| and b = |B|, this gives `v M(a − 1, b)` to each player in A and `−v M(a, b − 1)` to each
-    /// in B.
+    /// With a = |A| and b = |B|, this adds `v M(a − 1, b)` to each player in A, and `−v M(a, b − 1)` to each
+    /// player in B.
     pub(crate) fn semivalue(&self, players: usize, moment: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; players];
         for nodes in &self.trees {
@@ -253,8 +254,8 @@ impl BoostedTrees {
         values
     }
 
-    /// Returns the Walsh coefficients of the trees, each of which splits on at most 64 players: each product
-    /// of players once, in order, with its coefficient.
+    /// Returns the Walsh coefficients of the trees: each product of players once, in order, with its
+    /// coefficient. Each tree may split on at most 64 players.
     pub(crate) fn spectrum(&self) -> Vec<(Product, f64)> {
         let mut found: HashMap<Product, f64> = HashMap::new();
         found.insert(Product::EMPTY, self.base);
@@ -274,7 +275,7 @@ impl BoostedTrees {
     }
 }
 
-/// Grows the node with the rows `order`, and subtracts its predictions from their residuals.
+/// Grows the node that contains the rows `order`, and subtracts its predictions from their residuals.
 fn grow(
     rows: &Rows,
     order: &mut [u32],
@@ -343,7 +344,7 @@ fn grow_by_gain(
     let mut leaves = vec![open(0, 0..order.len(), 0, histogram)];
     while leaves.len() < max_leaves {
         let gain = |leaf: &Open| leaf.split.map_or(0.0, |(_, gain)| gain);
-        // Choose the first of the leaves with the largest gain.
+        // Choose the first leaf among those with the largest gain.
         let best = (0..leaves.len()).rev().max_by(|&a, &b| gain(&leaves[a]).total_cmp(&gain(&leaves[b])));
         let Some((best, (player, _))) = best.and_then(|best| Some((best, leaves[best].split?))) else {
             break;
@@ -374,7 +375,8 @@ fn grow_by_gain(
     }
 }
 
-/// Moves the indices that satisfy `is_first` to the front, keeping the order, and returns their number.
+/// Moves the indices that satisfy `is_first` to the front, without changing their order, and returns their
+/// number.
 fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
     let rest: Vec<u32> = order.iter().copied().filter(|&index| !is_first(index)).collect();
     let mut first = 0;
@@ -388,8 +390,8 @@ fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
     first
 }
 
-/// Adds the contributions of the leaves below a node to the players. `path` contains the players on the path,
-/// and whether each is present.
+/// Adds the contributions of the leaves below a node to the players' values. `path` contains the players on
+/// the path, and whether each of them is present.
 fn share_leaves(
     nodes: &[Node],
     at: usize,
@@ -431,9 +433,9 @@ fn players(nodes: &[Node]) -> Vec<u16> {
     players
 }
 
-/// Returns the Walsh coefficients of the game defined by a node, by masks of the tree's players, ascending.
-/// With y and n the coefficients of the children with and without the player, they are `(y + n)/2`, and
-/// `(y − n)/2` times the player's sign.
+/// Returns the Walsh coefficients of the game that a node defines, by masks of the tree's players, in
+/// ascending order. If y and n are the coefficients of the children with and without the player, they are
+/// `(y + n)/2`, and `(y − n)/2` times the player's sign.
 fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
     match nodes[at] {
         Node::Leaf(value) => vec![(0, f64::from(value))],
@@ -442,7 +444,7 @@ fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
                 (expand(nodes, absent as usize, players), expand(nodes, present as usize, players));
             let alone = joined(&without, &with, 0.5);
             let mut signed = joined(&without, &with, -0.5);
-            // No product below contains the player, so the masks stay in order.
+            // No product below the node contains the player, so the masks stay in order.
             let own = 1 << players.partition_point(|&other| other < player);
             signed.iter_mut().for_each(|(mask, _)| *mask += own);
             sum_of(&alone, &signed)
@@ -527,8 +529,8 @@ mod tests {
 
     #[test]
     fn histograms_by_subtraction_split_as_histograms_of_the_rows() {
-        // The first split is on the player that explains most: here player 0, since the other players have no
-        // structure.
+        // The first split is on the player that explains most. This is player 0, because the other players
+        // have no structure.
         let (rows, _) = all(6);
         let targets: Vec<f64> =
             (0..64).map(|mask| f64::from(mask & 1) * 5.0 + f64::from(mask % 7) * 0.1).collect();

@@ -1,14 +1,14 @@
-//! The interface of surrogates.
+//! The traits of surrogates.
 
 use apportion_games::Coalitions;
 use apportion_values::Semivalue;
 
 use crate::run::Settings;
 
-/// A model of games, fitted to the values of some coalitions, with exactly known semivalues.
+/// A model of games with exactly known semivalues, which is fitted to the values of some coalitions.
 ///
-/// Methods use it as a control variate: its predictions need not be accurate, but [`FittedSurrogate::values`]
-/// must be the exact values of the game defined by [`FittedSurrogate::predict`].
+/// Methods use it as a control variate. Its predictions need not be accurate, but [`FittedSurrogate::values`]
+/// must be the exact values of the game that [`FittedSurrogate::predict`] defines.
 ///
 /// ```
 /// use apportion_estimators::{Coalitions, Estimator, FittedSurrogate, ProxyResidual, Semivalue, Surrogate};
@@ -42,9 +42,9 @@ use crate::run::Settings;
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 pub trait Surrogate: Settings + std::fmt::Debug + Send + Sync {
-    /// Fits the surrogate to `values`, one for each of the `coalitions`, which include the empty and the full
-    /// coalition. Returns `None` if they are too few, which only reduces accuracy. The result is
-    /// deterministic.
+    /// Fits the surrogate to `values`, one for each of the `coalitions`, which include the empty and the
+    /// grand coalition. Returns `None` if there are too few of them, which only reduces accuracy. The result
+    /// must be deterministic.
     fn fit(&self, coalitions: &Coalitions, values: &[f64]) -> Option<Box<dyn FittedSurrogate>>;
 }
 
@@ -53,6 +53,6 @@ pub trait FittedSurrogate: Send + Sync {
     /// Returns the predicted value of each coalition.
     fn predict(&self, coalitions: &Coalitions) -> Vec<f64>;
 
-    /// Returns the exact `value` of the game defined by [`predict`](Self::predict): one number per player.
+    /// Returns the exact `value` of the game that [`predict`](Self::predict) defines: one number per player.
     fn values(&self, value: &Semivalue) -> Vec<f64>;
 }

@@ -1,13 +1,13 @@
-//! A game of products of few players as a surrogate.
+//! Products of few players as a surrogate of a game.
 //!
 //! # Notation
 //!
 //! There are n players and m coalitions, with signs `x_i = 1` for members and −1 for other players. For two
 //! coalitions, `d = Σ_i x_i x'_i`.
 //!
-//! All products of q players with prior variances `ρ_q / C(n, q)` each have the covariance
-//! `ρ_q e_q(x x') / C(n, q)`, with the elementary symmetric polynomials of signs, `e_1 = d`,
-//! `e_2 = (d² − n)/2`, `e_3 = (d³ − (3n − 2) d)/6`. So products are never enumerated, and n may be large.
+//! All products of q players together, each with the prior variance `ρ_q / C(n, q)`, have the covariance `ρ_q
+//! e_q(x x') / C(n, q)`. Here e_q are the elementary symmetric polynomials of signs: `e_1 = d`, `e_2 = (d² −
+//! n)/2`, `e_3 = (d³ − (3n − 2) d)/6`. So products are never enumerated, and n may be large.
 
 use apportion_games::Coalitions;
 use apportion_values::Semivalue;
@@ -17,15 +17,16 @@ use super::interface::{FittedSurrogate, Surrogate};
 /// The ridge regression of a game on all products `χ_T(S) = Π_{i ∈ T} x_i` of up to two or three players.
 ///
 /// The prior variance of single players is ten times that of each higher order. The noise level is chosen by
-/// validation on a quarter of the coalitions. Takes memory for `O(m²)` numbers, and `O(m²)` time for each of
-/// some dozens of steps.
+/// validation on a quarter of the coalitions. Stores `O(m²)` numbers, and takes `O(m²)` time for each of some
+/// dozens of steps.
 ///
 /// For values with equal weights for sizes s and n − s, products of two players do not contribute to any
-/// value, and with paired complements not to any error: order 3 is the first that helps.
+/// value. If coalitions are paired with their complements, they do not contribute to any error either. In
+/// this case, order 3 is the lowest order that helps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KAdditiveSurrogate {
-    /// The maximum number of players in a product: 1, 2 or 3, by default 3. Other numbers are replaced with
+    /// The maximum number of players in a product: 1, 2 or 3; defaults to 3. Other numbers are replaced with
     /// the nearest of these.
     pub order: usize,
 }
@@ -43,7 +44,8 @@ impl KAdditiveSurrogate {
     }
 }
 
-/// The maximum number of coalitions for a fit: beyond that, the covariances would take 800 MB.
+/// The maximum number of coalitions for a fit. With more coalitions, the covariances would take more than 800
+/// MB.
 const MAX_ROWS: usize = 10_000;
 /// The noise levels to try, relative to the prior variance of a coalition value.
 const NOISES: [f64; 4] = [1e-4, 1e-2, 1e-1, 1.0];

@@ -9,7 +9,7 @@ use super::interface::{FittedSurrogate, Surrogate};
 /// The linear model `c + Σ_{i ∈ S} β_i`, fitted by least squares with equal weights. All its semivalues are
 /// the coefficients β.
 ///
-/// Methods that already regress the game on its players gain nothing from this surrogate.
+/// Methods that regress the game on its players gain nothing from this surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct LinearSurrogate;
 

@@ -1,4 +1,4 @@
-//! Surrogates of games whose values are known in closed form, and priors on a game's Walsh spectrum.
+//! Surrogates of games, whose values are known in closed form, and priors on a game's Walsh spectrum.
 
 pub(crate) mod boosted_trees;
 pub(crate) mod interface;

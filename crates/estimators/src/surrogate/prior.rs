@@ -4,10 +4,10 @@
 //! v(S) = Σ_T β_T χ_T(S),    β_T ~ N(0, τ_T²) independently,    Cov(v(S), v(S')) = Σ_T τ_T² χ_T(S) χ_T(S')
 //! ```
 //!
-//! A prior is a list of products with their variances, plus *smooth* parts: all products of q players, with a
-//! variance that is a product over the players, `τ_T² = c Π_{i ∈ T} ρ_i`. The covariance of a smooth part is
-//! an elementary symmetric polynomial of the numbers `ρ_i x_i x'_i`. Newton's identities compute it from
-//! power sums, without enumerating products.
+//! A prior is a list of products with their variances, plus *smooth* parts. A smooth part contains all
+//! products of q players, with a variance that is a product over the players, `τ_T² = c Π_{i ∈ T} ρ_i`. Its
+//! covariance is an elementary symmetric polynomial of the numbers `ρ_i x_i x'_i`, which Newton's identities
+//! compute from power sums, without enumerating products.
 
 use apportion_games::{Cancellation, CoalitionView};
 use apportion_solvers::add_cross_products;
@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use super::product::Product;
 
-/// All products of `order` players, with variances `scale Π ρ_i`.
+/// A smooth part: all products of `order` players, with variances `scale Π ρ_i`.
 #[derive(Debug, Clone)]
 pub(crate) struct Smooth {
     pub(crate) order: usize,
@@ -53,7 +53,7 @@ impl Signs {
         Self { players, rows, entries }
     }
 
-    /// Returns the row of the coalition of all players.
+    /// Returns a single row: the coalition of all players.
     pub(crate) fn of_all_players(players: usize) -> Self {
         Self { players, rows: 1, entries: vec![1.0; players] }
     }
@@ -138,7 +138,7 @@ impl Smooth {
 }
 
 impl Prior {
-    /// Creates a prior with equal variances for all products of `order` of the `players`, with total
+    /// Creates a prior with equal variances for all products of `order` of the `players`, and total
     /// variance 1. Requires `players ≥ order`.
     pub(crate) fn all_alike(order: usize, players: usize) -> Self {
         Self { terms: Vec::new(), smooth: vec![Smooth::of_variance(order, 1.0, vec![1.0; players])] }
@@ -190,7 +190,7 @@ impl Prior {
             + self.smooth.iter().map(of_smooth).sum::<f64>()
     }
 
-    /// Returns `Σ_{T ∋ i} weight(|T|) τ_T² χ_T(S)` for each player i and row S: players × rows.
+    /// Returns `Σ_{T ∋ i} weight(|T|) τ_T² χ_T(S)` for each player i and row S, players × rows.
     pub(crate) fn with_each(&self, rows: &Signs, weight: impl Fn(usize) -> f64) -> Vec<f64> {
         let (n, m) = (rows.players, rows.rows);
         let mut out = vec![0.0; n * m];
@@ -222,7 +222,7 @@ impl Prior {
 
 impl Prior {
     /// Returns `Σ_{T ⊇ {i, j}} weight(|T|) τ_T² χ_T(S)` for each of the given pairs of players and each row
-    /// S: pairs × rows.
+    /// S, pairs × rows.
     pub(crate) fn with_pairs(
         &self,
         rows: &Signs,
@@ -284,8 +284,8 @@ impl Smooth {
         }
     }
 
-    /// Creates a part with all products of `order` players, whose variances sum to `variance`. Requires at
-    /// least `order` players.
+    /// Creates a part with all products of `order` players, whose variances sum to `variance`. There must be
+    /// at least `order` players.
     pub(crate) fn of_variance(order: usize, variance: f64, relevance: Vec<f64>) -> Self {
         let mut smooth = Self { order, scale: 1.0, relevance };
         let sum = smooth.covariance(smooth.relevance.iter().map(|_| 1.0));
@@ -294,8 +294,8 @@ impl Smooth {
     }
 
     fn add_cross(&self, left: &Signs, right: &Signs, gram: &mut [f64]) {
-        // Power sums of odd order are weighted inner products of signs; those of even order are the same for
-        // all pairs of rows.
+        // Power sums of odd order are weighted inner products of signs. Power sums of even order are the same
+        // for all pairs of rows.
         let power = |r: usize| self.relevance.iter().map(move |rho| rho.powi(r as i32));
         let odd: Vec<usize> = (1..=self.order).step_by(2).collect();
         let of_odd: Vec<Vec<f64>> = odd

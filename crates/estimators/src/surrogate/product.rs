@@ -26,7 +26,7 @@ impl Product {
         players.into_iter().fold(Self::EMPTY, |product, player| product.with(player as u16))
     }
 
-    /// Returns the product with one more player, which it must not contain.
+    /// Returns the product with one more player. The product must not contain this player yet.
     pub(crate) fn with(mut self, player: u16) -> Self {
         let mut at = self.len as usize;
         while at > 0 && self.players[at - 1] > player {
@@ -55,7 +55,7 @@ impl Product {
     }
 }
 
-/// Merges duplicate products by adding their coefficients, and sorts them.
+/// Merges equal products by adding their coefficients, and sorts the products.
 pub(crate) fn merged(mut terms: Vec<(Product, f64)>) -> Vec<(Product, f64)> {
     terms.sort_by_key(|(product, _)| *product);
     terms.dedup_by(|next, kept| {

@@ -7,24 +7,24 @@ use super::boosted_trees::{BoostedTrees, Boosting, Growth, Rows};
 use super::interface::{FittedSurrogate, Surrogate};
 use crate::setters::setters;
 
-/// Gradient-boosted trees that split on the presence of a player in the coalition, with squared loss; every
-/// node is split up to a maximum depth.
+/// Gradient-boosted trees with squared loss, which split on the presence of a player in the coalition. Every
+/// node is split, up to a maximum depth.
 ///
-/// The values of a tree are computed from its leaves. A leaf with value v that is reached if the players A
-/// are present and the players B absent contributes `v M(|A| − 1, |B|)` to each player in A and
-/// `−v M(|A|, |B| − 1)` to each player in B, where M are the moments of the semivalue.
+/// The values of a tree are computed from its leaves. Consider a leaf with value v that is reached if the
+/// players A are present and the players B are absent. It contributes `v M(|A| − 1, |B|)` to each player in
+/// A, and `−v M(|A|, |B| − 1)` to each player in B, where M are the moments of the semivalue.
 ///
 /// Fitting takes `O(trees · depth · m n)` time, in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TreeSurrogate {
-    /// The number of trees; 100 by default.
+    /// The number of trees; defaults to 100.
     pub trees: usize,
-    /// The maximum number of splits on a path; 6 by default.
+    /// The maximum number of splits on a path; defaults to 6.
     pub depth: usize,
-    /// The learning rate, a factor on the contribution of each tree; 0.3 by default.
+    /// The learning rate: a factor for the contribution of each tree; defaults to 0.3.
     pub rate: f64,
-    /// The penalty on squared leaf values; 1 by default.
+    /// The penalty on squared leaf values; defaults to 1.
     pub penalty: f64,
 }
 

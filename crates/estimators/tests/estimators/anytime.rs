@@ -1,4 +1,4 @@
-//! Runs that are inspected, continued, interrupted, stored and resumed.
+//! Tests runs that are inspected, continued, interrupted, stored and resumed.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -155,7 +155,7 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
             }
         }
         assert!(reached >= 110, "{}: {reached}", method.name());
-        // Five in a hundred runs may be wrong; more than 14 of 120 are wrong with probability 3e-4.
+        // Five in a hundred runs may be wrong. More than 14 of 120 are wrong with probability 3e-4.
         assert!(wrong <= 14, "{}: {wrong} of {reached}", method.name());
     }
 }
@@ -169,12 +169,12 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
         (certificate.guarantee, certificate.stopped_by),
         (Guarantee::NothingVaried, StopRule::Tolerance)
     );
-    // The bound is for an event of the size of the values that this number of evaluations would miss: far
-    // from zero.
+    // The bound is far from zero: it is for an event that is as large as the values, and that this number of
+    // evaluations would miss.
     let bound = certificate.error_bounds.as_ref().unwrap()[0] / certificate.tolerances[0];
     assert!((0.2..=1.0).contains(&bound), "{bound}");
     assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);
-    // A tolerance that no sample can confirm is not certified.
+    // A tolerance that no sample can confirm must not be certified.
     let (explanation, certificate) = run(1e-7);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
@@ -213,7 +213,7 @@ fn a_budget_that_does_not_reach_is_said_so() {
 
 #[test]
 fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
-    // Values between 0 and 1.
+    // The values are between 0 and 1.
     let game = SumOfUnanimity::new(6, 0.0, vec![(vec![0, 1], 0.5), (vec![2, 3, 4], 0.5)]).unwrap();
     let truth = game.shapley();
     let sampling = PermutationShap::default().with_full_budget(FullBudget::Sample);
@@ -296,7 +296,8 @@ fn accuracies_that_mean_nothing_are_refused() {
 
 #[test]
 fn that_nothing_was_seen_is_no_proof() {
-    // Nonzero only if 18 of 20 players are present; hardly any sampled coalition contains them.
+    // The game is nonzero only if 18 of 20 players are present, and hardly any sampled coalition contains
+    // them.
     let game = SumOfUnanimity::new(20, 0.0, [((0..18).collect(), 1.0)]).unwrap();
     let until = Until::relative(0.1).with_budget(Some(3000));
     for method in [&KernelBanzhaf::default() as &dyn Estimator, &MaximumSampleReuse::new(Semivalue::Banzhaf)]
@@ -304,7 +305,7 @@ fn that_nothing_was_seen_is_no_proof() {
         let (explanation, _) = run_until(method, &game, 0, &until);
         assert!(explanation.evaluations > 500, "{}: {}", method.name(), explanation.evaluations);
     }
-    // One large voter, and small ones with rare swings.
+    // There is one large voter, and there are small ones with rare swings.
     let game = WeightedVoting::new(51, vec![40, 9, 9, 9, 9, 9, 1, 1, 1, 1, 1, 1]).unwrap();
     let truth = game.shapley();
     let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();

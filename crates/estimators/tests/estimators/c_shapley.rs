@@ -1,4 +1,4 @@
-//! C-Shapley and Myerson values compared with their definitions, and their cost.
+//! Compares C-Shapley and Myerson values with their definitions, and tests their cost.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use rand::RngExt;
 use crate::common::graphs::{COEFFICIENTS, OUTSIDE, c_shapley, check, graphs, random_graph};
 use crate::common::{Once, assert_close, random_table, value_of};
 
-/// A game without symmetry: each member of a coalition adds a number that depends on the next member and on
+/// A game without symmetry. Each member of a coalition adds a number that depends on the next member and on
 /// the number of members. All outputs differ.
 struct Ragged {
     weights: Vec<f64>,
@@ -122,7 +122,7 @@ fn up_to_14_players_the_definition_holds() {
     }
 }
 
-/// Computes C-Shapley values on a line from the definition with intervals.
+/// Computes C-Shapley values on a line from their definition with intervals.
 fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: Outside) -> Vec<f64> {
     let players = game.players();
     let mut values = Vec::new();
@@ -152,7 +152,7 @@ fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: O
                     worth(&mut (first..=last)) - worth(&mut (first..player)) - worth(&mut (player + 1..=last))
                         + empty
                 };
-                // (u − 1)! b! / (u + b)!
+                // The coefficient is (u − 1)! b! / (u + b)!.
                 let size = last - first + 1;
                 let weight = (1..=ends).fold(1.0, |weight, b| weight * b as f64)
                     / (size..=size + ends).fold(1.0, |product, factor| product * factor as f64);
@@ -283,13 +283,13 @@ fn additive_games_come_back_by_the_share_of_the_printed_weights() {
 fn coalitions_are_as_many_as_the_formulas_say() {
     let count = |graph: Graph, value: GraphValue| OnGraph::new(graph, value).coalitions().unwrap();
     let printed = |order| GraphValue::c_shapley(order).with_coefficients(Coefficients::Printed);
-    // On a line: intervals of at most 2k + 1 nodes, v(∅) and v(N).
+    // On a line, the coalitions are intervals of at most 2k + 1 nodes; v(∅) and v(N) are evaluated, too.
     for (players, order) in [(1000, 2), (1000, 1), (1000, 10), (50, 3)] {
         let expected = (2 * order + 1) * players - order * (2 * order + 1) + 2;
         assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), expected);
     }
     // With the printed coefficients, the count includes pairs of runs that are separated by a gap of one
-    // node, and at most k long each: k² for each node inside the line.
+    // node, each at most k long. There are k² such pairs for each node inside the line.
     let gaps = |players: usize, order: usize| -> usize {
         (0..players).map(|gap| gap.min(order) * (players - 1 - gap).min(order)).sum()
     };
@@ -298,8 +298,8 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         assert!(known == 0 || expected == known);
         assert_eq!(count(Graph::line(players), printed(order)), expected);
     }
-    // On a grid of 28 × 28 with k = 1, an independent count in another language gives 10152 without v(∅) and
-    // v(N). With the printed coefficients, it gives 16551 with v(∅).
+    // For k = 1 on a grid of 28 × 28, an independent count in another language yields 10152 without v(∅) and
+    // v(N). With the printed coefficients, it yields 16551 with v(∅).
     let grid = || Graph::grid(28, 28, Adjacency::Four);
     assert_eq!((count(grid(), GraphValue::c_shapley(1)), count(grid(), printed(1))), (10_154, 16_552));
     assert_eq!((count(grid(), GraphValue::c_shapley(2)), count(grid(), printed(2))), (712_181, 1_174_409));

@@ -1,4 +1,4 @@
-//! Regression estimators of values of players in groups, compared with enumeration.
+//! Compares regression estimators of values for players in groups with enumeration.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::common::{
 };
 
 /// Returns coalitional values that cover each kind of plan: along orders of the groups, separate regressions
-/// with and without the groups' values, unpaired draws, and two-step.
+/// with and without the groups' values, unpaired draws, and two-step values.
 fn coalitional() -> Vec<SolutionConcept> {
     let weighted = Semivalue::weighted_banzhaf(0.3).expect("valid");
     let pair = |between: &Semivalue, within: &Semivalue| {
@@ -45,7 +45,7 @@ fn estimator(value: &SolutionConcept, partition: &Partition) -> CoalitionalRegre
     CoalitionalRegression::new(value.clone(), partition.clone()).expect("valid")
 }
 
-/// The group sizes of partitions into 1 to 5 groups, with 1 to 5 members each.
+/// The group sizes of partitions into 1 to 5 groups of 1 to 5 members each.
 const SIZES: [&[usize]; 16] = [
     &[1],
     &[2],
@@ -148,7 +148,7 @@ fn no_coalition_is_asked_for_twice() {
 
 #[test]
 fn interactions_of_two_players_cost_nothing_and_additive_games_are_exact_by_every_law() {
-    // Pairs are complements at both levels: even terms cancel, and the rest is linear.
+    // Pairs are complements at both levels, so even terms cancel, and the rest is linear.
     let symmetric = vec![
         SolutionConcept::owen(),
         SolutionConcept::banzhaf_owen(),
@@ -204,11 +204,11 @@ fn one_group_and_groups_of_one_are_the_regressions_among_the_players() {
 
 /// Statistics of the errors of estimates, over seeds and players.
 struct Errors {
-    /// The mean squared error relative to the squared norm of the exact values.
+    /// The mean squared error, relative to the squared norm of the exact values.
     square: f64,
     /// The sum of the squared standard errors, divided by the sum of the squared errors.
     told: f64,
-    /// The fraction of the values within their 95% intervals.
+    /// The fraction of values within their 95% intervals.
     coverage: f64,
     /// The number of seeds with standard errors.
     judged: usize,
@@ -238,8 +238,8 @@ fn errors(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usi
 
 #[test]
 fn intervals_cover_nineteen_of_twenty() {
-    // With seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations, the coverage for each value over all
-    // budgets and partitions is 93 to 97%.
+    // With seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations, the coverage for each value, over all
+    // budgets and partitions, is 93 to 97%.
     let mut of_values = vec![Vec::new(); 4];
     for sizes in [&[3, 3, 3, 3][..], &[4, 4, 4, 4], &[5, 4, 4, 4, 3], &[2, 7, 1, 6], &[7, 5, 5, 3]] {
         let partition = scattered(sizes, 1);
@@ -273,10 +273,10 @@ fn intervals_cover_nineteen_of_twenty() {
 
 #[test]
 fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
-    // Games that are far from enumeration: with two groups, of which the larger one needs more than one or
-    // two 64-bit words, or with many small groups. With four times the evaluations, the squared error falls
+    // These games are far from enumeration: they have two groups, of which the larger one needs more than one
+    // or two 64-bit words, or many small groups. With four times the evaluations, the squared error decreases
     // to between a third and an eighth, in the mean over 16 and 8 seeds. A union of few players is nearly
-    // enumerated and has wide intervals, so the coverage has no upper limit, but the reported squared errors
+    // enumerated and has wide intervals. So the coverage has no upper limit, but the reported squared errors
     // do.
     for (sizes, budget) in
         [(vec![70, 12], 700), (vec![130, 6], 1700), (vec![3; 16], 1000), (vec![2; 66], 2600)]
@@ -300,7 +300,7 @@ fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
 
 #[test]
 fn the_regression_has_less_error_than_nested_permutations_where_unions_can_be_tabulated() {
-    // Compares with antithetic nested permutations at the same number of evaluations; the errors are means
+    // Compare with antithetic nested permutations at the same number of evaluations. The errors are means
     // over 40 seeds. The measured ratios of squared errors are near 2.5 and 8.
     for (sizes, budget, at_least) in [(vec![4; 5], 400, 1.7), (vec![5; 4], 600, 4.0)] {
         let partition = scattered(&sizes, 3);
@@ -412,8 +412,8 @@ fn first_estimates_are_fixed() {
     );
 }
 
-/// Returns ν = (tr Σ)² / tr Σ² for the covariance Σ of vectors, with a denominator that is corrected for
-/// sampling error.
+/// Returns ν = (tr Σ)² / tr Σ² for the covariance Σ of vectors. The denominator is corrected for sampling
+/// error.
 fn directions_of(errors: &[Vec<f64>]) -> f64 {
     let (count, n) = (errors.len() as f64, errors[0].len());
     let covariance = |i: usize, j: usize| errors.iter().map(|error| error[i] * error[j]).sum::<f64>() / count;
@@ -483,7 +483,7 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
             let estimator = estimator(&value, &partition);
             let least = estimator.minimum_budget(players);
             let estimator = estimator.growing();
-            // Every budget at which plans change, and a few far from there.
+            // Use every budget at which plans change, and a few budgets far from these.
             let most = 2 * (1 << sizes.len()) + 8 * players;
             let step = (most / 60).max(1);
             let budgets = (least..most.max(least + 5)).step_by(step);

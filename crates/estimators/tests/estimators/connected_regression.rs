@@ -1,4 +1,4 @@
-//! Regression C-Shapley compared with the dense formula of the paper.
+//! Compares regression C-Shapley with the dense formula of the paper.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use apportion_games::{
 
 use crate::common::{ByBatch, choose, largest_difference, solve};
 
-/// Returns the node sets of an order by definition: runs on a line, squares on a grid, otherwise connected
-/// sets.
+/// Returns the node sets for an order by definition: runs on a line, squares on a grid, and connected sets on
+/// other graphs.
 fn sets(graph: &Graph, order: usize, square: Option<(usize, usize)>) -> Vec<Vec<usize>> {
     let nodes = graph.nodes();
     let all =
@@ -131,9 +131,9 @@ fn four_evaluations_for_each_player_are_those_of_the_paper() {
         let got = ConnectedRegression::new(graph).estimate(&game, 4 * nodes, 0).unwrap();
         (got.value.to_string(), got.evaluations)
     };
-    // n-grams with n ≤ 4: d + (d − 1) + (d − 2) + (d − 3).
+    // There are d + (d − 1) + (d − 2) + (d − 3) n-grams with n ≤ 4.
     assert_eq!(value(Graph::line(200)), ("c-shapley=4".to_owned(), 796));
-    // Patches up to 4 × 4: 28² + 27² + 26² + 25².
+    // There are 28² + 27² + 26² + 25² patches of up to 4 × 4.
     assert_eq!(value(Graph::grid(28, 28, Adjacency::Four)), ("c-shapley=4".to_owned(), 2816));
 }
 

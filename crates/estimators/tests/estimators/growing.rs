@@ -1,4 +1,4 @@
-//! Tests of growing samples: the evaluations of an estimator's growing twin for a budget are among its
+//! Tests growing samples: the evaluations of an estimator's growing variant for a budget must be among its
 //! evaluations for every larger budget.
 
 use apportion_estimators::{
@@ -15,8 +15,8 @@ use crate::common::{
 
 const RATIOS: [f64; 3] = [1.2, 2.0, 3.7];
 
-/// Returns the share of the evaluations at a budget that are not made at the larger budgets: its maximum and
-/// its mean over budgets.
+/// Returns the fraction of the evaluations for a budget that are not made for the larger budgets: its maximum
+/// and its mean over budgets.
 fn left_behind(estimator: &dyn Estimator, game: impl Game, budgets: &[usize]) -> (f64, f64) {
     let game = RecordingGame::new(game);
     let (mut largest, mut sum, mut count) = (0.0f64, 0.0, 0.0);
@@ -45,8 +45,8 @@ fn everything_asked_at_a_budget_is_asked_at_every_larger_one() {
             let least = estimator.minimum_budget(players).max(4);
             let budgets = [least, 2 * players + 2, 3 * players + 5, 10 * players + 1].map(|m| m.max(least));
             let game = SumOfUnanimity::random(players, 30, 3, 1);
-            // For many players, methods that fit trees are slow, and evaluate the same coalitions as Leverage
-            // SHAP and Kernel Banzhaf, which are included.
+            // For many players, methods that fit trees are slow. They evaluate the same coalitions as
+            // Leverage SHAP and Kernel Banzhaf, which are included.
             let fits_trees = ["learned-spectrum", "proxy-residual", "odd-shap"].contains(&estimator.name())
                 || estimator.name().contains("msr") && estimator.name().starts_with("regression")
                 || estimator.name().starts_with("proxy-shap");
@@ -155,8 +155,8 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
         let game = MarginalGame::new(&model, &[2.0, 1.0, 3.0, 0.5], &background).expect("a legal game");
         let truth = exact(&game, Semivalue::Shapley).expect("few players").values;
         let estimator = NestedPermutation::new(Semivalue::Shapley).expect("orders").keep_sampling().growing();
-        // A draw takes 8 evaluations in one scenario: the budgets suffice for 7, 12, 18, 30 and 90 draws in
-        // 12 scenarios.
+        // A draw takes 8 evaluations in one scenario. The budgets are sufficient for 7, 12, 18, 30 and 90
+        // draws in 12 scenarios.
         for budget in [7, 10, 14, 22, 62] {
             let runs = runs(&estimator, &game, budget, 1500);
             let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
@@ -171,8 +171,8 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
                 claimed += run.std_errors.iter().flatten().map(|error| error * error).sum::<f64>();
             }
             let coverage = inside as f64 / 6000.0;
-            // Intervals use Student's t distribution, because a player may vary in few scenarios, which are
-            // drawn two or three times.
+            // Intervals use Student's t distribution, because a player may vary in few scenarios only, each
+            // of which is drawn two or three times.
             assert!(coverage >= 0.88, "{budget} evaluations: {coverage}");
             // With fewer than two draws per scenario, standard errors include the variance between scenarios,
             // which hardly affects the estimates.

@@ -1,5 +1,5 @@
-//! Kernel Banzhaf compared with its definition: a dense and slow implementation of the paper's algorithm on
-//! the same sampled coalitions; the guarantees of its designs; and edge cases.
+//! Compares Kernel Banzhaf with its definition, a dense and slow implementation of the paper's algorithm on
+//! the same sampled coalitions. Also tests the guarantees of its designs, and edge cases.
 
 use std::collections::HashSet;
 
@@ -22,8 +22,8 @@ fn probability(n: usize, s: usize, p: f64) -> f64 {
     p.powi(s as i32) * (1.0 - p).powi((n - s) as i32)
 }
 
-/// Returns the size distribution proportional to leverage scores, by definition: the score of a row is the
-/// sum over the columns of the squared entry, divided by the sum of squares of the column.
+/// Returns the size distribution proportional to leverage scores, by definition. The leverage score of a row
+/// is the sum, over the columns, of the squared entry divided by the column's sum of squares.
 fn leverage_distribution(n: usize, p: f64, ends: bool) -> SizeDistribution {
     let score = |s: usize| {
         let columns = s as f64 * (1.0 - p).powi(2) + (n - s) as f64 * p.powi(2);
@@ -36,7 +36,7 @@ fn leverage_distribution(n: usize, p: f64, ends: bool) -> SizeDistribution {
     SizeDistribution::custom(&weights).expect("leverage scores are positive")
 }
 
-/// Solves argmin Σ w (c + ⟨z − p, x⟩ − v(z))² by the normal equations; `rows` are coalitions with weights.
+/// Solves argmin Σ w (c + ⟨z − p, x⟩ − v(z))² with the normal equations. `rows` are coalitions with weights.
 fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: bool) -> Vec<f64> {
     let (n, first) = (game.players(), usize::from(intercept));
     let size = n + first;
@@ -59,7 +59,7 @@ fn kernel_banzhaf_is_algorithm_1_on_its_sample() {
     for (players, budget) in [(5, 30), (8, 61), (9, 100), (16, 200), (65, 500), (130, 900)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         let distribution = SizeDistribution::binomial(players).unwrap();
-        // Draws are not merged: every draw is a row of weight 1. There is no intercept, as printed in the
+        // Draws are not merged, so every draw is a row of weight 1. There is no intercept, as printed in the
         // paper.
         let sample = sample(Draws::WithReplacement, distribution, Pairing::Paired, budget - 2, 3);
         let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
@@ -139,8 +139,8 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
                         let name = format!("{} {players} players, p = {p}", estimator.name());
                         assert_close(&got.values, &want.values, 1e-12, &name);
                         assert!(got.diagnostics.exact && got.evaluations == 1 << players, "{name}");
-                        // Two players with a single pair besides ∅ and N: there is nothing to estimate errors
-                        // from, or no error to estimate.
+                        // If only one pair exists besides ∅ and N, there are no data to estimate errors from;
+                        // otherwise, there are no errors.
                         assert!(got.std_errors.unwrap().iter().all(|&error| error < 1e-9), "{name}");
                     }
                 }
@@ -179,7 +179,7 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
                             pairing == Pairing::Paired && players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
                         let usable = if in_pairs { budget - budget % 2 } else { budget };
                         match draws {
-                            // The estimator uses exactly the budget, or enumerates all coalitions.
+                            // The estimator must use exactly the budget, or enumerate all coalitions.
                             Draws::FixedCounts | Draws::Growing => {
                                 assert_eq!(asked.len(), usable.min(1 << players), "{name}")
                             }
@@ -200,13 +200,13 @@ fn without_replacement_at_six_tenths_of_all_coalitions_has_less_than_half_the_sq
     let median =
         |estimator: KernelBanzhaf| median_squared_error(&values(&estimator, &game, budget, 101), &truth);
     let (with, without) = (median(KernelBanzhaf::default()), median(KernelBanzhaf::without_replacement()));
-    // Sampling theory predicts 1 / (1 − 0.6) = 2.5; medians of 101 runs vary by some ten percent.
+    // Sampling theory predicts 1 / (1 − 0.6) = 2.5. Medians of 101 runs vary by about ten percent.
     assert!(without < 0.5 * with, "{without} without, {with} with");
 }
 
 #[test]
 fn leverage_scores_beat_draws_from_the_law_itself() {
-    // Compares the estimator with least squares on plain draws for p = 0.1: its median error over 60 games is
+    // Compare the estimator with least squares on plain draws, for p = 0.1. Its median error over 60 games is
     // about half as large.
     let (players, budget, p) = (12, 240, 0.1);
     let distribution: Vec<f64> =
@@ -230,7 +230,7 @@ fn leverage_scores_beat_draws_from_the_law_itself() {
 
 #[test]
 fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
-    // Pairs remove terms that are even in z − ½; the intercept removes the mean.
+    // Pairs remove terms that are even in z − ½, and the intercept removes the mean.
     let game = SumOfUnanimity::random(20, 100, 3, 2).with_constant(3.0).unwrap();
     let want = game.banzhaf();
     let error = |estimator: &KernelBanzhaf| mean_squared_error(&values(estimator, &game, 400, 40), &want);
@@ -242,8 +242,8 @@ fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
 
 #[test]
 fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
-    // 95% intervals over 60 random games of 20 players; the bound allows for correlation among players of one
-    // run.
+    // Count the coverage of 95% intervals over 60 random games of 20 players. The bound allows for
+    // correlation among the players in a run.
     for p in [0.5, 0.47, 0.3, 0.1] {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             for draws in DRAWS {
@@ -260,8 +260,8 @@ fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
 #[test]
 fn many_draws_of_few_coalitions_are_judged_as_draws() {
     // Each of 16 coalitions is drawn about six times. Standard errors leave out one of six draws, not all
-    // six. The errors are nearly normal, so on average their squares match the squared standard errors; 400
-    // runs determine that mean up to about six percent.
+    // six. The errors are nearly normal, so on average their squares match the squared standard errors. 400
+    // runs determine this mean up to about six percent.
     let game = random_table(4, 1, 0.0, 9);
     let want = exact(&game, Semivalue::Banzhaf).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
@@ -290,8 +290,8 @@ fn the_limit_of_p_at_a_half_is_kernel_banzhaf() {
 
 #[test]
 fn presence_and_absence_mirror_each_other() {
-    // The dual game v*(S) = v(N) − v(N∖S) has the same value for 1 − p as the game for p. On average, the
-    // estimates agree as well.
+    // The value of the dual game v*(S) = v(N) − v(N∖S) for 1 − p equals the value of the game for p. On
+    // average, the estimates must agree as well.
     for p in [0.3, 0.45] {
         let game = random_table(7, 1, 0.0, 3);
         let table = game.values_in_order();
@@ -347,15 +347,15 @@ fn too_few_evaluations_give_the_least_norm_and_say_so() {
 
 #[test]
 fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
-    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players, its eigenvalues equal the
-    // eigenvalues of a matrix with equal diagonal entries.
+    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½), where AᵀA is a multiple of I. For two players, its eigenvalues are those
+    // of a matrix with equal diagonal entries.
     let game = SumOfUnanimity::random(2, 3, 2, 1);
     let estimator = KernelBanzhaf::default().with_full_budget(FullBudget::Sample);
     let sample =
         sample(Draws::WithReplacement, SizeDistribution::binomial(2).unwrap(), Pairing::Paired, 38, 4);
     let together = sample.coalitions().iter().filter(|row| row.size() != 1).count() as f64;
     let apart = sample.coalitions().len() as f64 - together;
-    // ÃᵀÃ = ¼ [m, t − a; t − a, m] with t rows that contain both players or neither, and a rows that contain
+    // ÃᵀÃ = ¼ [m, t − a; t − a, m], with t rows that contain both players or neither, and a rows that contain
     // one.
     let want = together.max(apart) / together.min(apart);
     let got = estimator.estimate(&game, 40, 4).unwrap().diagnostics.condition_number.unwrap();

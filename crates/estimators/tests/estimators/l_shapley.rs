@@ -1,5 +1,5 @@
-//! L-Shapley and related values: exact values in neighbourhoods, the number of coalitions, and their sampled
-//! forms.
+//! Tests L-Shapley and related values: exact values in neighbourhoods, the number of coalitions, and sampled
+//! estimates.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ fn values_are_those_of_the_definition() {
     }
 }
 
-/// Returns the number of distinct coalitions of all neighbourhoods including ∅ and N, by listing them.
+/// Returns the number of distinct coalitions in all neighbourhoods, including ∅ and N, by listing them.
 fn listed(graph: &Graph, order: usize, outside: Outside) -> usize {
     let players = graph.nodes();
     let mut all = HashSet::from([Coalition::empty(players), Coalition::full(players)]);
@@ -76,13 +76,14 @@ fn each_coalition_is_asked_for_once_and_they_are_as_many_as_was_said() {
             let expected = listed(&graph, order, outside);
             let counts =
                 [front.coalitions().unwrap(), game.evaluations(), got.evaluations, got.distinct_coalitions];
-            // For a single player, ∅ and N are the only coalitions.
+            // For a single player, there are no coalitions other than ∅ and N.
             assert_eq!(counts, [expected; 4], "{graph:?} {order}");
         }
     }
 }
 
-/// Counts the coalitions on a line: those with smallest member a may contain any of the next 2k players.
+/// Counts the coalitions on a line. A coalition whose smallest member is a may contain any of the next 2k
+/// players.
 fn on_a_line(players: usize, order: usize) -> usize {
     let pieces: usize = (0..players).map(|least| 1 << (2 * order).min(players - 1 - least)).sum();
     pieces + if players > 2 * order + 1 { 2 } else { 1 }
@@ -112,9 +113,9 @@ fn counts_on_lines() {
     }
 }
 
-/// Counts the coalitions on a grid by inclusion and exclusion: the nodes whose neighbourhoods contain a set
-/// form a box of rows, columns or diagonals. In such a box, the number of nodes, minus pairs of neighbours
-/// (including corners) and squares, plus triples of a square, is one.
+/// Counts the coalitions on a grid by inclusion and exclusion. The nodes whose neighbourhoods contain a set
+/// form a box of rows, columns or diagonals. In such a box, the number of nodes, minus the pairs of
+/// neighbours (including corners) and the squares, plus the triples in a square, is one.
 fn on_a_grid(rows: usize, columns: usize, adjacency: Adjacency, order: usize) -> usize {
     let graph = Graph::grid(rows, columns, adjacency);
     let sets = |centres: &[(usize, usize)]| -> i64 {
@@ -134,7 +135,7 @@ fn on_a_grid(rows: usize, columns: usize, adjacency: Adjacency, order: usize) ->
         for column in 0..columns {
             let square = [(row, column), (row, column + 1), (row + 1, column), (row + 1, column + 1)];
             total += sets(&square[..1]) - sets(&square);
-            // The sides above and to the left; the others belong to other squares.
+            // These are the sides above and to the left; the others belong to other squares.
             for [a, b] in [[0, 1], [0, 2], [0, 3], [1, 2]] {
                 total -= sets(&[square[a], square[b]]);
             }
@@ -160,7 +161,7 @@ fn counts_on_grids() {
             assert_eq!(count, on_a_grid(rows, columns, adjacency, order), "{rows} {columns} {order}");
         }
     }
-    // The number of coalitions that one more interior pixel adds: half the second difference of the counts
+    // The number of coalitions that one more interior pixel adds is half the second difference of the counts
     // for the side lengths of a large image.
     let inside = |order: usize, adjacency| {
         let count = |side: usize| counted(Graph::grid(side, side, adjacency), order);
@@ -172,14 +173,14 @@ fn counts_on_grids() {
         let expected = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
         assert_eq!(inside(order, Adjacency::Four), expected);
         let one_neighbour = (1 << ball) - (1 << shared);
-        // The second number of each pair would be correct if a pixel shared coalitions with one neighbour
-        // only.
+        // The second number of each pair would be correct if a pixel shared coalitions with only one
+        // neighbour.
         assert_eq!([(23, 28), (7408, 7936)][order - 1], (expected, one_neighbour));
     }
     assert_eq!(inside(1, Adjacency::Eight), (1 << 9) - (2 << 6) + (1 << 4));
 }
 
-/// Computes the values by definition, evaluating the coalitions of each neighbourhood one by one.
+/// Computes the values by definition, by evaluating the coalitions of each neighbourhood one by one.
 fn written_out(
     game: &dyn Game,
     graph: &Graph,
@@ -263,10 +264,10 @@ fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
     for part in ["1553", "player 2", "5 players", "2^5", "1000", "smaller order", "patches", "sampling"] {
         assert!(message.contains(part), "{part}: {message}");
     }
-    // A neighbourhood far too large to enumerate, in a readable message.
+    // A neighbourhood that is far too large to enumerate must yield a readable message.
     let message = refusal(Graph::grid(28, 28, Adjacency::Four), 10, None).to_string();
     assert!(message.contains("3.37e66") && message.contains("2^221"), "{message}");
-    // One coalition too many, and just enough.
+    // Use a limit that is one coalition too small, and one that is sufficient.
     refusal(Graph::line(100), 2, Some(1552));
     assert_eq!(
         OnGraph::new(Graph::line(100), GraphValue::l_shapley(2)).max_coalitions(1553).coalitions().unwrap(),
@@ -284,7 +285,7 @@ fn sampling(graph: &Graph, value: GraphValue, method: LocalMethod) -> LocalSampl
     LocalSampling::new(graph.clone(), value, method).expect("a local value")
 }
 
-/// Returns sampling estimators for several values, on a graph with neighbourhoods of many sizes.
+/// Returns sampling estimators for several values, on a graph whose neighbourhoods have many different sizes.
 fn several(graph: &Graph, order: usize) -> Vec<LocalSampling> {
     let mut all = Vec::new();
     for outside in OUTSIDE {
@@ -409,7 +410,7 @@ fn the_least_budget_is_enough_and_one_less_is_refused() {
             }
         }
     }
-    // Neighbourhoods have 31 to 60 players near the ends, and 61 players at the 40 nodes inside; the counts
+    // Neighbourhoods have 31 to 60 players near the ends, and 61 players at the 40 nodes inside. The counts
     // are rounded up to even numbers.
     let least = |estimator: &LocalSampling| estimator.minimum_budget(0);
     assert_eq!(samplings(&Graph::line(100), 30).map(|estimator| least(&estimator)), [402, 5242]);

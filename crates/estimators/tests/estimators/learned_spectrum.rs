@@ -1,5 +1,5 @@
-//! The learned spectrum compared with the regressions that it falls back to, and on games that it should
-//! solve well.
+//! Compares the learned spectrum with the regressions to which it falls back, and tests it on games that it
+//! should solve well.
 
 use apportion_estimators::{
     Draws, Estimator, Explanation, KernelBanzhaf, LearnedSpectrum, LeverageShap, StandardErrors, methods,
@@ -9,7 +9,7 @@ use apportion_games::{
 };
 use apportion_values::{InteractionIndex, Semivalue, enumerate, enumerate_interactions};
 
-/// An output as a function of the sign of each player.
+/// An output, as a function of the sign of each player.
 type Output = fn(&dyn Fn(usize) -> f64) -> f64;
 
 /// A game whose outputs are functions of the players' signs.
@@ -47,7 +47,8 @@ fn error(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usiz
 
 #[test]
 fn few_strong_interactions_are_found_and_their_values_met() {
-    // β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which do not affect the values.
+    // The game has the coefficients β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which do not affect the
+    // values.
     let game = SignGame {
         players: 40,
         outputs: vec![|x| {
@@ -191,7 +192,7 @@ fn more_pairs_than_products_are_solved_among_the_products() {
     let run = |budget: usize| -> Explanation {
         LearnedSpectrum::default().with_draws(Draws::Growing).estimate(&game, budget, 2).unwrap()
     };
-    // Budgets on either side of the bound.
+    // Use budgets on either side of the limit.
     let (before, after) = (run(2400), run(2600));
     let (before, after) = (squared(&before.values, &truth), squared(&after.values, &truth));
     let leverage = squared(&LeverageShap::default().estimate(&game, 2600, 2).unwrap().values, &truth);
@@ -205,7 +206,7 @@ fn pairs_and_single_players_have_their_indices_from_one_sample_with_errors_that_
         [InteractionIndex::SHAPLEY, InteractionIndex::BANZHAF, KShapley, FaithfulShapley, KAdditiveShapley]
     {
         let estimator = LearnedSpectrum::for_index(&index, 2).unwrap();
-        // Statistics for single players and for pairs.
+        // Collect statistics for single players and for pairs.
         let (mut held, mut all, mut error, mut norm) = ([0; 2], [0; 2], [0.0; 2], [0.0; 2]);
         for seed in 0..4 {
             let game = SumOfUnanimity::random(12, 30, 4, seed);
@@ -308,7 +309,7 @@ fn where_complements_tell_each_other_one_coalition_of_a_pair_is_asked() {
         errors[errors.len() / 2]
     };
     for (players, quota) in [(12u64, 39), (13, 46), (30, 30 * 31 / 4)] {
-        // No coalition has exactly half of the votes, or hardly any coalition does.
+        // No coalition, or hardly any coalition, has exactly half of the votes.
         let game = WeightedVoting::new(quota + quota % 2, (1..=players).collect::<Vec<u64>>()).unwrap();
         let budget = 20 * players as usize;
         let error = |estimator: LearnedSpectrum| {
@@ -336,7 +337,7 @@ fn where_complements_tell_each_other_one_coalition_of_a_pair_is_asked() {
 
 #[test]
 fn banzhaf_values_are_told_by_one_coalition_of_a_pair_too() {
-    // With an odd number of votes, one of two complements wins.
+    // The number of votes is odd, so one of two complements wins.
     let game = WeightedVoting::new(13, vec![2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 2]).unwrap();
     let truth = game.banzhaf();
     let halves = error(&LearnedSpectrum::banzhaf(), &game, &truth, 144, 15);
@@ -376,7 +377,7 @@ fn intervals_hold_where_few_pairs_do_not_add_up() {
     assert!(100 * held >= 88 * all, "{held} of {all}");
 }
 
-/// A game in which every coalition has an independent pseudorandom value, derived from its members: nothing
+/// A game in which every coalition has an independent pseudorandom value, derived from its members. Nothing
 /// is hidden, and nothing can be learned.
 struct Noise(usize);
 
@@ -389,7 +390,8 @@ impl Game for Noise {
             let mask = (0..self.0)
                 .filter(|&player| row.contains(player))
                 .fold(0_u64, |mask, player| mask | 1 << player);
-            // The finalizer of MurmurHash3, twelve times: a sum of uniform numbers is nearly normal.
+            // This is the finalizer of MurmurHash3, applied twelve times: a sum of uniform numbers is nearly
+            // normal.
             let uniform = |draw: u64| {
                 let mut bits = mask.wrapping_add(draw << 40).wrapping_add(0x9e37_79b9_7f4a_7c15);
                 for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
@@ -403,7 +405,8 @@ impl Game for Noise {
     }
 }
 
-/// A game of two conjunctions that require some players to be absent, and of one player's own contribution.
+/// A game with two conjunctions that require some players to be absent, and a contribution of one player
+/// alone.
 struct Conjunctions;
 
 impl Game for Conjunctions {

@@ -32,7 +32,7 @@ fn others() -> [CoalitionalValue; 3] {
     ]
 }
 
-/// Returns all estimators, which sample for every budget, with the values that they estimate.
+/// Returns all estimators, configured to sample for every budget, with the values that they estimate.
 fn sampling() -> Vec<(Box<dyn Estimator>, Value)> {
     let owen = || Value::owen_over(hierarchy());
     let nested = || NestedPermutation::over_hierarchy(hierarchy()).keep_sampling();
@@ -112,7 +112,7 @@ fn a_budget_that_pays_for_exact_values_gets_them() {
 
 #[test]
 fn results_are_the_same_on_any_number_of_threads_and_grow() {
-    // A chain of groups, and groups of ten, wider than one and two words of bits.
+    // Use a chain of groups, and groups of ten, with more players than the bits of one and two words.
     for count in [9, 70, 130] {
         let chain = (2..count).fold(group(players(0, 2)), |inner, next| group([inner, Member::Player(next)]));
         let tens = (0..count.div_ceil(10)).map(|ten| group(players(10 * ten, count.min(10 * ten + 10))));
@@ -168,7 +168,7 @@ fn what_does_not_fit_is_refused_and_methods_say_what_they_compute() {
     assert!(computes("nested-permutation", &owen) && !computes("nested-permutation", &banzhaf));
     assert!(computes("product-space", &owen) && computes("product-space", &banzhaf));
     assert!(!computes("leverage-shap", &owen) && !computes("leverage", &owen));
-    // Two levels are plain groups, which every such method supports.
+    // Two levels are a partition, which every such method supports.
     let flat = Hierarchy::from(&Partition::new(4, vec![vec![0, 3], vec![1, 2]]).unwrap());
     assert!(computes("leverage", &Value::owen_over(flat)));
 }

@@ -1,4 +1,4 @@
-//! Estimators compared with enumeration and with their definitions, and tests of their common guarantees.
+//! Compares estimators with enumeration and with their definitions, and tests their common guarantees.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -1,4 +1,4 @@
-//! Tests of the methods by their names.
+//! Tests methods by name.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ fn names_are_those_of_the_estimators_and_read_back() {
             if let Some(estimator) = method.build(&value) {
                 computes_some = true;
                 assert_eq!((estimator.name(), estimator.value()), (method.name(), value.concept()));
-                // The growing twin has the same name.
+                // The growing variant must have the same name.
                 assert_eq!(methods::named(estimator.growing().name()), Some(*method));
             }
         }

@@ -1,4 +1,4 @@
-//! The interface of values of players on a graph: budgets, counts, limits and invalid requests.
+//! Tests the interface of values for players on a graph: budgets, counts, limits and invalid requests.
 
 use apportion_estimators::{Estimator, EstimatorError, GraphError, LocalSampling, OnGraph};
 use apportion_games::{Additive, Adjacency, Coalitions, Game, GameError, Graph, SumOfUnanimity};
@@ -95,7 +95,7 @@ fn limits_are_found_before_anything_is_evaluated() {
         ),
         "{error}"
     );
-    // A limit equal to the number of coalitions is accepted; a limit that is smaller by one is not.
+    // A limit equal to the number of coalitions must be accepted; a limit that is smaller by one must not.
     for value in forms() {
         let all = OnGraph::new(Graph::line(12), value.clone()).coalitions().unwrap();
         assert_eq!(
@@ -134,7 +134,7 @@ fn what_cannot_be_asked_for_is_said() {
         let refused = OnGraph::new(Graph::line(5), value).values(&huge(5)).unwrap_err();
         assert!(matches!(refused, EstimatorError::Value(ValueError::Overflow { .. })), "{refused}");
     }
-    // Two players around each coalition are more than the distribution covers.
+    // The value requires weights for two more players around each coalition than the distribution has.
     let distribution = Semivalue::from_size_distribution(&[0.2; 5]).unwrap();
     let printed = GraphValue::c_shapley(1)
         .with_coefficients(Coefficients::Printed)

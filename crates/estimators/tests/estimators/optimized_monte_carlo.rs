@@ -1,5 +1,5 @@
-//! Optimized Monte Carlo compared with its definition, with enumeration and with closed forms, and tests of
-//! its error estimates.
+//! Compares Optimized Monte Carlo with its definition, with enumeration and with closed forms, and tests its
+//! error estimates.
 
 use apportion_estimators::{
     Estimator, EstimatorError, Explanation, FullBudget, OptimizedMonteCarlo, Orders, PermutationShap,
@@ -36,8 +36,8 @@ fn walks(orders: Orders, players: usize, seed: u64, draw: u64) -> Vec<Vec<usize>
     walks
 }
 
-/// Returns the marginal contributions along one order of the players, n × k, each from two separate
-/// evaluations.
+/// Returns the marginal contributions along one order of the players, n × k. Each is computed from two
+/// separate evaluations.
 fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut [f64])) -> Vec<f64> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut found = vec![0.0; players * outputs];
@@ -54,7 +54,7 @@ fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut
     found
 }
 
-/// Computes the mean and the standard error of each entry, in two passes.
+/// Computes the mean and the standard error of each entry in two passes.
 fn means_and_errors(samples: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     (0..samples[0].len()).map(|at| mean_and_error(samples, at)).unzip()
 }
@@ -143,9 +143,9 @@ fn with_references_drawn_estimates_are_unbiased_and_know_their_errors() {
     }
 }
 
-/// Asserts that the mean of the runs is within four standard errors of the truth for all players (for six and
-/// more comparisons the largest exceeds 4 with probability below 0.001), and that ±t standard errors cover it
-/// in 92 to 97% of the cases.
+/// Asserts that the mean of the runs is within four standard errors of the truth for all players. (For six or
+/// more comparisons, the largest exceeds 4 with a probability below 0.001.) Also asserts that ±t standard
+/// errors cover the truth in 92 to 97% of the cases.
 fn unbiased_and_covering(runs: &[Explanation], truth: &[f64], what: &str) {
     let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
     assert_unbiased(&values, truth, 4.0, what);

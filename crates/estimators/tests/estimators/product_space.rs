@@ -1,4 +1,4 @@
-//! Monte Carlo on the product space, separately for each player and by nested permutations, compared with the
+//! Compares Monte Carlo on the product space, separately for each player and by nested permutations, with the
 //! definitions.
 
 use std::collections::BTreeSet;
@@ -80,15 +80,15 @@ fn weighted_background(rows: usize) -> Background {
     background(rows).with_weights(&weights).unwrap()
 }
 
-/// Returns the linear forms that a draw of a player evaluates, with their probabilities: the definitions,
-/// enumerated over all coalitions.
+/// Returns the linear forms that a draw for a player may evaluate, each with its probability. They follow
+/// from the definitions, by enumerating all coalitions.
 fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> Vec<(f64, Vec<(u64, f64)>)> {
     let group = partition.group_of(player);
     let mask = |players: &[usize]| players.iter().fold(0u64, |mask, player| mask | 1 << player);
     let unions = |groups: &[usize]| groups.iter().fold(0u64, |union, &g| union | mask(partition.group(g)));
     let contribution =
         |before: u64, joining: u64, share: f64| vec![(before | joining, share), (before, -share)];
-    // All subsets of `among`, each with its probability under a semivalue.
+    // Returns all subsets of `among`, each with its probability under a semivalue.
     let subsets = |among: Vec<usize>, value: &Semivalue| -> Vec<(f64, Vec<usize>)> {
         let players = among.len() + 1;
         (0u64..1 << among.len())
@@ -147,7 +147,7 @@ fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> 
     }
 }
 
-/// Returns v_b(S) for all scenarios and masks, by output.
+/// Returns v_b(S) for all scenarios and masks, one table per output.
 fn tables(game: &dyn Game) -> Vec<Vec<f64>> {
     let count = 1usize << game.players();
     let ask = |scenario| {
@@ -192,7 +192,7 @@ fn contributions_have_the_mean_and_the_variance_of_their_law() {
             assert!((mean - truth[at]).abs() < 1e-12, "{concept:?}: the definition itself");
             let bound = 4.5 * (variance / DRAWS as f64).sqrt();
             if variance == 0.0 {
-                // Rare contributions may have been missed: allow half a draw of typical size.
+                // Rare contributions may have been missed, so allow half a draw of typical size.
                 assert!(error < 2.0 / DRAWS as f64, "{concept:?} {at}: {error}");
                 continue;
             }
@@ -232,7 +232,7 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
             let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
             assert_unbiased(&values(&independent, game, 34, 200), &truth, 4.0, &format!("{concept:?}"));
             for nested in nested(&concept, &partition()) {
-                // Fewer draws than scenarios, and more.
+                // Use fewer draws than scenarios, and more.
                 for draws in [5, 30] {
                     let run = |seed| nested.estimate_draws(game, draws, seed).unwrap().values;
                     let runs: Vec<Vec<f64>> = (0..200).map(run).collect();
@@ -243,8 +243,8 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
     }
 }
 
-/// A distribution on a few rows, from which backgrounds of 40 rows are drawn, and the game under the
-/// distribution itself.
+/// A distribution on a few rows, from which backgrounds of 40 rows are drawn, and the game under this
+/// distribution.
 struct Population {
     distribution: Background,
 }
@@ -254,7 +254,7 @@ impl Population {
         Self { distribution: weighted_background(9) }
     }
 
-    /// Draws a sample of the distribution, optionally with weights that are unrelated to the rows.
+    /// Draws a sample from the distribution, optionally with weights that are unrelated to the rows.
     fn sample(&self, seed: u64, is_weighted: bool) -> Background {
         let mut rng = stream(seed, Purpose::Experiment, 1);
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
@@ -288,8 +288,8 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
             let (values, errors): (Vec<_>, Vec<_>) =
                 runs.into_iter().map(|run| (run.values, run.std_errors.unwrap())).unzip();
             assert_unbiased(&values, &truth, 4.0, &format!("{concept:?}"));
-            // Squared standard errors are variances of the estimates over backgrounds: both have about 12%
-            // noise here.
+            // Squared standard errors estimate the variances of the estimates over backgrounds. Both have
+            // about 12% noise here.
             let squared: f64 =
                 values.iter().flatten().zip(truth.iter().cycle()).map(|(a, b)| (a - b).powi(2)).sum();
             let claimed: f64 = errors.iter().flatten().map(|error| error * error).sum();
@@ -298,8 +298,8 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
     }
 }
 
-/// Returns the fraction of 95% intervals that cover the truth, over all players and seeds; skips exact
-/// estimates.
+/// Returns the fraction of 95% intervals that cover the truth, over all players and seeds. Exact estimates
+/// are skipped.
 fn coverage(truth: &[f64], runs: impl Iterator<Item = PlayerEstimates>) -> f64 {
     let (mut inside, mut all) = (0.0, 0.0);
     for run in runs {
@@ -340,8 +340,8 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
 }
 
 /// Returns the two-step Shapley values of a sum of unanimity games. A term's coefficient is divided among the
-/// groups that it intersects, and within each group among all members; a term inside one group is divided
-/// among its members in the term instead.
+/// groups that the term intersects, and within each group among all members. If a term lies inside one group,
+/// it is divided among the members in the term instead.
 fn two_step_of_terms(game: &SumOfUnanimity, partition: &Partition) -> Vec<f64> {
     let mut values = vec![0.0; game.players()];
     for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
@@ -380,7 +380,7 @@ fn games_of_many_players_and_structures_of_every_kind_meet_their_closed_forms() 
         let game = SumOfUnanimity::random(players, 2 * players, 3.min(players), 1);
         let mut structures = vec![Partition::singletons(players), Partition::whole(players)];
         if players > 2 {
-            // One group has a single member; the other groups take the remaining players in turn.
+            // One group has a single member; the other groups get the remaining players in turn.
             let mut groups: Vec<Vec<usize>> =
                 (0..6).map(|group| (group..players - 1).step_by(6).collect()).collect();
             groups.push(vec![players - 1]);
@@ -449,7 +449,7 @@ fn orders(groups: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn in_each_draw_a_groups_members_add_up_to_what_the_group_gets_in_one_order_of_the_groups() {
-    // Groups of 2 and 4, so that two-step values divide without rounding.
+    // The groups have 2 and 4 members, so that two-step values divide without rounding.
     let partition = Partition::new(8, vec![vec![6, 2], vec![0], vec![7, 1, 4, 3], vec![5]]).unwrap();
     let game = integer_game(8);
     let worth = |groups: &[usize]| {
@@ -493,8 +493,8 @@ fn with_two_draws_for_each_scenario_all_players_add_up_to_what_there_is_to_divid
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for name in ["shapley", "owen", "two-step"] {
         for nested in nested(&name.parse().unwrap(), &partition()) {
-            // v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11 scenarios; 13
-            // draws are not enough.
+            // The budget covers v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11
+            // scenarios; 13 draws are not sufficient.
             let gap = |budget| nested.estimate(&game, budget, 1).unwrap().efficiency_gap();
             assert!(gap(32) < 1e-13 && gap(41) < 1e-13, "{name}");
             assert!(gap(5) > 1e-3, "{name}");
@@ -504,15 +504,15 @@ fn with_two_draws_for_each_scenario_all_players_add_up_to_what_there_is_to_divid
 
 #[test]
 fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
-    // A linear model: each row of the background has a different value, for any coalition.
+    // The model is linear, so each background row has a different value, for any coalition.
     let model = |row: &[f64]| row[0] - 2.0 * row[1] + row[2] * 3.0 + row[3] - row[4];
     let background = background(25);
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     let truth = Value::owen(partition()).enumerate(&game).unwrap().values;
     let got = nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 50, 1).unwrap();
     assert!(largest_difference(&got.values, &truth) < 1e-13);
-    // The standard error for unseen events assumes one draw of fifty, at most of the size of the largest
-    // values.
+    // The standard error for unseen events assumes one draw in fifty, which is at most as large as the
+    // largest values.
     let largest = truth.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     assert!(got.std_errors.unwrap().iter().all(|error| *error <= largest / 50.0));
     let independent = ProductSpace::grouped(SolutionConcept::owen(), partition());
@@ -520,16 +520,16 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     assert!(errors.iter().all(|error| *error > 0.05));
 }
 
-/// Returns the number of scenario evaluations that one draw takes for all players, as documented.
+/// Returns the number of scenario evaluations per draw for all players, as documented.
 fn cost(concept: &SolutionConcept, nested: Option<bool>) -> usize {
-    // Five players in groups of 2, 1 and 2.
+    // There are five players in groups of 2, 1 and 2.
     match (concept.to_string().as_str(), nested) {
         ("two-step", None) => 2 + 4 * 6,
         (name, None) if name.starts_with("quotient") => 6,
         (_, None) => 10,
         ("quotient-shapley", Some(true)) => 6,
         ("quotient-shapley", Some(false)) => 4,
-        // The groups; S_j and the coalitions between it and ∅ for both groups of two.
+        // These are the unions of groups, and S_j and the coalitions between it and ∅ for both groups of two.
         ("two-step", Some(true)) => 6 + 2 * 3,
         ("two-step", Some(false)) => 4 + 2 * 2,
         (_, Some(true)) => 10,
@@ -548,7 +548,7 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
             let mut estimators: Vec<(Box<dyn Estimator>, usize)> =
                 vec![(Box::new(independent), cost(&concept, None))];
             for (antithetic, nested) in [true, false].into_iter().zip(nested(&concept, &partition())) {
-                // With a single scenario, v(∅) and v(N) are known already.
+                // If there is a single scenario, v(∅) and v(N) are already known.
                 let known = if rows == 1 { 2 } else { 0 };
                 estimators.push((Box::new(nested), cost(&concept, Some(antithetic)) - known));
             }
@@ -653,7 +653,7 @@ fn a_players_estimate_is_its_own_whoever_else_is_asked_for_and_on_any_number_of_
     let serial = MarginalGame::new(&serial, &EXPLICAND, &background).unwrap();
     for concept in concepts() {
         let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
-        // Three blocks for each player.
+        // There are three blocks for each player.
         let all = independent.estimate_players(&game, &[0, 1, 2], 2500, 4).unwrap();
         for player in [2, 0] {
             let alone = independent.estimate_players(&game, &[player], 2500, 4).unwrap();
@@ -751,7 +751,7 @@ fn a_model_that_fails_is_an_error_with_its_coalition() {
     }
 }
 
-// Seeds determine results: if these numbers change, so does every stored result.
+// Results are determined by their seeds: if these numbers change, so does every stored result.
 #[test]
 fn first_estimates_are_fixed() {
     let (model, background) = (two_outputs(), weighted_background(7));

@@ -1,5 +1,5 @@
-//! Projected stochastic gradient compared with a textbook run on the same draws and with enumeration; its
-//! rate; and invalid parameters.
+//! Compares the projected stochastic gradient with a textbook run on the same draws and with enumeration, and
+//! tests its rate and invalid parameters.
 
 use apportion_estimators::{
     Estimator, EstimatorError, FullBudget, GradientDistribution, GradientError, IterateAverage, IterateSet,
@@ -18,7 +18,7 @@ fn squared_norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum()
 }
 
-/// Returns the documented size distribution: entry l − 1 is `q_l`. For pairs, it is symmetric.
+/// Returns the documented size distribution, where entry l − 1 is `q_l`. For pairs, it is symmetric.
 fn size_distribution(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64) -> Vec<f64> {
     let n = players as f64;
     let weight = |size: usize| {
@@ -26,7 +26,7 @@ fn size_distribution(estimator: &ProjectedGradient, players: usize, norm: f64, v
         let all = (n - 1.0) / (l * (n - l));
         match estimator.distribution {
             GradientDistribution::Uniform => {
-                // C(n, l) / 2^n, computed without overflow.
+                // This is C(n, l) / 2^n, computed without overflow.
                 (0..size).map(|i| (players - i) as f64 / (i + 1) as f64 * 2f64.powf(-n / l)).product()
             }
             GradientDistribution::Importance => all * l.sqrt() * (norm * l.sqrt() + value),
@@ -101,7 +101,7 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
         for distribution in
             [GradientDistribution::Uniform, GradientDistribution::Importance, GradientDistribution::Centred]
         {
-            // For many players, uniform draws have factors that are too large for any game.
+            // For many players, the factors of uniform draws are too large for any game.
             if distribution == GradientDistribution::Uniform && players > 12 {
                 continue;
             }
@@ -140,7 +140,7 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
                             .with_start(start);
                         let recorded = RecordingGame::new(game.clone());
                         let got = estimator.estimate(&recorded, 128, 5).unwrap();
-                        // Omit the empty and the full coalition, which come first.
+                        // Omit the empty and the grand coalition, which come first.
                         let mut asked = Coalitions::new(players);
                         recorded.take_coalitions()[2..].iter().for_each(|row| asked.push(row.view()));
                         assert_eq!(got.evaluations, asked.len() + 2);
@@ -280,7 +280,7 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
             );
         }
     }
-    // A ball bounds the iterates, so there is a result, however inaccurate.
+    // A ball bounds the iterates, so there is a result, however inaccurate it is.
     let bounded = ProjectedGradient::constant(1.0).with_set(IterateSet::Ball(50.0));
     assert!(bounded.estimate(&game, 1000, 1).unwrap().values.iter().all(|value| value.is_finite()));
 }

@@ -1,4 +1,4 @@
-//! The common guarantees of estimators, checked on all of them.
+//! Tests the common guarantees of estimators on all of them.
 
 use apportion_estimators::{
     Draws, Estimator, EstimatorError, FullBudget, LeverageShap, OptimizedMonteCarlo, Orders, Pairing,
@@ -17,15 +17,15 @@ use crate::common::{
     on_threads, products, random_table, semivalues, values,
 };
 
-/// Returns every estimator and its growing twin.
+/// Returns every estimator and its growing variant.
 fn with_growing() -> Vec<Box<dyn Estimator>> {
     let growing = every().iter().map(Estimator::growing).collect::<Vec<_>>();
     every().into_iter().chain(growing).collect()
 }
 
-/// Returns whether this estimator is exact for additive games. It is not if it compares means over different
-/// coalitions, if its regression about ½ has no intercept, if it uses gradient descent, or if trees compute
-/// its result.
+/// Returns whether the named estimator is exact for additive games. It is not if it compares means over
+/// different coalitions, if its regression about ½ has no intercept, if it uses gradient descent, or if its
+/// result is computed from trees.
 fn meets_additive_games(name: &str) -> bool {
     !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
         && is_consistent(name)
@@ -60,7 +60,7 @@ fn a_budget_of_all_coalitions_gives_the_exact_values() {
 
 #[test]
 fn the_regression_itself_is_exact_when_its_sample_is_complete() {
-    // The result must not come from enumeration, but from the sampled regression on all rows.
+    // The result must come from the sampled regression on all rows, not from enumeration.
     for players in [2, 3, 4, 5, 8, 11] {
         let game = random_table(players, 2, 100.0, 5);
         let truth = exact(&game, Semivalue::Shapley).unwrap();
@@ -86,8 +86,8 @@ fn the_regression_itself_is_exact_when_its_sample_is_complete() {
 fn the_values_of_all_players_sum_to_what_there_is_to_divide() {
     for (players, budget) in [(2, 4), (5, 20), (12, 60), (13, 131), (70, 500), (130, 700)] {
         let game = SumOfUnanimity::random(players, 3 * players, 4, 2);
-        // Excludes strata, which give every player separate draws, and trees, which divide their own
-        // predictions.
+        // Exclude stratified sampling, which gives every player separate draws, and trees, which divide their
+        // own predictions.
         let is_apart = |name: &str| {
             ["stratified", "regression-msr", "proxy-shap", "odd-shap"]
                 .iter()
@@ -131,8 +131,8 @@ fn is_learned(name: &str) -> bool {
 
 #[test]
 fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
-    // Permutations and Monte Carlo are exactly unbiased; the regressions are asymptotically unbiased, so use
-    // a budget of many evaluations per player.
+    // Permutations and Monte Carlo are exactly unbiased. Regressions are asymptotically unbiased, so use a
+    // budget of many evaluations per player.
     let game = SumOfUnanimity::random(9, 40, 4, 3);
     let is_judged = |name: &str| is_consistent(name) && !is_learned(name);
     for estimator in with_growing().into_iter().filter(|estimator| is_judged(estimator.name())) {
@@ -148,17 +148,17 @@ fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
 
 #[test]
 fn standard_errors_cover_the_truth_as_often_as_they_say() {
-    // 95% intervals over 40 random games of 20 players; the bound allows for correlation among players of one
-    // run.
+    // Count the coverage of 95% intervals over 40 random games of 20 players. The bound allows for
+    // correlation among the players in a run.
     let mut with_errors = 0;
-    // Excludes the product space, which gives every player nine contributions here, too few to estimate their
-    // variance; its own tests use more. Also excludes the published methods of other authors, which report no
+    // Exclude the product space, which gives every player nine contributions here, too few to estimate their
+    // variance; its own tests use more. Also exclude the published methods of other authors, which report no
     // errors and fit many trees.
     let of_surrogates = of_surrogates().into_iter().filter(|estimator| estimator.name() == "proxy-residual");
     let estimators =
         all().into_iter().chain(of_surrogates).filter(|estimator| estimator.name() != "product-space");
     // The learned spectrum takes as long as all other estimators together, so test it without its growing
-    // twin.
+    // variant.
     let kinds = |estimator: Box<dyn Estimator>| match is_learned(estimator.name()) {
         true => vec![estimator],
         false => vec![estimator.growing(), estimator],
@@ -173,9 +173,9 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
             with_errors += 1;
         }
     }
-    // Fixed and growing: Leverage and Kernel SHAP, paired or not and optimized; permutations; Monte Carlo and
-    // sample reuse; Kernel Banzhaf; nested permutations; optimized Monte Carlo; proxy-residual regression.
-    // And the learned spectrum.
+    // The fixed and growing estimators are: Leverage and Kernel SHAP, paired or not, and optimized;
+    // permutations; Monte Carlo and sample reuse; Kernel Banzhaf; nested permutations; optimized Monte Carlo;
+    // proxy-residual regression. The learned spectrum is added.
     assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1 + 4) + 2);
 }
 
@@ -419,8 +419,8 @@ fn estimates_for_a_seed_are_pinned() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Linearity: the estimate of a combination of games is the combination of the estimates, for the same
-    /// seed.
+    /// Tests linearity: the estimate for a combination of games is the combination of the estimates, for the
+    /// same seed.
     #[test]
     fn estimates_are_linear_in_the_game(a in -3.0..3.0f64, b in -3.0..3.0f64, seed in 0u64..1000) {
         let (first, second) = (random_table(7, 1, 100.0, seed), random_table(7, 1, 100.0, seed + 1));

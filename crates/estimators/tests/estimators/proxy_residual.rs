@@ -1,4 +1,4 @@
-//! Proxy-residual regression: the effects of surrogates on it, and their limits.
+//! Tests proxy-residual regression: the effects of surrogates on it, and their limits.
 
 use apportion_estimators::{
     Coalitions, Estimator, FittedSurrogate, KAdditiveSurrogate, KernelBanzhaf, LeverageShap, LinearSurrogate,
@@ -19,8 +19,8 @@ enum Bad {
     Infinite,
     /// A surrogate that returns too few predictions.
     Short,
-    /// A surrogate that memorizes the sample and predicts meaningless numbers elsewhere. Its values are zero,
-    /// which is about right.
+    /// A surrogate that memorizes the sample and predicts meaningless numbers for other coalitions. Its
+    /// values are zero, which is about right.
     Memory,
     /// A surrogate that predicts the game correctly, but returns wrong values.
     Liar,
@@ -145,7 +145,7 @@ fn trees_that_fit_too_closely_leave_the_estimate_unbiased() {
     for value in semivalues() {
         let deep = TreeSurrogate::default().with_depth(9).with_rate(1.0).with_penalty(0.0).with_trees(10);
         let estimator = ProxyResidual::new(value.clone()).with_surrogate(deep);
-        // Most of 512 coalitions: folds mix seen and unseen coalitions.
+        // The budgets cover most of 512 coalitions, so folds mix seen and unseen coalitions.
         for budget in [150, 400] {
             let runs = values(&estimator, &game, budget, 120);
             assert_unbiased(&runs, &of_terms(&game, &value), 4.5, &format!("{value} from {budget}"));

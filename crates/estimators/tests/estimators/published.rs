@@ -1,4 +1,4 @@
-//! Methods published by other authors, compared with the claims of their papers and with their definitions.
+//! Compares methods published by other authors with the claims of their papers and with their definitions.
 
 use apportion_estimators::{
     Estimator, EstimatorError, LeverageShap, OddShap, Pairing, PolyShap, ProxyShap, RegressionMsr, exact,
@@ -13,7 +13,7 @@ use crate::common::{
 
 #[test]
 fn pairs_of_players_add_nothing_to_pairs_of_coalitions() {
-    // Fumagalli, Witter and Musco 2026: paired Kernel SHAP is PolySHAP of degree 2.
+    // By Fumagalli, Witter and Musco (2026), paired Kernel SHAP is PolySHAP of degree 2.
     for (players, budget) in [(5, 30), (8, 120), (11, 300)] {
         let game = random_table(players, 2, 5.0, 3);
         let linear = LeverageShap::default().estimate(&game, budget, 7).unwrap();
@@ -79,7 +79,7 @@ fn a_sparse_odd_part_is_met_where_its_products_are_found() {
 #[test]
 fn odd_shap_without_products_is_leverage_shap_and_below_it_the_trees_alone() {
     let game = random_table(9, 2, 1.0, 2);
-    // ⌈90/10⌉ = 9 coefficients are those of the nine players, without products.
+    // The ⌈90/10⌉ = 9 coefficients are those of the nine players, without products.
     let odd = OddShap::default().estimate(&game, 90, 3).unwrap();
     assert_eq!(odd.diagnostics.unknowns, Some(8));
     assert_close(
@@ -88,7 +88,7 @@ fn odd_shap_without_products_is_leverage_shap_and_below_it_the_trees_alone() {
         1e-9,
         "nine players",
     );
-    // There are too few coalitions for a leaf of twenty, so the trees are constant.
+    // There are too few coalitions for leaves of twenty rows, so the trees are constant.
     let few = OddShap::default().estimate(&game, 30, 3).unwrap();
     assert_eq!((few.diagnostics.unknowns, few.values), (None, vec![0.0; 18]));
 }

@@ -1,5 +1,5 @@
-//! Every estimator converges to the exact values at its rate: the mean squared error falls like 1/m, or
-//! faster if coalitions are drawn without replacement.
+//! Tests that every estimator converges to the exact values at its rate. The mean squared error decreases
+//! like 1/m, or faster if coalitions are drawn without replacement.
 
 use apportion_estimators::{
     Allocation, Estimator, FullBudget, IterateSet, OptimizedMonteCarlo, Orders, Pairing, ProjectedGradient,
@@ -52,8 +52,8 @@ fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
         let is_asked = |name: &str| name != "learned-spectrum" && is_consistent(name);
         for estimator in every().into_iter().filter(|estimator| is_asked(estimator.name())) {
             let truth = exact(&game, estimator.value().semivalue().unwrap().clone()).unwrap().values;
-            // 16 seeds determine a mean squared error within about a third, and the slope over a factor of 12
-            // within 0.2.
+            // With 16 seeds, a mean squared error is accurate to about a third, and the slope over a factor
+            // of 12 is accurate to 0.2.
             let slope = slope(&estimator, &game, &truth, &BUDGETS, SEEDS);
             assert!(slope.is_none_or(|slope| slope <= -0.7), "{} on {name}: {slope:?}", estimator.name());
         }
@@ -67,7 +67,7 @@ fn means_of_draws_fall_as_one_over_the_number_of_draws() {
     for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
         let estimator = OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(full_budget);
         let slope = slope(&estimator, &eight, &eight.shapley(), &[2 + 280, 2 + 64 * 280], 60).unwrap();
-        // Each mean of 60 sums of 8 squares is accurate to a fifth; four such errors in both means change the
+        // Each mean of 60 sums of 8 squares is accurate to a fifth. Four such errors in both means change the
         // slope by 0.27.
         assert!((slope + 1.0).abs() < 0.27, "{orders:?}: {slope}");
     }
@@ -75,10 +75,10 @@ fn means_of_draws_fall_as_one_over_the_number_of_draws() {
         let estimator = StratifiedMonteCarlo::new(Semivalue::Shapley)
             .with_allocation(allocation)
             .with_full_budget(full_budget);
-        // Budgets of 4 and 64 times the minimum.
+        // The budgets are 4 and 64 times the minimum.
         let slope = slope(&estimator, &fourteen, &fourteen.shapley(), &[4 * 338, 64 * 338], 40).unwrap();
-        // Each mean of 40 sums of 14 squares is accurate to 9%; four such errors in both means change the
-        // slope by 0.19. With more draws, small strata are exhausted and the allocation is better known, so
+        // Each mean of 40 sums of 14 squares is accurate to 9%. Four such errors in both means change the
+        // slope by 0.19. With more draws, small strata are exhausted and the allocation is more accurate, so
         // the slope is somewhat steeper.
         assert!((-1.35..=-0.81).contains(&slope), "{allocation:?}: {slope}");
     }

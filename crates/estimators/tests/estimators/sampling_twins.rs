@@ -1,5 +1,5 @@
-//! Monte Carlo and maximum sample reuse computed directly from their formulas, player by player, on the same
-//! sampled coalitions.
+//! Compares Monte Carlo and maximum sample reuse with their formulas, evaluated directly, player by player,
+//! on the same sampled coalitions.
 
 use apportion_estimators::{
     Adjustment, Draws, Estimator, FullBudget, MaximumSampleReuse, MonteCarlo, SamplingDistribution, exact,
@@ -19,7 +19,7 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
             let draws = (budget - 2) / 2;
             let sample =
                 WithReplacement { distribution, pairing: Pairing::Unpaired }.sample(draws, 8).unwrap();
-            // Runs with one output each.
+            // Run with one output at a time.
             let mut contributions = vec![Vec::new(); players];
             for (index, others) in sample.coalitions().iter().enumerate() {
                 let player = index % players;
@@ -58,8 +58,8 @@ fn gains(game: &SumOfUnanimity, sample: &Sample) -> Vec<f64> {
     sample.coalitions().iter().map(|row| value_of(game, &row.to_coalition())[0] - 3.0).collect()
 }
 
-/// Returns the weights r_in and r_out for coalitions of this size, up to a common factor, computed directly
-/// from moments and binomials.
+/// Returns the weights r_in and r_out for coalitions of `size`, up to a common factor, computed directly from
+/// moments and binomial coefficients.
 fn importance(value: &Semivalue, sample: &Sample, size: usize) -> [f64; 2] {
     let players = sample.coalitions().players();
     let ln_probability = sample.strata()[size].expected.ln() - ln_choose(players, size);
@@ -70,7 +70,8 @@ fn importance(value: &Semivalue, sample: &Sample, size: usize) -> [f64; 2] {
 }
 
 /// Returns, for each player, the difference between the means of `targets` with and without the player, and
-/// its standard error by the delta method, from the deviations of `for_errors` from those means.
+/// its standard error. The standard error is computed by the delta method, from the deviations of
+/// `for_errors` from these means.
 fn reuse(
     value: &Semivalue,
     sample: &Sample,
@@ -214,7 +215,7 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
                     .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate_seen(&game, budget, 3).unwrap();
                 // If few sizes are drawn at random, the coefficients may be undetermined, and this reference
-                // does not compute a minimum norm.
+                // does not compute the minimum-norm solution.
                 if got.diagnostics.rank != Some(players) || got.diagnostics.condition_number.unwrap() > 1e6 {
                     continue;
                 }

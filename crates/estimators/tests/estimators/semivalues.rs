@@ -1,4 +1,4 @@
-//! The guarantees of estimators for every kind of semivalue.
+//! Tests the guarantees of estimators for every kind of semivalue.
 
 use apportion_estimators::{
     Allocation, Estimator, MaximumSampleReuse, MonteCarlo, SamplingDistribution, StratifiedMonteCarlo, exact,
@@ -9,7 +9,7 @@ use apportion_values::Semivalue;
 use crate::common::all::of_semivalue;
 use crate::common::{Coverage, mean_and_error, of_terms, semivalues, squared_error, values};
 
-/// Returns the estimators of [`of_semivalue`] and the stratified ones, which take more evaluations.
+/// Returns the estimators of [`of_semivalue`], and the stratified ones, which take more evaluations.
 fn with_strata(value: &Semivalue) -> Vec<Box<dyn Estimator>> {
     let mut estimators = of_semivalue(value);
     for allocation in [Allocation::Equal, Allocation::Neyman] {
@@ -21,8 +21,8 @@ fn with_strata(value: &Semivalue) -> Vec<Box<dyn Estimator>> {
 
 #[test]
 fn every_semivalue_is_met_on_average_up_to_the_noise_of_200_seeds() {
-    // Four standard errors, plus a twentieth of the noise of one run for the bias of ratios and regressions,
-    // which is of order 1/m.
+    // Allow four standard errors, plus a twentieth of the noise of one run for the bias of ratios and
+    // regressions, which is of order 1/m.
     let game = SumOfUnanimity::random(10, 40, 5, 2);
     for value in semivalues(10) {
         let truth = exact(&game, value.clone()).unwrap().values;
@@ -40,12 +40,12 @@ fn every_semivalue_is_met_on_average_up_to_the_noise_of_200_seeds() {
 
 #[test]
 fn intervals_cover_the_truth_of_every_semivalue() {
-    // 95% intervals over 30 random games of 20 players.
+    // Count the coverage of 95% intervals over 30 random games of 20 players.
     for value in semivalues(20) {
         for estimator in of_semivalue(&value) {
             let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, 30);
             if estimator.name() == "one-sample-fits-all" && coverage.all == 0 {
-                // Beta-Shapley(16, 1) depends on few of its coalitions.
+                // Beta-Shapley(16, 1) depends on few of the sampled coalitions.
                 continue;
             }
             let coverage = coverage.share();
@@ -104,7 +104,8 @@ fn a_thousand_players_neither_overflow_nor_underflow() {
             let got = estimator.estimate(&game, 2100, 1).unwrap();
             assert!(got.values.iter().all(|value| value.is_finite()), "{} {value}", estimator.name());
             let norm: f64 = got.values.iter().map(|x| x * x).sum();
-            // One sample fits all contains almost no coalitions of the sizes that Banzhaf values depend on.
+            // The distribution "one sample fits all" draws almost no coalitions of the sizes on which Banzhaf
+            // values depend.
             let most = if estimator.name() == "one-sample-fits-all" { 1e4 } else { 50.0 };
             assert!(norm < most * truth, "{} {value}: {norm} for {truth}", estimator.name());
         }

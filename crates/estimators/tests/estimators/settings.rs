@@ -1,4 +1,4 @@
-//! Tests of settings: the options of estimators as data, which distinguish stored runs.
+//! Tests the settings of estimators: their options as data, by which stored runs are distinguished.
 
 use apportion_estimators::{
     Accounting, Adjustment, Allocation, CoalitionalRegression, ConnectedRegression, Draws, Estimator,
@@ -13,7 +13,7 @@ use apportion_games::{Adjacency, Graph, Partition};
 use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, Semivalue, SolutionConcept};
 use serde_json::json;
 
-/// Estimators of one type, where each differs from the previous one in one option.
+/// Estimators of one type. Each differs from the previous one in one option.
 type Family = Vec<Box<dyn Estimator>>;
 
 macro_rules! family {
@@ -36,7 +36,7 @@ fn partition(groups: &[&[usize]]) -> Partition {
     Partition::new(4, groups.iter().map(|group| group.to_vec()).collect()).unwrap()
 }
 
-/// Returns every estimator, with every option changed.
+/// Returns every estimator with every option changed, one at a time.
 fn families() -> Vec<Family> {
     let sample = FullBudget::Sample;
     let omitted = StandardErrors::Omitted;
@@ -206,7 +206,7 @@ fn families() -> Vec<Family> {
     ]
 }
 
-/// Returns every estimator with its growing twin.
+/// Returns every estimator with its growing variant.
 fn twins() -> Vec<Family> {
     let twins = |estimator: Box<dyn Estimator>| vec![estimator.growing(), estimator];
     families().into_iter().flatten().map(twins).collect()

@@ -1,5 +1,5 @@
-//! Stratified Monte Carlo compared with its definition, with enumeration and with closed forms, and tests of
-//! its error estimates.
+//! Compares stratified Monte Carlo with its definition, with enumeration and with closed forms, and tests its
+//! error estimates.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ fn known_evaluations(distribution: &[f64]) -> usize {
 }
 
 /// Returns the drawn contributions by player and size, derived from the order of the evaluations: ∅, N, the
-/// single players and all players but one are followed by the draws. A draw evaluates two coalitions; the
-/// second one has one more player.
+/// single players, all players but one, and then the draws. A draw evaluates two coalitions; the second one
+/// has one more player.
 fn drawn_contributions(
     game: &RecordingGame<Several>,
     distribution: &[f64],
@@ -36,7 +36,7 @@ fn drawn_contributions(
     let mut contributions: BTreeMap<_, Vec<[f64; 3]>> = BTreeMap::new();
     let mut at = known_evaluations(distribution);
     let sizes: Vec<usize> = (1..players - 1).filter(|&size| distribution[size] >= 1e-18).collect();
-    // The strata repeat, size by size and player by player.
+    // The strata recur in the same order, size by size and player by player.
     let strata: Vec<(usize, usize)> =
         sizes.iter().flat_map(|&size| (0..players).map(move |player| (player, size))).collect();
     'rounds: loop {
@@ -132,7 +132,7 @@ fn equal_draws_are_weighted_by_the_law_of_sizes() {
     }
 }
 
-/// Returns very skewed games: many contributions are zero, and a few are large.
+/// Returns games with very skewed contributions: many are zero, and a few are large.
 fn skewed() -> [(&'static str, Box<dyn ClosedForm>); 4] {
     [
         ("glove", Box::new(Glove::new(2, 8).expect("a game"))),
@@ -149,7 +149,7 @@ fn skewed() -> [(&'static str, Box<dyn ClosedForm>); 4] {
 fn estimates_are_unbiased_on_skewed_games() {
     for allocation in ALLOCATIONS {
         for (name, game) in skewed() {
-            // About eight draws per stratum, half of them allocated.
+            // There are about eight draws per stratum, half of them allocated.
             let runs = values(&sampling(allocation, Semivalue::Shapley), &game, 900, 200);
             assert_unbiased(&runs, &game.shapley(), 4.0, name);
         }
@@ -159,7 +159,7 @@ fn estimates_are_unbiased_on_skewed_games() {
 #[test]
 fn a_rare_contribution_is_not_overlooked_by_the_allocation() {
     // Each of the first six players contributes to one in 8 coalitions of eight others, to one in 22 of
-    // seven, and to one in 77 of six. If the number of draws of a stratum depended on its own draws, the
+    // seven, and to one in 77 of six. If the number of draws from a stratum depended on its own draws, the
     // estimates would be too low by one and a half times the bound.
     let game = SumOfUnanimity::unanimity(12, 0..6).unwrap();
     let estimator = sampling(Allocation::Neyman, Semivalue::Shapley);
@@ -187,7 +187,7 @@ fn standard_errors_cover_the_truth_of_random_games() {
 
 #[test]
 fn strata_that_are_drawn_whole_are_exact() {
-    // With seven players all strata are small.
+    // With seven players, all strata are small.
     let game = random_table(7, 2, 10.0, 3);
     for value in semivalues(7) {
         let truth = exact(&game, value.clone()).unwrap();

@@ -1,5 +1,5 @@
-//! Leverage SHAP and Kernel SHAP computed directly from the paper, dense and slow, on the same sampled
-//! coalitions.
+//! Compares Leverage SHAP and Kernel SHAP with a dense and slow implementation of the paper, on the same
+//! sampled coalitions.
 
 use apportion_estimators::{Draws, Estimator, FullBudget, KernelShap, LeverageShap, Pairing};
 use apportion_games::{ClosedForm, Coalition, Game, SumOfUnanimity};
@@ -7,18 +7,18 @@ use apportion_samplers::{Sample, SizeDistribution};
 
 use crate::common::{assert_close, choose, sample, solve, value_of};
 
-/// Returns the Shapley kernel weight of equation 4 for coalitions of s of n players.
+/// Returns the Shapley kernel weight (equation 4) for coalitions of s of n players.
 fn kernel(n: usize, s: usize) -> f64 {
     1.0 / (choose(n, s) * (s * (n - s)) as f64)
 }
 
-/// Solves argmin Σ w (⟨z,x⟩ − y)² under Σx = total, with the Lagrangian of the paper's appendix K.
+/// Solves argmin Σ w (⟨z,x⟩ − y)² under Σx = total, with the Lagrangian in the paper's appendix K.
 fn constrained(sample: &Sample, weight: impl Fn(usize) -> f64, game: &dyn Game) -> Vec<f64> {
     let n = game.players();
     let value = |coalition: Coalition| value_of(game, &coalition)[0];
     let (empty, full) = (value(Coalition::empty(n)), value(Coalition::full(n)));
-    // Rows 0..n: the gradient, with the multiplier in column n; row n: the constraint; column n + 1:
-    // right-hand sides.
+    // Rows 0..n contain the gradient, with the multiplier in column n. Row n contains the constraint. Column
+    // n + 1 contains the right-hand sides.
     let mut system = vec![vec![0.0; n + 2]; n + 1];
     for (k, row) in sample.coalitions().iter().enumerate() {
         let (w, y) = (weight(k), value(row.to_coalition()) - empty);
@@ -68,7 +68,7 @@ fn kernel_shap_is_least_squares_with_equal_weights_on_every_draw() {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             let distribution = SizeDistribution::kernel(players).unwrap();
-            // Draws are not merged: every draw is a row.
+            // Draws are not merged, so every draw is a row.
             let sample = sample(Draws::WithReplacement, distribution, pairing, budget - 2, 8);
             let want = constrained(&sample, |_| 1.0, &game);
             let estimator = KernelShap::default().with_pairing(pairing).with_full_budget(FullBudget::Sample);
@@ -80,8 +80,8 @@ fn kernel_shap_is_least_squares_with_equal_weights_on_every_draw() {
 
 #[test]
 fn permutation_shap_of_a_game_of_pairs_is_exact() {
-    // A permutation and its reverse contain every pair of players in both orders, so games of order two are
-    // exact.
+    // A permutation and its reverse contain every pair of players in both orders, so estimates are exact for
+    // games of order two.
     let game = SumOfUnanimity::random(30, 200, 2, 4);
     let got = apportion_estimators::PermutationShap::default().estimate(&game, 60, 0).unwrap();
     assert_close(&got.values, &game.shapley(), 1e-8, "permutation");

@@ -10,8 +10,8 @@ use crate::game::Game;
 /// Adapter that evaluates each coalition of a game only once.
 ///
 /// The coalitions of a batch that are not cached yet are evaluated together in one batch, each once. Several
-/// threads may evaluate the game at the same time. Two threads that request the same uncached coalition at
-/// the same moment may both evaluate it, with the same result.
+/// threads may evaluate the game at the same time. If two of them request the same uncached coalition at the
+/// same moment, both may evaluate it; the results are the same.
 ///
 /// The cache takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
 ///
@@ -31,7 +31,7 @@ pub struct Cached<G> {
     memory: Mutex<Memory>,
 }
 
-/// The cached values, with the position of each coalition in `values` (in units of k numbers).
+/// The cached values, and the position of each coalition in `values` (in units of k numbers).
 #[derive(Debug, Default)]
 struct Memory {
     places: HashMap<Box<[u64]>, usize>,
@@ -77,8 +77,8 @@ impl<G: Game> Cached<G> {
 impl<G: Game> Game for Cached<G> {
     shape_of_inner_game!();
 
-    /// Forwards to the game without caching: pairs of a coalition and a scenario rarely repeat when both are
-    /// drawn at random.
+    /// Forwards to the game without caching, because a pair of a coalition and a scenario rarely repeats when
+    /// both are drawn at random.
     fn values_in_scenarios(
         &self,
         batch: &Coalitions,

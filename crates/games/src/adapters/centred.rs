@@ -35,7 +35,7 @@ impl<G: Game> Centred<G> {
         Ok(Self { game, base })
     }
 
-    /// Returns v(∅), one number per output.
+    /// Returns v(∅): one number per output.
     pub fn base(&self) -> &[f64] {
         &self.base
     }

@@ -6,7 +6,7 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 
-/// Adapter that counts how many batches and coalitions of a game are evaluated.
+/// Adapter that counts the batches and coalitions that are evaluated.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Counted, Game, Glove};
@@ -34,8 +34,8 @@ impl<G: Game> Counted<G> {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of coalitions evaluated, including repetitions and evaluations in a single
-    /// scenario.
+    /// Returns the number of coalitions evaluated. Repeated coalitions count each time; an evaluation in a
+    /// single scenario counts as one.
     pub fn evaluations(&self) -> u64 {
         self.evaluations.load(Ordering::Relaxed)
     }

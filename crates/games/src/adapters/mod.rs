@@ -26,8 +26,8 @@ macro_rules! cost_of_inner_game {
     };
 }
 
-/// Forwards all methods of `Game` except `values` to the inner game: an adapter changes neither the shape nor
-/// the cost.
+/// Forwards all methods of `Game` except `values` to the inner game, for adapters that change neither the
+/// shape nor the cost.
 macro_rules! shape_of_inner_game {
     () => {
         fn players(&self) -> usize {

@@ -26,13 +26,13 @@ use crate::synthetic::SyntheticRows;
 /// matrix of the normal scores of the data. M independent draws per coalition are shared by all explicands.
 ///
 /// - An explicand's value outside the range of the data is clamped in rank space, to F_j = 1/(2N) or 1 −
-///   1/(2N): for the distribution of the absent features, it counts as extreme as the most extreme of N
-///   values. The synthetic rows still contain the explicand's original value.
+///   1/(2N). The absent features are then drawn as if this value were the most extreme of N values. The
+///   synthetic rows still contain the explicand's original value.
 /// - Draws never leave the range of the data. If a column has few distinct values, a draw lies between two
 ///   neighbours with probability 1/N.
 /// - Constant and collinear columns are treated as in [`GaussianDistribution`](crate::GaussianDistribution).
 ///
-/// A coalition takes `O(n³ + M (n² + n log N))` time; data of N rows take `O(n N)` numbers.
+/// A coalition takes `O(n³ + M (n² + n log N))` time; storing N rows of data takes `O(n N)` numbers.
 ///
 /// ```
 /// use apportion_games::{ConditionalGame, Coalitions, CopulaDistribution, Game, Rows};
@@ -96,8 +96,8 @@ impl CopulaDistribution {
         Ok(Self { margins, normal: UnitNormal::new(correlation(&scores, data.counts()), draws, seed)? })
     }
 
-    /// Makes the draws antithetic: pairs whose normal scores are mirrored at their conditional mean, as in
-    /// [`GaussianDistribution::antithetic`](crate::GaussianDistribution::antithetic).
+    /// Makes the draws antithetic: the normal scores of the two draws of a pair are mirror images about their
+    /// conditional mean, as in [`GaussianDistribution::antithetic`](crate::GaussianDistribution::antithetic).
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl ConditionalDistribution for CopulaDistribution {
 struct Margin {
     /// The values in ascending order, including repeated ones.
     values: Vec<f64>,
-    /// For each entry of `values`, the cumulative count of the data up to and including it.
+    /// For each entry of `values`, the total count of the data up to and including this entry.
     ends: Vec<f64>,
 }
 
@@ -158,7 +158,7 @@ impl Margin {
         Self { values: sorted.into_iter().map(|(value, _)| value).collect(), ends }
     }
 
-    /// Returns the cumulative count before the value at `index`.
+    /// Returns the total count of the data before the value at `index`.
     fn before(&self, index: usize) -> f64 {
         if index == 0 { 0.0 } else { self.ends[index - 1] }
     }
@@ -218,7 +218,7 @@ impl Margin {
         (1.0 - share) * left + share * right
     }
 
-    /// Returns the last index that satisfies `holds`, by bisection. The first index must satisfy it, and once
+    /// Returns the last index that satisfies `holds`, by bisection. The first index must satisfy it, and if
     /// an index does not, no later one may.
     fn last_from(&self, holds: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (0, self.values.len());

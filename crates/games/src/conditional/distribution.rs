@@ -1,11 +1,11 @@
-//! The interface of conditional distributions.
+//! The trait for conditional distributions.
 
 use crate::coalition::CoalitionView;
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// How the rows for a coalition represent the conditional distribution. This determines the standard error of
+/// How the rows for a coalition represent the conditional distribution; determines the standard error of
 /// their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,7 +15,7 @@ pub enum Sampling {
     /// Draws of equal weight, the same number for every coalition. Draws 2j and 2j + 1 are mirror images;
     /// different pairs are independent.
     Antithetic,
-    /// Rows from a sample, whose number and weights depend on the coalition.
+    /// Rows of a data sample. Their number and weights depend on the coalition.
     Weighted,
     /// All rows of the distribution with their probabilities, without sampling.
     Exact,
@@ -23,8 +23,8 @@ pub enum Sampling {
 
 /// A joint distribution of the features that can be conditioned on some of them; fitted to data or specified.
 ///
-/// A distribution serves any number of explicands and models. It is deterministic: the same explicand and
-/// coalition always yield the same rows.
+/// A distribution can be used for any number of explicands and models. It is deterministic: the same
+/// explicand and coalition always yield the same rows.
 ///
 /// # Example
 ///
@@ -79,8 +79,8 @@ pub trait ConditionalDistribution: Send + Sync {
     /// Returns the number of features `n`, at least one.
     fn columns(&self) -> usize;
 
-    /// Returns the number of rows `M` per coalition: the exact number if draws have equal weights, otherwise
-    /// typically the maximum.
+    /// Returns the number of rows `M` per coalition. If draws have equal weights, this is the exact number,
+    /// otherwise usually the maximum.
     fn draws(&self) -> usize;
 
     /// Returns how the rows represent the distribution.
@@ -96,10 +96,10 @@ pub trait ConditionalDistribution: Send + Sync {
         false
     }
 
-    /// Returns the same distribution with `draws` rows per coalition. Smaller numbers keep the first of the
-    /// current rows; larger ones keep all of them and add more.
+    /// Returns the same distribution with `draws` rows per coalition. A smaller number keeps the first of the
+    /// current rows; a larger one keeps all of them and adds more.
     ///
-    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as with
+    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as for
     /// distributions that use the rows of the data.
     fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalDistribution + '_>> {
         let _ = draws;
@@ -109,8 +109,8 @@ pub trait ConditionalDistribution: Send + Sync {
     /// Returns the mean `E[X | X_S = x_S]`, a row with the explicand's values in `coalition`. For models
     /// whose outputs are [affine](crate::Model::is_affine), this row is sufficient.
     ///
-    /// Returns `None`, for every coalition, if means can only be estimated from draws. `explicand` is as for
-    /// [`condition`](Self::condition).
+    /// Returns `None`, for every coalition, if means can only be estimated from draws. The requirements on
+    /// `explicand` are those of [`condition`](Self::condition).
     fn mean(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Option<Vec<f64>> {
         let _ = (explicand, coalition);
         None
@@ -119,8 +119,8 @@ pub trait ConditionalDistribution: Send + Sync {
     /// Returns the rows that represent X given `X_S = x_S`: present features have the explicand's values. Not
     /// called for the grand coalition.
     ///
-    /// `explicand` has [`columns`](Self::columns) values, not infinite unless the distribution [supports
-    /// it](Self::takes_infinite_values).
+    /// `explicand` has [`columns`](Self::columns) values, which must not be infinite unless the distribution
+    /// [supports it](Self::takes_infinite_values).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Propagation of the errors of draws through a conditional game.
+//! Propagation of sampling errors of the draws through a conditional game.
 
 use rand::RngExt;
 
@@ -9,23 +9,24 @@ use crate::game::{Game, check_finite};
 use crate::model::Model;
 use crate::stream::{Purpose, coalition_unit, stream};
 
-/// A conditional game with additional outputs that are perturbed by the errors of its draws.
+/// A conditional game with additional outputs, in which the values are perturbed by the sampling errors of
+/// the draws.
 ///
-/// Each output of the conditional game becomes `1 + 2R` outputs here: the value itself, and R pairs symmetric
-/// around it,
+/// Each output of the conditional game becomes `1 + 2R` outputs here: the value itself, and R pairs of copies
+/// that are symmetric around it,
 ///
 /// ```text
 /// v(S),   v(S) + ζ_1(S),   v(S) − ζ_1(S),   …,   v(S) + ζ_R(S),   v(S) − ζ_R(S)
 /// ```
 ///
 /// where ζ_r(S) is the standard error σ(S) of v(S) with a random sign, independent for each coalition, output
-/// and r. As each coalition has its own draws, the errors of the values are independent as well, with mean 0
+/// and r. Each coalition has its own draws. Therefore the perturbations are independent as well, with mean 0
 /// and variance σ(S)².
 ///
 /// A method applied to this game shows how these errors propagate to its results. Attributions are linear in
-/// the values, so half the difference within a pair is a sample of the error of an attribution; there are R
-/// of them. Squared standard errors are quadratic in the values: their mean over a pair is the squared
-/// standard error for v plus the contribution of the errors of the draws.
+/// the values, so half the difference between the two copies of a pair is a sample of an attribution's error.
+/// There are R such samples. Squared standard errors are quadratic in the values: their mean over a pair is
+/// the squared standard error for v plus the contribution of the draws' errors.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, ErrorsOfDraws, Game, GaussianDistribution};

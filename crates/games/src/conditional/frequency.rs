@@ -1,4 +1,4 @@
-//! The distribution of discrete features given by the frequencies of rows.
+//! The distribution of discrete features, given by the frequencies of rows.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Frequencies: given `X_S = x_S`, X is one of the rows of the data that match the explicand on S, each with
-/// its probability.
+/// Frequencies: given `X_S = x_S`, X is one of the rows of the data that match the explicand on S, with its
+/// probability among them.
 ///
 /// ```text
 /// v(S) = Σ_r p_r [r_S = x_S] f(x_S, r_{S̄}) / Σ_r p_r [r_S = x_S]
@@ -103,22 +103,23 @@ impl FrequencyDistribution {
 
 /// What a [`FrequencyDistribution`] does if no row matches the explicand on a coalition.
 ///
-/// A game with a fallback jumps between coalitions with and without matching rows; the attributions of
-/// features that never occur together include this jump.
+/// A game with a fallback jumps between coalitions with and without matching rows. The attributions of
+/// features whose values never occur together include this jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Returns the error [`GameError::NoAgreement`].
+    /// Evaluation returns [`GameError::NoAgreement`].
     #[default]
     Refuse,
-    /// Uses the marginal distribution of the absent features: all rows represent the coalition, as in
+    /// All rows represent the coalition: absent features have their marginal distribution, as in
     /// [`MarginalGame`](crate::MarginalGame).
     Marginal,
-    /// Uses the rows that match on the most features of the coalition, each with its probability.
+    /// The rows that match on the largest number of features in the coalition represent it, each with its
+    /// probability.
     Nearest,
 }
 
-/// Returns bits that are equal for equal numbers, and for all missing values.
+/// Returns a bit pattern that is the same for equal numbers, and for all missing values.
 fn category(value: f64) -> u64 {
     match value {
         value if value.is_nan() => f64::NAN.to_bits(),
@@ -132,7 +133,7 @@ impl ConditionalDistribution for FrequencyDistribution {
         self.columns
     }
 
-    /// Returns the number of distinct rows; a coalition takes one prediction per matching row.
+    /// Returns the number of distinct rows. A coalition takes one prediction per matching row.
     fn draws(&self) -> usize {
         self.probabilities.len()
     }

@@ -8,13 +8,13 @@ use crate::game::Game;
 use crate::model::Model;
 use crate::synthetic::{AveragedModel, OneRow, SyntheticRows, pairwise, weigh};
 
-/// The conditional game of an explicand under a distribution of the features, which are the players.
+/// The conditional game of an explicand under a distribution of the features. The features are the players.
 ///
 /// ```text
 /// v(S) = E[f(X) | X_S = x_S] ≈ Σ_d w_d f(x_S, x̃_d)
 /// ```
 ///
-/// This is the expected prediction given that the features in S equal those of the explicand x (v^CE in
+/// v(S) is the expected prediction given that the features in S equal those of the explicand x (v^CE in
 /// Kotsiopoulos et al., 2023). It is computed as the weighted mean of the predictions for the M rows that the
 /// distribution provides for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
 ///
@@ -22,9 +22,9 @@ use crate::synthetic::{AveragedModel, OneRow, SyntheticRows, pairwise, weigh};
 /// [provides means](ConditionalDistribution::mean), as normal distributions do, each coalition is evaluated
 /// at a single row, the mean, and nothing is drawn.
 ///
-/// A coalition takes up to M predictions of the model (the grand coalition a single one), plus conditioning
-/// the distribution on S. If the distribution draws at random with equal weights, draw d is scenario d;
-/// otherwise the weights depend on the coalition, and there is a single scenario.
+/// A coalition takes up to M predictions of the model (the grand coalition a single one), and the time to
+/// condition the distribution on S. If the distribution draws at random with equal weights, draw d is
+/// scenario d. Otherwise the weights depend on the coalition, and there is a single scenario.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, Game, GaussianDistribution};
@@ -60,9 +60,9 @@ impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] if explicand, distribution and model have different numbers of features,
+    /// [`GameError::Width`] if explicand, distribution and model have different numbers of features;
     /// [`GameError::MissingValue`] or [`GameError::InfiniteInput`] if the explicand has a missing or infinite
-    /// value that the distribution does not support, [`GameError::Parameter`] if the model has no outputs.
+    /// value that the distribution does not support; [`GameError::Parameter`] if the model has no outputs.
     pub fn new(model: &'a M, explicand: &[f64], distribution: &'a L) -> Result<Self, GameError> {
         let is_affine = model.is_affine();
         let model =
@@ -116,17 +116,17 @@ impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame
     /// ```
     ///
     /// For M independent draws, this is the standard deviation of their predictions (with M − 1) divided by
-    /// √M; for antithetic draws, the same formula applied to the M/2 means of pairs; for weighted rows, the
-    /// standard deviation divided by the square root of the effective sample size 1/Σw². The standard error
-    /// is zero for N, for exact distributions, and if all predictions are equal. It is infinite if there is
-    /// only a single row or pair.
+    /// √M. For antithetic draws, the same formula is applied to the M/2 means of pairs. For weighted rows, it
+    /// is the standard deviation divided by the square root of the effective sample size 1/Σw². The standard
+    /// error is zero for N, for exact distributions, and if all predictions are equal. It is infinite if
+    /// there is only a single row or pair.
     ///
     /// The standard error accounts for the randomness of the draws or, for weighted rows, of the sampled
     /// data. It does not account for the error of fitting the distribution to finitely many rows, for
-    /// misspecification, or for the distance of weighted rows from the explicand.
+    /// misspecification of the distribution, or for the distance of weighted rows from the explicand.
     ///
-    /// Takes the same number of predictions as [`values`](Game::values), and stores the predictions for one
-    /// coalition per thread.
+    /// Takes the same number of predictions as [`values`](Game::values). Each thread stores the predictions
+    /// for one coalition.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame
     }
 }
 
-/// Omits the model and the distribution, which need not implement `Debug`.
+/// Omits the model and the distribution, because they need not implement `Debug`.
 impl<M: ?Sized, L: ?Sized> std::fmt::Debug for ConditionalGame<'_, M, L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConditionalGame")

@@ -21,7 +21,7 @@ use crate::synthetic::SyntheticRows;
 /// Maximum asymmetry of a covariance matrix, relative to the standard deviations.
 const ASYMMETRY: f64 = 1e-9;
 
-/// The multivariate normal distribution X ~ N(μ, Σ); absent features are drawn given the present ones.
+/// The multivariate normal distribution X ~ N(μ, Σ). Absent features are drawn given the present ones.
 ///
 /// ```text
 /// X_S̄ | X_S = x_S  ~  N(μ_S̄ + Σ_S̄S Σ_SS⁻¹ (x_S − μ_S),  Σ_S̄S̄ − Σ_S̄S Σ_SS⁻¹ Σ_SS̄)
@@ -34,17 +34,17 @@ const ASYMMETRY: f64 = 1e-9;
 /// rows are drawn, and the values are exact.
 ///
 /// A coalition takes `O(n³)` for a Cholesky factorization and `O(M n²)` for its draws: with M = 500, 0.06 ms
-/// at n = 10, 0.5 ms at n = 50 and 1.2 ms at n = 100 (the example `conditional_timing`, on one core of an AMD
-/// EPYC of the Zen 5 class). Nothing is cached between coalitions.
+/// at n = 10, 0.5 ms at n = 50 and 1.2 ms at n = 100 (measured with the example `conditional_timing` on one
+/// core of an AMD EPYC of the Zen 5 class). Nothing is cached between coalitions.
 ///
 /// # Degenerate covariances
 ///
 /// Constant features and features that are linear combinations of others are allowed: their conditional
 /// distribution is degenerate, and draws preserve the linear relation. A feature counts as determined by
-/// others if they leave at most 10⁻¹⁰ of its variance unexplained. If the present values of an explicand
+/// others if these leave at most 10⁻¹⁰ of its variance unexplained. If the present values of an explicand
 /// violate such a relation, they are replaced by the nearest point, in standard deviations, that satisfies it
 /// (Σ_SS⁻¹ is the pseudo-inverse of correlations). In particular, a constant feature carries no information,
-/// whatever the explicand's value. The explicand's rows still contain its own values.
+/// whatever the explicand's value. The synthetic rows still contain the explicand's own values.
 ///
 /// ```
 /// use apportion_games::{ConditionalGame, Coalitions, Game, GaussianDistribution, Rows};
@@ -74,8 +74,8 @@ impl GaussianDistribution {
     ///
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
     /// [`GameError::TooFewRows`] for fewer than n + 1 rows, whose covariance is always degenerate,
-    /// [`GameError::Parameter`] for zero draws, [`GameError::Covariance`] if numbers are too large for a
-    /// variance. Constant and collinear columns are allowed, see above.
+    /// [`GameError::Parameter`] for zero draws, [`GameError::Covariance`] if the values are so large that a
+    /// variance overflows. Constant and collinear columns are allowed, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(&CountedRows::once(rows), draws, seed)
@@ -107,11 +107,11 @@ impl GaussianDistribution {
     ///
     /// # Errors
     ///
-    /// [`GameError::Covariance`] with the entry or the eigenvalue if the matrix does not have n² entries, is
-    /// not finite, not symmetric (by more than 10⁻⁹ of the standard deviations) or not positive semidefinite
-    /// (a negative variance, or an eigenvalue of its correlation matrix below −10⁻¹⁰);
-    /// [`GameError::InfiniteInput`] or [`GameError::MissingValue`] for the mean; [`GameError::Parameter`]
-    /// without features or draws.
+    /// [`GameError::Covariance`], with the entry or the eigenvalue, if the matrix does not have n² entries,
+    /// is not finite, not symmetric (by more than 10⁻⁹ of the standard deviations) or not positive
+    /// semidefinite (a negative variance, or an eigenvalue of its correlation matrix below −10⁻¹⁰);
+    /// [`GameError::InfiniteInput`] or [`GameError::MissingValue`] if the mean has such a value;
+    /// [`GameError::Parameter`] without features or draws.
     pub fn new(mean: &[f64], covariance: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         let n = mean.len();
         if n == 0 {
@@ -141,7 +141,7 @@ impl GaussianDistribution {
                     entry(j, i)
                 ));
             }
-            // Ordered so that no product overflows or underflows.
+            // Evaluate in this order so that no product overflows or underflows.
             if entry(i, j).abs() / scale[i].max(scale[j]) > (1.0 + ASYMMETRY) * scale[i].min(scale[j]) {
                 return refuse(format!(
                     "entry ({i}, {j}) is {}, more than the product of the standard deviations {} and {}",
@@ -168,7 +168,7 @@ impl GaussianDistribution {
 
     /// Makes the draws antithetic: the two draws of a pair are mirror images about the conditional mean.
     ///
-    /// This removes the sampling error of models that are linear in the absent features, and reduces it for
+    /// This removes the sampling error for models that are linear in the absent features, and reduces it for
     /// nearly linear ones. The draws of a pair are not independent, so standard errors are computed from the
     /// means of pairs.
     ///

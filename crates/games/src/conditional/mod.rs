@@ -11,8 +11,8 @@
 //!
 //! (v^CE in Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with
 //! coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023,
-//! section 2). The marginal game takes absent features from a background regardless of the present ones; if
-//! features are independent, both games are the same.
+//! section 2). The marginal game takes the values of absent features from a background, regardless of the
+//! present ones. If features are independent, both games are the same.
 //!
 //! # Distributions
 //!

@@ -6,7 +6,7 @@ use crate::coalition::CoalitionView;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Selected rows of the data, each with a weight, in which a coalition's features have the explicand's
+/// Selected rows of the data, each with a weight, in which the features of a coalition have the explicand's
 /// values.
 pub(super) struct RowsOfData<'a> {
     data: Rows<'a>,

@@ -15,15 +15,15 @@
 //!
 //! # Degenerate distributions
 //!
-//! A feature is *determined* if the features before it in the order leave at most the share [`DETERMINED`] of
-//! its variance unexplained. Its column of L is zero, so it has no independent variation, and absent features
-//! preserve exact linear relations. Present features may then have contradictory values; `d` is replaced by
-//! the nearest consistent point, in standard deviations, which treats equal features equally. (This is the
-//! limit of R + λI for λ → 0, the pseudo-inverse of R_PP.)
+//! A feature is *determined* if the features before it in the order leave at most a fraction [`DETERMINED`]
+//! of its variance unexplained. Its column of L is zero, so it has no independent variation, and absent
+//! features preserve exact linear relations. Present features may then have contradictory values; `d` is
+//! replaced by the nearest consistent point, in standard deviations, which treats equal features equally.
+//! (This is the limit of R + λI for λ → 0, the pseudo-inverse of R_PP.)
 //!
 //! # Cost
 //!
-//! n³/3 multiplications per coalition, by faer's blocked factorization unless a feature is determined,
+//! A coalition takes n³/3 multiplications, by faer's blocked factorization unless a feature is determined,
 //! and |A|²/2 per draw.
 
 use std::ops::Range;
@@ -45,8 +45,8 @@ use crate::memory;
 use crate::stream::{Purpose, coalition_unit, stream};
 use crate::synthetic::SyntheticRows;
 
-/// A feature counts as determined by others if they leave at most this share of its variance unexplained: a
-/// multiple correlation above 1 − 5·10⁻¹¹. Rounding errors of correlations are about 10⁻¹⁴.
+/// A feature counts as determined by others if they leave at most this fraction of its variance unexplained:
+/// a multiple correlation above 1 − 5·10⁻¹¹. Rounding errors of correlations are about 10⁻¹⁴.
 pub(super) const DETERMINED: f64 = 1e-10;
 
 /// Maximum number of draws: their weights take 128 MiB, and every coalition takes one prediction per draw.
@@ -83,7 +83,7 @@ impl UnitNormal {
         if self.antithetic { distribution.antithetic() } else { Ok(distribution) }
     }
 
-    /// Makes the draws antithetic: pairs of mirror images.
+    /// Makes the draws antithetic: the two draws of a pair are mirror images.
     pub(super) fn antithetic(mut self) -> Result<Self, GameError> {
         if self.weights.len() % 2 == 1 {
             return Err(GameError::Parameter {
@@ -142,7 +142,7 @@ pub(super) struct Absent {
     pub(super) features: Vec<usize>,
     /// The conditional mean of the absent features, standardized.
     pub(super) mean: Vec<f64>,
-    /// The Cholesky factor for all features; its last block belongs to the absent features.
+    /// The Cholesky factor for all features. Its last block is the part for the absent features.
     lower: Mat<f64>,
 }
 
@@ -154,7 +154,7 @@ pub(super) struct ConditionalDraws<'a, V> {
     absent: Vec<usize>,
     /// The conditional mean of the absent features, standardized.
     mean: Vec<f64>,
-    /// The Cholesky factor for all features; its last block belongs to the absent features.
+    /// The Cholesky factor for all features. Its last block is the part for the absent features.
     lower: Mat<f64>,
     stream: ChaCha8Rng,
     value: V,
@@ -165,8 +165,8 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for ConditionalDraws<'_, V> 
         &self.distribution.weights
     }
 
-    /// Appends draws. Each draw is determined by the seed, the coalition and its index: it uses a separate
-    /// range of words in the random stream of the coalition.
+    /// Appends draws. Each draw is determined by the seed, the coalition and the draw's index: it uses a
+    /// separate range of words in the random stream of the coalition.
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
         let count = self.absent.len();
         let present = self.explicand.len() - count;
@@ -197,8 +197,9 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for ConditionalDraws<'_, V> 
     }
 }
 
-/// Returns the lower Cholesky factor of the correlations of the features in `order`, which may be a subset;
-/// columns of determined features are zero. Entries above the diagonal are unspecified.
+/// Returns the lower Cholesky factor of the correlation matrix of the features in `order`, which may be a
+/// subset of all features. Columns of determined features are zero. Entries above the diagonal are
+/// unspecified.
 pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     let n = order.len();
     let matrix = Mat::from_fn(n, n, |i, j| if i >= j { correlation[(order[i], order[j])] } else { 0.0 });
@@ -237,15 +238,15 @@ fn factor_degenerate(mut matrix: Mat<f64>) -> Mat<f64> {
     matrix
 }
 
-/// Replaces `values` of the first features by `L⁻¹` times the nearest consistent values; zero for determined
-/// features.
+/// Replaces `values` of the first features with `L⁻¹` times the nearest consistent values; the result is zero
+/// for determined features.
 pub(super) fn solve(lower: &Mat<f64>, values: &mut [f64]) {
     let determined: Vec<usize> = (0..values.len()).filter(|&i| lower[(i, i)] == 0.0).collect();
     let mut scores = values.to_vec();
     substitute(lower, &mut scores);
     if !determined.is_empty() {
-        // With the determined features d₂ = W d₁ for the features d₁ that determine them, the nearest point
-        // is d₁ + Wᵀ (I + W Wᵀ)⁻¹ (d₂ − W d₁). Forward substitution has replaced d₂ by d₂ − W d₁.
+        // If the features d₁ determine the features d₂ = W d₁, the nearest point is d₁ + Wᵀ (I + W Wᵀ)⁻¹ (d₂
+        // − W d₁). Forward substitution has replaced d₂ by d₂ − W d₁.
         let relations: Vec<Vec<f64>> =
             determined.iter().map(|&row| relation(lower, row, values.len())).collect();
         let count = determined.len();
@@ -268,8 +269,8 @@ pub(super) fn solve(lower: &Mat<f64>, values: &mut [f64]) {
     values.copy_from_slice(&scores);
 }
 
-/// Solves by forward substitution with the leading rows and columns of `lower`. Entries of determined
-/// features keep their residuals.
+/// Solves a linear system with the leading rows and columns of `lower`, by forward substitution. Entries of
+/// determined features keep their residuals.
 pub(super) fn substitute(lower: &Mat<f64>, right: &mut [f64]) {
     let n = right.len();
     for column in 0..n {
@@ -282,8 +283,8 @@ pub(super) fn substitute(lower: &Mat<f64>, right: &mut [f64]) {
     }
 }
 
-/// Solves by backward substitution with the transpose of the leading rows and columns of `lower`; zero for
-/// determined features.
+/// Solves a linear system with the transpose of the leading rows and columns of `lower`, by backward
+/// substitution. The result is zero for determined features.
 fn substitute_transposed(lower: &Mat<f64>, right: &mut [f64]) {
     let n = right.len();
     for column in (0..n).rev() {
@@ -297,8 +298,8 @@ fn substitute_transposed(lower: &Mat<f64>, right: &mut [f64]) {
     }
 }
 
-/// Returns the determined feature `row` as a linear combination of the first `count` features, with zeros for
-/// determined ones.
+/// Returns the coefficients with which the first `count` features determine the feature `row`. Coefficients
+/// of features that are themselves determined are zero.
 fn relation(lower: &Mat<f64>, row: usize, count: usize) -> Vec<f64> {
     Cancellation::check();
     let mut coefficients: Vec<f64> =
@@ -372,8 +373,8 @@ pub(super) fn check_enough(data: &CountedRows, distribution: &'static str) -> Re
     Ok(memory::check(bytes, what, "explain fewer features")?)
 }
 
-/// Standardizes the numbers in `column`, which have counts, in place. Returns their mean and standard
-/// deviation; the latter is 0 if all numbers are equal.
+/// Standardizes the numbers in `column` in place; `counts` are their counts. Returns the mean and the
+/// standard deviation, which is 0 if all numbers are equal.
 pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
     let first = column[0];
     if column.iter().all(|&value| value == first) {

@@ -8,7 +8,7 @@ impl Graph {
     /// Returns the connected components of `coalition`, in the order of their first members; the empty
     /// coalition has no components.
     ///
-    /// Takes `O(|S| + edges of S + n/64)` per component.
+    /// Takes `O(|S| + edges in S + n/64)` time per component.
     ///
     /// # Panics
     ///
@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(components, [vec![0, 4], vec![2], vec![10, 11]]);
         assert_eq!(members(&graph.boundary(set.view())), [1, 3, 5, 6, 7, 8, 9]);
         assert!(!graph.is_connected(set.view()));
-        // Even with diagonal edges, 0, 4 and 2 remain separate: node 5 lies between 2 and 4, which do not
-        // share a corner.
+        // Even with diagonal edges, nodes 0, 4 and 2 remain separate: node 5 lies between 2 and 4, which do
+        // not share a corner.
         let corners = Graph::grid(3, 4, Adjacency::Eight);
         assert_eq!(corners.components(set.view()).len(), 3);
     }

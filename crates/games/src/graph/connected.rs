@@ -1,4 +1,4 @@
-//! Enumeration of the connected sets of nodes, without repetitions.
+//! Enumeration of connected sets of nodes, without repetitions.
 
 use std::ops::ControlFlow;
 
@@ -15,16 +15,16 @@ pub struct ConnectedSet<'a> {
     pub size: usize,
     /// Number of nodes outside the set that have a neighbour in it: |B(U)|.
     pub boundary: usize,
-    /// Number of these neighbours that belong to `within`, i.e. that a larger set may contain.
+    /// Number of these nodes that belong to `within`, so that a larger set may contain them.
     pub boundary_within: usize,
 }
 
 impl Graph {
     /// Calls `visit` once for every connected set that contains `root` and has at most `largest` nodes, all
-    /// of them in `within`; stops if `visit` breaks.
+    /// of them in `within`. Stops if `visit` breaks.
     ///
-    /// The set `{root}` comes first; each later set extends an earlier one by a node. Takes
-    /// `O(neighbours of the node)` per set on any graph, including lines and grids, and `O(n)` once.
+    /// The set `{root}` comes first; each later set adds a node to an earlier one. Takes `O(neighbours of the
+    /// node)` time per set on any graph, including lines and grids, and `O(n)` time once.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -63,8 +63,8 @@ impl Graph {
         Walk::new(self, within, 0).run(root, largest, visit)
     }
 
-    /// Calls `visit` once for every connected set with at most `largest` nodes, all of them in `within`;
-    /// stops if `visit` breaks. The empty set is not visited.
+    /// Calls `visit` once for every connected set with at most `largest` nodes, all of them in `within`.
+    /// Stops if `visit` breaks. The empty set is not visited.
     ///
     /// Sets are ordered by their first node; sets with the same first node are ordered as in
     /// [`visit_connected`](Self::visit_connected).
@@ -91,8 +91,8 @@ impl Graph {
         ControlFlow::Continue(())
     }
 
-    /// Counts the connected sets with at most `largest` nodes, all of them in `within`; if `root` is given,
-    /// only sets that contain `root` count. Returns `None` if there are more than `limit`.
+    /// Counts the connected sets with at most `largest` nodes, all of them in `within`. If `root` is given,
+    /// only sets that contain `root` are counted. Returns `None` if there are more than `limit`.
     ///
     /// # Panics
     ///
@@ -119,8 +119,8 @@ impl Graph {
 
 /// An enumeration of the connected sets that contain a given node.
 ///
-/// A set grows by one candidate at a time. The candidates before it in the list are excluded from all sets
-/// that follow, so that no set is visited twice.
+/// A set grows by one candidate at a time. All earlier candidates in the list are excluded from the sets that
+/// follow, so that no set is visited twice.
 struct Walk<'a> {
     graph: &'a Graph,
     within: CoalitionView<'a>,

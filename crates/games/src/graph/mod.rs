@@ -4,7 +4,7 @@
 //!
 //! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the length
 //! of a shortest path between them, in edges. The *neighbourhood* `N_k(i)` is the set of nodes at distance at
-//! most k from i. The *boundary* B(U) of a set U is the set of nodes outside U that have an edge into it. A
+//! most k from i. The *boundary* B(U) of a set U is the set of nodes outside U that have a neighbour in it. A
 //! set is *connected* if any two of its nodes are joined by a path inside it.
 //!
 //! # Source
@@ -25,7 +25,7 @@ use crate::error::GameError;
 /// The shape of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphShape {
-    /// A line: nodes in a row, each with an edge to the next, like the words of a text.
+    /// A line: each node has an edge to the next one, like the words of a text.
     Line,
     /// A grid: nodes in rows and columns, numbered row by row, like the pixels of an image.
     Grid {
@@ -47,14 +47,16 @@ pub enum Adjacency {
     /// al. (2019).
     #[default]
     Four,
-    /// Also the diagonal neighbours. Distances are the larger of the row distance and the column distance.
+    /// The four nodes of [`Four`](Self::Four) and the diagonal neighbours. Distances are the larger of the
+    /// row distance and the column distance.
     Eight,
 }
 
 /// An undirected graph on the nodes `0..n`, without loops or parallel edges.
 ///
-/// Graphs need not be connected. Memory is `O(n + edges)`. Two graphs are equal if they have the same edges
-/// and the same [shape](Self::shape): a line built with [`from_edges`](Self::from_edges) is a general graph.
+/// Graphs need not be connected. A graph takes `O(n + edges)` memory. Two graphs are equal if they have the
+/// same edges and the same [shape](Self::shape): a line built with [`from_edges`](Self::from_edges) is a
+/// general graph.
 ///
 /// ```
 /// use apportion_games::{Adjacency, Graph};
@@ -70,7 +72,7 @@ pub enum Adjacency {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// The start of each node's list in `neighbours`, followed by the end of the last list.
+    /// For each node, the start of its list in `neighbours`; the last entry is the end of the last list.
     starts: Vec<usize>,
     /// The neighbours of node 0, then of node 1, …; each list is ascending.
     neighbours: Vec<usize>,
@@ -78,7 +80,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Creates the line 0 – 1 – … – (n−1).
+    /// Creates the line graph 0 – 1 – … – (n−1).
     pub fn line(nodes: usize) -> Self {
         let edges = (1..nodes).map(|node| (node - 1, node)).collect();
         Self::of_edges(nodes, edges, GraphShape::Line)
@@ -115,7 +117,7 @@ impl Graph {
         Self::of_edges(rows * columns, edges, GraphShape::Grid { rows, columns, adjacency })
     }
 
-    /// Creates the graph in which any two nodes are neighbours.
+    /// Creates the complete graph, in which any two nodes are neighbours.
     pub fn complete(nodes: usize) -> Self {
         let edges = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b))).collect();
         Self::of_edges(nodes, edges, GraphShape::General)

@@ -50,8 +50,8 @@ impl Graph {
 
     /// Returns the largest distance between two nodes in the same component; 0 without nodes.
     ///
-    /// From this order on, `N_k(i)` is the whole component of i. Takes `O(n · edges)` unless the graph is a
-    /// line or a grid.
+    /// For this order and above, `N_k(i)` is the whole component of i. Takes `O(n · edges)` time unless the
+    /// graph is a line or a grid.
     pub fn diameter(&self) -> usize {
         match self.shape() {
             GraphShape::Line => self.nodes().saturating_sub(1),
@@ -62,8 +62,8 @@ impl Graph {
         }
     }
 
-    /// Returns layer by layer the nodes at distance 0, 1, …, `order` from `node`; trailing empty layers are
-    /// omitted.
+    /// Returns the nodes at distance 0, 1, …, `order` from `node`, one layer per distance. Trailing empty
+    /// layers are omitted.
     fn layers(&self, node: usize, order: usize) -> Vec<Vec<usize>> {
         let mut seen = vec![false; self.nodes()];
         seen[node] = true;
@@ -90,7 +90,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// Returns a graph with the same edges and the general shape.
+    /// Returns a graph with the same edges and the shape [`General`](GraphShape::General).
     fn plain(graph: &Graph) -> Graph {
         let nodes = 0..graph.nodes();
         let edges =

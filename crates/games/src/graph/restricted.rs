@@ -1,4 +1,4 @@
-//! The graph-restricted game, in which only connected coalitions cooperate.
+//! The graph-restricted game, in which only connected players cooperate.
 
 use crate::cancellation::Cancellation;
 use crate::coalitions::Coalitions;
@@ -7,7 +7,7 @@ use crate::game::Game;
 
 use super::Graph;
 
-/// Number of collected components that are evaluated together in one batch.
+/// Number of components that are collected and evaluated together in one batch.
 const COMPONENTS: usize = 1 << 16;
 
 /// A game in which players cooperate only along the edges of a graph.
@@ -76,7 +76,7 @@ impl<G: Game> GraphRestrictedGame<G> {
         let mut first = 0;
         for (index, row) in batch.iter().enumerate() {
             Cancellation::check();
-            // The empty coalition comes first in the list for every coalition, to provide v(∅).
+            // Every coalition's list starts with the empty coalition, to provide v(∅).
             parts.push_empty();
             self.graph.components(row).iter().for_each(|component| parts.push(component.view()));
             owners.resize(parts.len(), index);

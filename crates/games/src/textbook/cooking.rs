@@ -5,8 +5,8 @@ use crate::error::GameError;
 use crate::game::Game;
 use crate::textbook::ClosedForm;
 
-/// The game of three cooks, whose values are 4, 3 and 2 alone, 9 (0 and 1), 8 (0 and 2) and 7 (1 and 2) in
-/// pairs, and 15 together.
+/// The game of three cooks. Its values are 4, 3 and 2 for one cook, 9 (0 and 1), 8 (0 and 2) and 7 (1 and 2)
+/// for pairs, and 15 for all three.
 ///
 /// The Shapley values are 6, 5 and 4; the Banzhaf values are the same.
 ///

@@ -25,8 +25,8 @@ use crate::textbook::ClosedForm;
 /// (A left glove adds 1 if more right gloves than left ones are present; the number of left gloves present
 /// plus right gloves absent is binomial.)
 ///
-/// Useful as a game of two kinds of symmetric players whose values differ by orders of magnitude (l ≫ r).
-/// Takes O(n) time.
+/// Useful as a game with two kinds of symmetric players whose values differ by orders of magnitude (l ≫ r).
+/// The values take O(n) time.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, Glove};
@@ -101,8 +101,8 @@ impl ClosedForm for Glove {
 
 /// Returns P(X < bound), where X is the number of heads in `coins` fair coin flips.
 fn fair_coins_below(coins: usize, bound: usize) -> f64 {
-    // Probabilities are relative to the mode, so that only negligible ones underflow; dividing by their sum
-    // normalizes them.
+    // Probabilities are relative to the probability of the mode, so that only negligible ones underflow.
+    // Dividing by their sum normalizes them.
     let middle = coins / 2;
     let mut relative = vec![0.0; coins + 1];
     relative[middle] = 1.0;

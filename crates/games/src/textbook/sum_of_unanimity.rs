@@ -1,9 +1,9 @@
-//! Sums of unanimity games, which represent every game and have values in closed form.
+//! Sums of unanimity games. Every game is such a sum, and its values are known in closed form.
 //!
 //! # Notation
 //!
-//! `T` runs over the terms, coalitions with a coefficient `a_T` (Harsanyi dividend) and size `t = |T|`; `c`
-//! is a constant.
+//! `T` runs over the terms. A term is a coalition with a coefficient `a_T` (its Harsanyi dividend) and the
+//! size `t = |T|`; `c` is a constant.
 
 use rand::Rng;
 
@@ -15,14 +15,14 @@ use crate::game::Game;
 use crate::stream::{Purpose, stream};
 use crate::textbook::ClosedForm;
 
-/// Number of coalitions evaluated at once, one per bit of a word.
+/// Number of coalitions evaluated together, one per bit of a word.
 const BLOCK: usize = 64;
 
 /// The game `v(S) = c + Σ_T a_T · [T ⊆ S]`.
 ///
 /// A term contributes its coefficient if all its players are present. Under the Shapley value, these players
-/// share it equally; under the Banzhaf value, each of them receives the coefficient times the probability
-/// that all other players of the term are present:
+/// share the coefficient equally. Under the Banzhaf value, each of them receives the coefficient times the
+/// probability that all other players of the term are present:
 ///
 /// ```text
 /// Shapley  φ_i = Σ_{T∋i} a_T / t
@@ -30,9 +30,9 @@ const BLOCK: usize = 64;
 /// ```
 ///
 /// Useful as the general test game: any number of players (n = 1000 and beyond), interactions of a chosen
-/// order, null players (those in no term), v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition; with
-/// at least as many terms as players, it takes O(terms · ⌈n/64⌉) per 64 coalitions, O(n) per coalition, and
-/// an addition for each term that is present.
+/// order, null players (those in no term), v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) time per coalition.
+/// With at least as many terms as players, it only takes O(terms · ⌈n/64⌉) time per 64 coalitions, O(n) per
+/// coalition, and an addition for each term that is present.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, SumOfUnanimity};
@@ -49,13 +49,13 @@ pub struct SumOfUnanimity {
 }
 
 impl SumOfUnanimity {
-    /// Creates the game from its `constant` and its terms, pairs (players, coefficient). A player listed
-    /// twice in a term counts once.
+    /// Creates the game from its `constant` and its terms, which are pairs (players, coefficient). A player
+    /// listed twice in a term counts once.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] without players, for a term that is empty (add it to the constant instead) or
-    /// has a player at or above `players`, and for a coefficient or constant that is not finite.
+    /// [`GameError::Parameter`] if there are no players, if a term is empty (add it to the constant instead)
+    /// or has a player at or above `players`, or if a coefficient or the constant is not finite.
     pub fn new(
         players: usize,
         constant: f64,
@@ -96,9 +96,9 @@ impl SumOfUnanimity {
         Self::new(players, 0.0, [(members.into_iter().collect(), 1.0)])
     }
 
-    /// Creates a random game of `terms` terms, determined by the four arguments. Sizes are uniform from 1 to
-    /// the smaller of `largest` and n, players are uniform, coefficients are uniform in \[−1, 1), and the
-    /// constant is 0.
+    /// Creates a random game of `terms` terms, which is determined by the four arguments. The size of a term
+    /// is uniform from 1 to the smaller of `largest` and n. Players are uniform, coefficients are uniform in
+    /// \[−1, 1), and the constant is 0.
     ///
     /// # Panics
     ///
@@ -109,8 +109,8 @@ impl SumOfUnanimity {
             "expected at least 1 player and at least 1 member per term, got {players} and {largest}"
         );
         let mut rng = stream(seed, Purpose::Experiment, 0);
-        // Scaling a word to a range is practically uniform for such small ranges, and does not depend on the
-        // version of a crate.
+        // Scaling a word to a range is practically uniform for such small ranges. Unlike the methods of a
+        // crate, it cannot change with a version.
         let mut below = |bound: usize| ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize;
         let mut game = Self { constant: 0.0, terms: Coalitions::new(players), coefficients: Vec::new() };
         for _ in 0..terms {
@@ -155,9 +155,9 @@ impl SumOfUnanimity {
         self.constant + met.map(|(_, coefficient)| coefficient).sum::<f64>()
     }
 
-    /// Writes the values of `values.len()` coalitions, at most [`BLOCK`], from `first` on. Bit k of `with[i]`
-    /// is set if player i is in the k-th of them. Sums are in the order of the terms, as in
-    /// [`value`](Self::value).
+    /// Writes the values of `values.len()` coalitions (at most [`BLOCK`]) of `batch`, starting at index
+    /// `first`. Bit k of `with[i]` is set if player i is in the k-th of them. Sums are in the order of the
+    /// terms, as in [`value`](Self::value).
     fn block_values(&self, batch: &Coalitions, first: usize, with: &mut [u64], values: &mut [f64]) {
         with.fill(0);
         for place in 0..values.len() {
@@ -175,7 +175,7 @@ impl SumOfUnanimity {
         values.iter_mut().for_each(|value| *value += self.constant);
     }
 
-    /// Returns for each player the sum of `share(t)` times the coefficient, over the terms that contain the
+    /// Returns, for each player, the sum of `share(t)` times the coefficient over the terms that contain the
     /// player.
     fn sum_shares(&self, share: impl Fn(u32) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; self.players()];
@@ -195,7 +195,7 @@ impl Game for SumOfUnanimity {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        // Indexing the coalitions of each player pays off if players are in at least one term on average.
+        // Indexing the coalitions by player pays off if players are in at least one term on average.
         if self.terms.len() < self.players() {
             for (value, row) in out.iter_mut().zip(batch.iter()) {
                 Cancellation::check();

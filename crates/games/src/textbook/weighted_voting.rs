@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! Player i has `w_i` votes, the quota is `q`, `W(S) = Σ_{i∈S} w_i`. A *swing* of player i is a coalition
-//! without i that loses, but wins with i.
+//! Player i has `w_i` votes, the quota is `q`, and `W(S) = Σ_{i∈S} w_i`. A *swing* of player i is a coalition
+//! without i that loses, but wins when i joins.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
@@ -19,18 +19,18 @@ const MAX_CELLS: u128 = 1 << 24;
 /// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. The Shapley value of this game is the Shapley–Shubik
 /// index, the Banzhaf value is the absolute Banzhaf index.
 ///
-/// Both indices are computed from exact counts of swings by size and weight, stored as 128-bit integers
-/// (Lucas, *Measuring power in weighted voting systems*, 1983, by generating functions): the counts over all
-/// players once, in O(n² q), and then for each player the counts without it, by dividing out its factor in
-/// O(n q).
+/// Both indices are computed from exact counts of swings by size and weight, stored as 128-bit integers. The
+/// counts come from generating functions (Lucas, *Measuring power in weighted voting systems*, 1983): the
+/// counts over all players once, in O(n² q) time, and then for each player the counts without this player, by
+/// dividing out its factor in O(n q) time.
 ///
 /// ```text
 /// Shapley  φ_i = Σ_s swings_i(s) / (n · C(n−1, s))
 /// Banzhaf  φ_i = Σ_s swings_i(s) / 2^{n−1}
 /// ```
 ///
-/// Useful as a step function, which is the hardest case for estimators that assume smoothness. Players with
-/// small weights may be null players. Supports up to 128 players.
+/// Useful as a step function, the hardest case for estimators that assume smoothness. Players with small
+/// weights may be null players. Supports up to 128 players.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, WeightedVoting};
@@ -112,7 +112,7 @@ impl WeightedVoting {
         };
         let swings_of = |&weight: &u64| {
             // A player that reaches the quota alone turns every losing coalition of the others into a winning
-            // one, and is not in any counted coalition.
+            // one, and no counted coalition contains it.
             let weight = weight.min(self.quota) as usize;
             let counts = without(weight);
             (0..players)
@@ -141,7 +141,7 @@ impl ClosedForm for WeightedVoting {
     fn shapley(&self) -> Vec<f64> {
         let players = self.weights.len();
         let share = |(size, &swings): (usize, &u128)| {
-            // This is 1 / (n C(n−1, s)), factor by factor.
+            // This product is 1 / (n C(n−1, s)), computed factor by factor.
             let few = size.min(players - 1 - size);
             let weight = (0..few)
                 .fold(1.0 / players as f64, |weight, k| weight * (k + 1) as f64 / (players - 1 - k) as f64);

@@ -1,11 +1,11 @@
-//! Tests the properties of games that every adapter must preserve.
+//! Tests the properties that every adapter must preserve.
 
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, GameError, MarginalGame, Rows, SubGame,
     TabulatedGame, batch_model,
 };
 
-/// Calls `check` with each adapter around `game`, and its name.
+/// Calls `check` with the name of each adapter and with the adapter around `game`.
 fn for_each_adapter<G: Game + Clone>(game: &G, check: impl Fn(&str, &dyn Game)) {
     check("counted", &Counted::new(game.clone()));
     check("cached", &Cached::new(game.clone()));

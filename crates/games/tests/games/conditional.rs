@@ -37,8 +37,8 @@ fn matrix(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     (0..n * n).map(|at| entry(at / n, at % n)).collect()
 }
 
-/// Returns a covariance of full rank with different variances: A Aᵀ of a random n × (n + 2) matrix with
-/// scaled rows.
+/// Returns a covariance matrix of full rank whose variances differ: A Aᵀ of a random n × (n + 2) matrix A
+/// with scaled rows.
 fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     let a: Vec<Vec<f64>> = (0..n)
         .map(|i| {
@@ -48,7 +48,7 @@ fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     matrix(n, |i, j| dot(&a[i.max(j)], &a[i.min(j)]))
 }
 
-/// Returns the means and the covariance of the columns of rows, by definition.
+/// Returns the means and the covariance matrix of the columns, by definition.
 fn moments(rows: &[&[f64]]) -> (Vec<f64>, Vec<f64>) {
     let (n, count) = (rows[0].len(), rows.len() as f64);
     let mean: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count).collect();
@@ -157,7 +157,7 @@ fn synthetic(
     (flat.chunks(distribution.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
 }
 
-/// Computes a function of the row that is neither additive nor symmetric.
+/// Returns a function of the row that is neither additive nor symmetric.
 fn curved(row: &[f64]) -> f64 {
     let product: f64 = row.iter().take(2).product();
     product + row.iter().zip(1..).map(|(x, i)| (x * f64::from(i) / 2.0).sin()).sum::<f64>()
@@ -225,7 +225,7 @@ fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_erro
     }
 }
 
-/// For 40 seeds × 31 coalitions, the coverage of the 1240 intervals has a standard error of 0.6%.
+/// There are 40 seeds × 31 coalitions. The coverage of these 1240 intervals has a standard error of 0.6%.
 #[test]
 fn stated_errors_cover_at_their_level() {
     let case = LinearCase::new(5, 20);
@@ -258,7 +258,7 @@ fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others
     assert_eq!((distribution.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
 }
 
-/// Several linear functions, declared as affine, which count the rows they predict.
+/// Several linear functions that are declared as affine. Counts the rows that it predicts.
 struct Affine {
     beta: Vec<Vec<f64>>,
     rows: AtomicUsize,
@@ -301,7 +301,8 @@ fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
     }
 }
 
-/// The features include constant and determined ones; mirrored draws have the same mean.
+/// The features include constant and determined ones. The conditional mean must equal the mean of mirrored
+/// draws.
 #[test]
 fn the_means_of_a_degenerate_law_are_those_of_its_mirrored_draws() {
     let rows = degenerate_rows(40);
@@ -358,7 +359,8 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
                     let product: f64 = rows.iter().map(|row| (row[i] - means[a]) * (row[j] - means[b])).sum();
                     let got = product / draws as f64;
                     let expected = covariances[a][b];
-                    // The variance of a product of two normal variates; about 10⁴ entries are compared.
+                    // This is the standard error of an estimated covariance, from the variance of a product
+                    // of two normal variates. About 10⁴ entries are compared.
                     let error =
                         ((covariances[a][a] * covariances[b][b] + expected * expected) / draws as f64).sqrt();
                     assert!((got - expected).abs() < 6.0 * error, "{n}: ({i}, {j}): {got} for {expected}");
@@ -368,7 +370,8 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
     }
 }
 
-/// Compares with the mean and covariance of the data by their definitions, and with the closed form for them.
+/// Compares the fitted distribution with the mean and covariance of the data by definition, and with the
+/// closed form for these moments.
 #[test]
 fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     for (n, count) in [(1, 2), (2, 3), (3, 4), (5, 40)] {
@@ -387,7 +390,7 @@ fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     }
 }
 
-/// Returns the distributions that are fitted to rows and compute with their values.
+/// Returns distributions of all kinds that are fitted to rows and compute with their values.
 fn fitted(
     data: &[f64],
     n: usize,
@@ -460,7 +463,7 @@ fn draws_keep_constants_and_linear_relations() {
 fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_its_relations() {
     let data = degenerate_rows(50);
     let n = 5;
-    // The correlation matrix of the data, regularized by 10⁻⁸ on the diagonal.
+    // Use the correlation matrix of the data, regularized by 10⁻⁸ on the diagonal.
     let columns: Vec<Vec<f64>> = (0..n)
         .map(|j| {
             let column: Vec<f64> = data.iter().skip(j).step_by(n).copied().collect();
@@ -473,7 +476,7 @@ fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_
         |ridge: f64| matrix(n, |i, j| dot(&columns[i], &columns[j]) + if i == j { ridge } else { 0.0 });
     let mean = vec![0.0; n];
     let degenerate = GaussianDistribution::new(&mean, &correlation(0.0), 2, 1).unwrap().antithetic().unwrap();
-    // This violates all three relations.
+    // The explicand violates all three relations.
     let explicand = [1.0, -2.0, 0.7, 3.0, 0.5];
     for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
         let (absent, means, _) = conditional_moments(&mean, &correlation(1e-8), &explicand, &coalition);
@@ -498,7 +501,7 @@ fn a_constant_feature_says_nothing_whatever_its_value() {
 
 #[test]
 fn degenerate_laws_of_many_features_are_drawn_from() {
-    // 70 features in pairs of equal ones.
+    // There are 70 features, in pairs of equal ones.
     let mut rng = rng(71);
     let data: Vec<f64> =
         (0..100).flat_map(|_| normals(&mut rng, 35).into_iter().flat_map(|x| [x, x])).collect();
@@ -514,8 +517,8 @@ fn degenerate_laws_of_many_features_are_drawn_from() {
 
 // ---- The copula ----
 
-/// Returns the tolerance for fitting to N rows. The coefficients of the scores have errors of about 1/√N, so
-/// a value given z_S has an error of about |β| √(1 + |z_S|²) / √N in units of the scores.
+/// Returns the tolerance for distributions fitted to N rows. The coefficients of the scores have errors of
+/// about 1/√N. So a value given z_S has an error of about |β| √(1 + |z_S|²) / √N, in units of the scores.
 fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -> f64 {
     let size = beta.iter().map(|b| b * b).sum::<f64>().sqrt();
     size * ((1.0 + scores.map(|z| z * z).sum::<f64>()) / rows as f64).sqrt()
@@ -708,7 +711,7 @@ fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
     let distribution = EmpiricalDistribution::fit(Rows::new(&data, 2)).unwrap().with_max_rows(3).unwrap();
     let game = ConditionalGame::new(&curved, &[0.0, 1.0], &distribution).unwrap();
     let mean = data.chunks(2).map(curved).sum::<f64>() / 500.0;
-    // Include other coalitions in the batch, whose rows fit in one chunk.
+    // Add other coalitions to the batch, so that their rows share a chunk.
     let batch = all_coalitions(2);
     assert!((values(&game, &batch)[0] - mean).abs() < 1e-12);
     assert_eq!(values(&game, &batch.slice(0..1))[0], values(&game, &batch)[0]);
@@ -719,7 +722,7 @@ fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
 
 #[test]
 fn frequencies_give_exact_conditional_expectations_of_a_joint_table() {
-    // P(a, b, c) for a in {0, 1}, b in {0, 1, 2}, c in {0, 1}.
+    // A cell is P(a, b, c) for a in {0, 1}, b in {0, 1, 2}, c in {0, 1}.
     let cells: Vec<[f64; 3]> =
         (0..12).map(|i| [f64::from(i / 6), f64::from(i / 2 % 3), f64::from(i % 2)]).collect();
     let probabilities: Vec<f64> = (0..12).map(|i| f64::from(i * i % 7 + 1) / 50.0).collect();
@@ -749,7 +752,7 @@ fn frequencies_count_the_rows_that_agree() {
     let mut rng = rng(100);
     for n in [1, 2, 5, 66, 130] {
         let count = 60;
-        // Few categories, including zeros of both signs and missing values.
+        // Use few categories, including zeros of both signs and missing values.
         let categories = [0.0, -0.0, 1.0, f64::NAN];
         let data: Vec<f64> = (0..n * count).map(|_| categories[rng.random_range(0..4)]).collect();
         let distribution = FrequencyDistribution::fit(Rows::new(&data, n)).unwrap();
@@ -825,7 +828,7 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
 
 // ---- Independence ----
 
-/// Returns rows with all combinations of a few values, so that the features are exactly independent.
+/// Returns rows with all combinations of a few values, which makes the features exactly independent.
 fn factorial() -> Vec<f64> {
     let levels = [-1.3, -0.2, 0.4, 1.1, 2.0];
     (0..125).flat_map(|i| [levels[i / 25], levels[i / 5 % 5], levels[i % 5]]).collect()
@@ -845,10 +848,10 @@ fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
 }
 
 /// Compares the marginal game over N rows of independent features with distributions fitted to the same rows.
-/// The error of the difference has three parts, which are assumed to be independent: the reported standard
-/// error; the error of a mean over N rows (their standard deviation divided by √N); and, for fitted
-/// distributions, the error of the correlations, which are estimated with errors of about 1/√N around 0
-/// (|z_S| times the second part).
+/// The difference has three sources of error, which are assumed to be independent. The first is the reported
+/// standard error; the second is the error of a mean over N rows (their standard deviation divided by √N).
+/// The third applies to fitted distributions: their correlations are estimated with errors of about 1/√N
+/// around 0, which adds |z_S| times the second part.
 #[test]
 fn all_conditional_games_are_the_marginal_one_under_independence() {
     let (n, count) = (3, 4000);
@@ -882,7 +885,8 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
                 // The explicands are within one standard deviation in each feature.
                 "gaussian" | "copula" => of_mean * (coalition.size() as f64).sqrt(),
                 "empirical" => 0.0,
-                // The mean over the matching rows, about a third for each present feature.
+                // The game averages over the matching rows; each present feature keeps about a third of the
+                // rows.
                 _ => deviation / (count as f64 / 3f64.powi(coalition.size() as i32)).sqrt(),
             };
             (stated[index].powi(2) + of_mean.powi(2) + of_fit.powi(2)).sqrt()
@@ -939,8 +943,8 @@ fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_ex
     }
 }
 
-// Stored results record their seed. Compared up to rounding, because factorizations may round differently on
-// other machines.
+// Stored results record their seed, so the draws must not change. They are compared up to rounding, because
+// factorizations may round differently on other machines.
 #[test]
 fn first_draws_are_fixed() {
     let distribution =
@@ -957,8 +961,8 @@ fn first_draws_are_fixed() {
 
 #[test]
 fn coalitions_draw_independently() {
-    // Two coalitions with the same distribution of the last feature: the correlation of their draws vanishes
-    // up to 4 standard errors.
+    // The last feature has the same distribution for both coalitions. Their draws must be uncorrelated, up to
+    // 4 standard errors.
     let distribution =
         GaussianDistribution::new(&[0.0; 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 10_000, 1)
             .unwrap();
@@ -969,7 +973,7 @@ fn coalitions_draw_independently() {
     let (a, b) = (column(&[0]), column(&[1]));
     let correlation = a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() / 10_000.0;
     assert!(correlation.abs() < 4.0 / 100.0, "{correlation}");
-    // Successive draws of one coalition are uncorrelated too.
+    // Successive draws of one coalition must be uncorrelated too.
     let lagged = a.iter().zip(&a[1..]).map(|(a, b)| a * b).sum::<f64>() / 9999.0;
     assert!(lagged.abs() < 4.0 / 100.0, "{lagged}");
 }
@@ -1034,7 +1038,8 @@ fn message<T>(result: Result<T, GameError>) -> String {
     result.err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// Returns the error messages of the distributions that compute with the rows they are fitted to.
+/// Returns the error messages of the distributions that compute with the values of the rows they are fitted
+/// to.
 fn refused_fits(rows: Rows<'_>) -> [String; 3] {
     [
         message(GaussianDistribution::fit(rows, 10, 0)),
@@ -1085,7 +1090,8 @@ fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
     ] {
         assert!(said(covariance).contains(words), "{}", said(covariance));
     }
-    // Each pair is possible, but the three together are not: the eigenvalues are 1 − 2 · 0.9, 1.9, 1.9.
+    // Each pair of correlations is possible, but the three together are not: the eigenvalues are 1 − 2 · 0.9,
+    // 1.9 and 1.9.
     let three = [1.0, -0.9, -0.9, -0.9, 1.0, -0.9, -0.9, -0.9, 1.0];
     let refused = message(GaussianDistribution::new(&[0.0; 3], &three, 10, 0));
     assert!(refused.contains("an eigenvalue of its correlation matrix is -0.8"), "{refused}");
@@ -1135,8 +1141,8 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has a missing value in column 1"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("the explicand has the value inf in column 2"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("pass a finite number, or use the marginal game"));
-    // Models that compute with 32 bits reject values that are finite here; the message does not print 300
-    // digits.
+    // Models that compute with 32 bits reject some values that are finite here. The message does not print
+    // 300 digits.
     let (what, reason) = ("the explicand".to_owned(), "it overflows");
     let large = GameError::InfiniteInput { what, column: 0, value: 2.5e305, reason };
     assert_eq!(large.to_string(), "the explicand has the value 2.5e305 in column 0, but it overflows");

@@ -1,4 +1,4 @@
-//! Tests of the empirical distribution: ties, the order of the data, bandwidths by AICc, and the numbers of
+//! Tests of the empirical distribution: ties, the order of the data, bandwidths by AICc, and agreement with
 //! the R package shapr.
 
 use apportion_games::{
@@ -31,7 +31,7 @@ fn bits(numbers: &[f64]) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Uses rows with few distinct values, so that most coalitions have ties at the share.
+    /// Uses rows with few distinct values, so that most coalitions have ties where the rows reach the share.
     #[test]
     fn values_have_the_same_bits_in_any_order_of_the_data(
         (n, data, order) in (1usize..5, 6usize..30).prop_flat_map(|(n, rows)| (
@@ -88,7 +88,7 @@ fn rows_as_far_as_the_last_that_is_kept_are_kept() {
     let game = ConditionalGame::new(&model, &[0.0, 7.0], &distribution).unwrap();
     let batch = Coalitions::from_masks(2, [0b01]);
     assert!((values(&game, &batch)[0] - 19.5).abs() < 1e-12);
-    // With a limit below the number of ties, ten of them are selected, spread over all.
+    // With a limit below the number of ties, ten of the tied rows are selected, spread over all of them.
     let limited = distribution.with_max_rows(10).unwrap();
     let (rows, weights) = synthetic(&limited, &[0.0, 7.0], &category);
     assert!(weights.iter().all(|weight| (weight - 0.1).abs() < 1e-15), "{weights:?}");
@@ -112,7 +112,7 @@ fn a_constant_feature_leaves_all_rows_as_near() {
 
 #[test]
 fn rows_on_both_sides_of_the_explicand_are_ties() {
-    // The distances to both sides differ by rounding.
+    // The distances on the two sides differ only by rounding.
     let data: Vec<f64> = (0..41).flat_map(|i| [f64::from(i) * 0.1, f64::from(i * i % 7)]).collect();
     for share in [0.05, 0.2, 0.5, 0.9] {
         let distribution =
@@ -139,8 +139,8 @@ fn criterion(
     let rows: Vec<&[f64]> = data.chunks(n).collect();
     let count = rows.len() as f64;
     let present: Vec<usize> = coalition.view().members().collect();
-    // Independent columns of variance 1 make Σ only approximately the identity; for a single feature it is
-    // exact.
+    // For independent columns of variance 1, Σ is only approximately the identity; for a single feature it is
+    // exactly 1.
     assert_eq!(present.len(), 1);
     let j = present[0];
     let mean = rows.iter().map(|row| row[j]).sum::<f64>() / count;
@@ -242,11 +242,11 @@ fn bandwidths_of_several_outputs_do_not_depend_on_threads() {
 // ---- shapr ----
 
 /// The rows of R's `airquality` without missing values, shuffled as in the tests of shapr (1.0.9, commit
-/// 49b8426); the last three are the explicands, the others the training data.
+/// 49b8426). The last three rows are the explicands, the others the training data.
 const AIR_QUALITY: &str = include_str!("../fixtures/airquality.csv");
 
-/// v(S) of the three explicands, from `tests/testthat/_snaps/regular-output` of shapr: a linear model of the
-/// ozone, by `empirical.type`.
+/// The values v(S) for the three explicands, from `tests/testthat/_snaps/regular-output` of shapr: for a
+/// linear model of the ozone and each `empirical.type`.
 const SNAPSHOTS: &str = include_str!("../fixtures/shapr_empirical.csv");
 
 /// The coefficients of the least-squares regression of Ozone on a constant and the other columns, for all 111
@@ -280,7 +280,7 @@ fn air_quality() -> (Vec<f64>, Vec<f64>) {
     (rows, explained)
 }
 
-/// Returns the largest difference from the snapshots of a kind, over coalitions of 1 to `most_features`
+/// Returns the largest difference from shapr's snapshots for `kind`, over coalitions of 1 to `most_features`
 /// features.
 fn off(kind: &str, distribution: &dyn ConditionalDistribution, most_features: u32) -> f64 {
     let (_, explained) = air_quality();
@@ -326,9 +326,9 @@ fn independence_of_shapr_is_the_marginal_game() {
     assert!(off("independence", &wide, 5) < 1e-9);
 }
 
-/// If shapr's search ends before its limit of 20 steps, values agree to 1e-6. For coalitions of four of the
-/// five features, the search reaches the limit, and values differ by up to 0.003. (Its `AICc_each_k` has the
-/// same snapshot: its batches contain one coalition each.)
+/// If shapr's search ends before its limit of 20 steps, the values agree to 1e-6. For coalitions of four of
+/// the five features, the search reaches this limit, and the values differ by up to 0.003. (Its `AICc_each_k`
+/// has the same snapshot, because its batches contain one coalition each.)
 #[test]
 fn aicc_full_of_shapr_has_the_numbers_of_its_snapshot() {
     let (data, _) = air_quality();

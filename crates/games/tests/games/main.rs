@@ -1,4 +1,5 @@
-//! Tests of games against their definitions and of their errors; a single binary with a module per subject.
+//! Tests of games against their definitions, and of their errors. They are a single binary with a module per
+//! subject.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -32,7 +32,7 @@ fn random_coalitions(rng: &mut impl Rng, players: usize, count: usize) -> Coalit
     batch.slice(0..count)
 }
 
-/// Returns two outputs that are not additive.
+/// Returns two outputs that are not additive in the features.
 fn two_outputs(row: &[f64]) -> [f64; 2] {
     let sum: f64 = row.iter().sum();
     let alternating: f64 = row.iter().zip(1..).map(|(x, i)| x * f64::from(i)).sum();
@@ -56,7 +56,7 @@ fn synthetic(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Ve
     (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
 
-/// Returns the values by definition, slowly.
+/// Returns the coalition values by definition, slowly.
 fn by_definition(explicand: &[f64], background: &Background, batch: &Coalitions) -> Vec<f64> {
     let mut out = Vec::new();
     for coalition in batch.iter() {
@@ -75,7 +75,8 @@ fn by_definition(explicand: &[f64], background: &Background, batch: &Coalitions)
 fn values_are_the_weighted_mean_over_the_background() {
     let mut rng = stream(1, Purpose::Experiment, 0);
     for columns in [1, 2, 3, 8, 65, 130] {
-        // A single row, then rows that fill part of a chunk, a whole one, and several.
+        // Use a single row, then numbers of rows that fill part of a chunk, a whole chunk, and several
+        // chunks.
         for rows in [1, 2, 5, 63, 64, 65, 300] {
             let weights: Vec<f64> = (0..rows).map(|_| draw(&mut rng) + 1.0).collect();
             let background = Background::rows(random_row(&mut rng, rows * columns), columns)
@@ -180,7 +181,7 @@ fn chunks_are_bounded_whatever_the_batch_and_the_background() {
 
 #[test]
 fn a_call_has_no_more_rows_than_the_model_asks_for_and_values_do_not_depend_on_it() {
-    /// A model that requests at most this number of rows per call, and records the largest call.
+    /// A model that requests at most the given number of rows per call, and records the largest call.
     struct Patient(usize, AtomicUsize);
     impl Model for Patient {
         fn rows_per_call(&self) -> usize {
@@ -357,8 +358,8 @@ fn infinite_values_are_mixed_as_any_others() {
     let alike = Background::baseline([infinite, -infinite, 1.0]).unwrap();
     let game = MarginalGame::new(&model, &[infinite, infinite, 1.0], &alike).unwrap();
     assert_eq!(game.null_players().view().members().collect::<Vec<_>>(), [0, 2]);
-    // A model that computes with infinite values does not return a finite one: this is an error that names
-    // the coalition.
+    // If a model computes with infinite values, its result is not finite; the game must return an error that
+    // names the coalition.
     let sum = |row: &[f64]| row.iter().sum::<f64>();
     let game = MarginalGame::new(&sum, &[infinite, 0.0, 0.0], &background).unwrap();
     let error = game.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8]).unwrap_err();
@@ -368,7 +369,7 @@ fn infinite_values_are_mixed_as_any_others() {
 #[test]
 fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
     /// A model that sums the products of neighbouring features. Near a reference row, it only updates the
-    /// terms that a change affects. Counts the rows that it predicts as a whole.
+    /// terms that a change affects. It counts the rows that it predicts as a whole.
     struct Neighbours(AtomicUsize);
     struct Near(Vec<f64>, f64);
 
@@ -422,7 +423,7 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
         for (value, row) in got.iter().zip(batch.iter()) {
             assert!((value - products(&synthetic(&explicand, &baseline, row))).abs() < 1e-12);
         }
-        // Evaluating them one by one gives the same bits.
+        // Evaluating them one by one must yield the same bits.
         assert!(one_by_one(&game, &batch).iter().map(|x| x.to_bits()).eq(got.iter().map(|x| x.to_bits())));
     }
 }

@@ -1,5 +1,5 @@
-//! Tests the closed forms of textbook games against both definitions, over all coalitions and over all
-//! orders.
+//! Tests the closed forms of textbook games against both definitions, by coalitions and by orders of the
+//! players.
 
 use apportion_games::{
     Additive, Airport, ClosedForm, Coalition, Coalitions, Cooking, Game, GameError, Glove, SumOfUnanimity,
@@ -13,7 +13,7 @@ fn factorial(n: usize) -> f64 {
     (1..=n).map(|k| k as f64).product()
 }
 
-/// Returns `(Shapley, Banzhaf)` by definition, from all coalitions.
+/// Returns `(Shapley, Banzhaf)` by definition, as sums over all coalitions.
 fn by_definition(game: &impl Game) -> (Vec<f64>, Vec<f64>) {
     let players = game.players();
     let table = TabulatedGame::from_game(game).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of weighted data: for every distribution, integer weights are equivalent to repeated rows, and zero
-//! weights to omitted rows.
+//! Tests of weighted data. For every distribution, integer weights must be equivalent to repeated rows, and
+//! zero weights to omitted rows.
 
 use apportion_games::{
     Background, Coalitions, ConditionalDistribution, ConditionalGame, CopulaDistribution,
@@ -18,7 +18,7 @@ fn curved(row: &[f64]) -> f64 {
 
 type BoxedDistribution = Box<dyn ConditionalDistribution>;
 
-/// Returns every distribution, fitted to rows with or without weights.
+/// Returns one distribution of each kind, fitted to rows with or without weights.
 fn distributions(rows: Rows<'_>, weights: Option<&[f64]>) -> Vec<(&'static str, BoxedDistribution)> {
     let boxed = |distribution: EmpiricalDistribution| Box::new(distribution) as BoxedDistribution;
     let (gaussian, copula, empirical, frequency) = match weights {
@@ -78,7 +78,7 @@ fn whole_weights_are_repeated_rows_in_every_law() {
         for ((name, weighted), (_, repeated)) in weighted.iter().zip(&repeated) {
             let (got, expected) =
                 (played(&**weighted, &explicand, &batch), played(&**repeated, &explicand, &batch));
-            // The golden-section search stops where rounding errors of the sums dominate.
+            // The golden-section search stops as soon as rounding errors of the sums dominate.
             let tolerance = if *name == "adapted" { 1e-5 } else { 1e-10 };
             assert_close(&got, &expected, tolerance, &format!("{name}, {n} features"));
         }

@@ -13,10 +13,10 @@ use crate::size::size_distribution::SizeDistribution;
 /// independently of all others.
 ///
 /// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; for pairs, P
-/// is the mean of P(s) and P(n − s). With the [leverage distribution](SizeDistribution::leverage), this is
-/// the probability `min(1, 2c ℓ_z)` in Leverage SHAP, section 3.2. The number of rows is random; `c` is
-/// chosen so that the expected number is `evaluations` (equation 12). The variance of the number is at most
-/// the expected number, or twice this for pairs.
+/// is the mean of P(s) and P(n − s). For the [leverage distribution](SizeDistribution::leverage), this is the
+/// probability `min(1, 2c ℓ_z)` in Leverage SHAP, section 3.2. The number of rows is random; `c` is chosen so
+/// that the expected number is `evaluations` (equation 12). The variance of the number of rows is at most the
+/// expected number; for pairs, at most twice the expected number.
 ///
 /// If `evaluations` reaches the number of coalitions that can be drawn (`2^n − 2` without the empty and the
 /// grand coalition), each of them is included exactly once. Rows are sorted by size, with the smaller member
@@ -44,12 +44,12 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bernoulli {
-    /// The size distribution. Inclusion probabilities are proportional to it, but at most 1. The paper uses
-    /// the leverage distribution.
+    /// The size distribution. Inclusion probabilities are proportional to it, except that they do not
+    /// exceed 1. The paper uses the leverage distribution.
     pub distribution: SizeDistribution,
     /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,
-    /// Whether samples grow. In growing samples, every unit has a uniform random number, and is included in
+    /// Whether samples grow. For growing samples, every unit has a uniform random number, and is included in
     /// all samples in which the inclusion probability for its size is at least this number. A size is
     /// enumerated if more than half of its units are drawn.
     pub order: Order,

@@ -13,8 +13,8 @@ use crate::size::pairing::Pairing;
 use crate::size::size_class::{SizeClass, size_classes};
 use crate::size::size_distribution::SizeDistribution;
 
-/// A design like [`Bernoulli`](crate::Bernoulli), except that the number of coalitions of each size is its
-/// expectation, rounded so that exactly `evaluations` rows are drawn.
+/// A design like [`Bernoulli`](crate::Bernoulli), but with fixed counts: the number of coalitions of each
+/// size is its expectation, rounded so that exactly `evaluations` rows are drawn.
 ///
 /// Rounding is systematic sampling with a random start: an expectation of 2.3 is rounded to 3 with
 /// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities equal those
@@ -23,8 +23,8 @@ use crate::size::size_distribution::SizeDistribution;
 ///
 /// For pairs, exactly `2⌊evaluations/2⌋` rows are drawn. If `evaluations` reaches the number of coalitions
 /// that can be drawn, each of them is included exactly once. Rows are sorted by size, with the smaller member
-/// of a pair first. Leverage SHAP mentions this design in section 3.2 ("deterministically m"). Takes the same
-/// time as [`Bernoulli`](crate::Bernoulli).
+/// of a pair first. Leverage SHAP mentions this design in section 3.2 ("deterministically m"). It takes the
+/// same time as [`Bernoulli`](crate::Bernoulli).
 ///
 /// # Growing samples
 ///
@@ -35,16 +35,16 @@ use crate::size::size_distribution::SizeDistribution;
 /// c = (k + u_s) / g(s),   u_s uniform on (0, 1]
 /// ```
 ///
-/// with the size distribution g (for pairs the mean of g(s) and g(n − s), and half of this mean for the
-/// middle size). The sample contains the coalitions with the lowest levels, up to some level c. So the number
-/// of coalitions of size s differs from `c g(s)` by less than one, and exactly `evaluations` rows are drawn
-/// (`2⌊evaluations/2⌋` for pairs), or all that exist.
+/// where g is the size distribution. For pairs, g(s) is replaced by the mean of g(s) and g(n − s), and by
+/// half of this mean for the middle size. The sample contains the coalitions with the lowest levels, up to
+/// some level c. So the number of coalitions of size s differs from `c g(s)` by less than one. Exactly
+/// `evaluations` rows are drawn (`2⌊evaluations/2⌋` for pairs), or all that exist.
 ///
-/// Given the number of coalitions of a size, all sets of this many coalitions are equally likely. So
+/// Given the number of coalitions of a size, all sets with this number of coalitions are equally likely. So
 /// [`expected`](crate::SizeStratum::expected) is the number drawn, which yields unbiased estimates of sums
-/// over a size. The exception is sizes with an expected number below one, which may not be drawn at all: for
-/// these, it is the expected number. With the leverage distribution, from n − 1 evaluations on, this is only
-/// the middle size of pairs.
+/// over a size. The exceptions are sizes with an expected number below one, which may not be drawn at all:
+/// for these, it is the expected number. For the leverage distribution and at least n − 1 evaluations, the
+/// only exception is the middle size of pairs.
 ///
 /// Rows are sorted by size, and by their order within a size. Takes `O(m (n / 10 + ln n))` time, and
 /// enumerates a size if more than half of it is drawn.
@@ -66,8 +66,8 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedCounts {
-    /// The size distribution. Inclusion probabilities are proportional to it, but at most 1. The paper uses
-    /// the leverage distribution.
+    /// The size distribution. Inclusion probabilities are proportional to it, except that they do not
+    /// exceed 1. The paper uses the leverage distribution.
     pub distribution: SizeDistribution,
     /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,
@@ -109,8 +109,8 @@ impl FixedCounts {
         evaluations - evaluations % self.pairing.rows_per_unit()
     }
 
-    /// Same as [`sample`](Sampler::sample) in [`Order::Nested`], except that rows are in the order in which
-    /// they are added, so the rows of a smaller sample come first.
+    /// Draws the same sample as [`sample`](Sampler::sample) in [`Order::Nested`], with the rows in the order
+    /// in which they are added, so that the rows of a smaller sample come first.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl FixedCounts {
     pub fn sample_in_order(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let (mut sample, order) = self.nested(evaluations, seed)?;
         let stride = self.pairing.rows_per_unit();
-        // For each class, the position of its next unit.
+        // The position of the next unit of each class.
         let mut next = vec![0; order.iter().max().map_or(0, |last| last + 1)];
         order.iter().for_each(|&class| next[class] += stride);
         let mut end = 0;
@@ -135,7 +135,8 @@ impl FixedCounts {
         Ok(sample)
     }
 
-    /// Returns the sample sorted by class, and the class of each unit in the order in which units are added.
+    /// Returns the sample sorted by class, and the class of each unit in the order in which the units are
+    /// added.
     fn nested(&self, evaluations: usize, seed: u64) -> Result<(Sample, Vec<usize>), SamplerError> {
         let rows = self.usable(evaluations);
         let mut allocation = Allocation::new(&self.distribution, self.pairing, rows);
@@ -173,7 +174,7 @@ impl FixedCounts {
     }
 }
 
-/// Fractions are integer multiples of 2^−53, so that their sums are exact.
+/// Fractions are integer multiples of 2^−53, so their sums are exact.
 const ONE: u64 = 1 << 53;
 
 /// Rounds each number up or down; the probability of rounding up is its fractional part. The rounded numbers
@@ -185,8 +186,8 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     let ups = total.saturating_sub(counts.iter().sum());
     balance(&mut fractions, ups);
 
-    // Place a point in each unit interval of the fractions laid end to end, at the same random offset in
-    // each: a fraction is rounded up if it contains a point.
+    // Lay the fractions end to end, and place a point in each unit interval, at the same random offset. A
+    // fraction is rounded up if it contains a point.
     let start = u128::from(below(rng, ONE));
     let mut end = 0;
     for (count, &fraction) in counts.iter_mut().zip(&fractions) {
@@ -197,8 +198,8 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     counts
 }
 
-/// Makes the fractions sum to exactly `ups` units. The sum is already right up to rounding errors in
-/// `expected`; the difference is added to fractions that can take it.
+/// Makes the fractions sum to exactly `ups` units. The sum is already correct except for rounding errors in
+/// `expected`; the difference is added to fractions that can absorb it.
 fn balance(fractions: &mut [u64], ups: usize) {
     let (wanted, sum) =
         (ups as u128 * u128::from(ONE), fractions.iter().map(|&fraction| u128::from(fraction)).sum::<u128>());
@@ -226,7 +227,7 @@ mod tests {
             &[0.5, 0.5, 0.25, 0.75],
             &[2.3, 2.3, 2.4],
             &[10.0 / 3.0; 9],
-            // The first value is an integer that was rounded slightly down, the second one that was rounded
+            // The first value is an integer that was rounded slightly down; the second one was rounded
             // slightly up.
             &[2.9999999999999996, 3.0],
             &[3.0000000000000004, 3.0],
@@ -254,7 +255,7 @@ mod tests {
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         for (sum, mean) in sums.iter().zip(expected) {
-            // Five standard errors of a proportion, at most 5 · 0.5 / √20,000 = 0.018.
+            // The bound is five standard errors of a proportion, at most 5 · 0.5 / √20,000 = 0.018.
             assert!((*sum as f64 / DRAWS as f64 - mean).abs() < 0.018, "{sums:?}");
         }
     }

@@ -24,9 +24,9 @@ impl Entries {
     }
 }
 
-/// Returns the classes of the next `units` units in order of level, where the first `counts[c]` units of each
-/// class c are already in the sample; adds the new units to `counts`. Returns fewer if not enough units
-/// exist.
+/// Returns the classes of the next `units` units in order of level, and adds these units to `counts`. The
+/// first `counts[c]` units of each class c are already in the sample. Returns fewer classes if not enough
+/// units exist.
 pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usize) -> Vec<usize> {
     let next = |class: usize, index: usize| classes[class].level(index).map(|level| Next { level, class });
     let mut heap: BinaryHeap<Next> =
@@ -42,8 +42,8 @@ pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usi
     order
 }
 
-/// The next unit of a class. Its ordering makes a max-heap yield the lowest level first and, for equal
-/// levels, the first class.
+/// The next unit of a class. The ordering makes a max-heap yield the unit with the lowest level first and,
+/// for equal levels, the unit of the first class.
 #[derive(Debug, Clone, Copy)]
 struct Next {
     level: f64,
@@ -92,7 +92,7 @@ mod tests {
             levels[..units].iter().for_each(|&(_, class)| expected[class] += 1);
             assert_eq!(counts, expected, "{units} units");
         }
-        // Units are added after those already counted, whatever their levels, and never more than exist.
+        // Units are added after those already counted, regardless of their levels, and never more than exist.
         let mut counts = [3, 1];
         assert_eq!(next_entries(&[classes[0], classes[2]], &mut counts, 9), [0]);
         assert_eq!(counts, [4, 1]);

@@ -1,9 +1,10 @@
-//! A hash set for rows of words. It stores the position of each row in a batch.
+//! A hash set for rows of words, which stores the position of each row in a batch.
 
-/// A set of rows for detecting repeated ones. It only stores positions: the caller stores the rows and
+/// A set of rows for detecting repeated rows. It only stores positions: the caller stores the rows and
 /// compares them.
 ///
-/// The hash table uses open addressing with linear probing and is at most half full: 8 to 16 bytes per row.
+/// The hash table uses open addressing with linear probing and is at most half full. It takes 8 to 16 bytes
+/// per row.
 pub(crate) struct RowSet {
     /// The position of a row plus 1, or 0 if the slot is empty.
     slots: Vec<u32>,
@@ -45,11 +46,11 @@ impl RowSet {
     }
 }
 
-/// Hashes words: one 64 × 64 → 128 bit product per word, folded to 64 bits. Not suitable for adversarial
+/// Hashes words with one 64 × 64 → 128 bit product per word, folded to 64 bits. Not suitable for adversarial
 /// input.
 #[inline]
 pub(crate) fn hash_words(words: impl IntoIterator<Item = u64>) -> u64 {
-    // Odd constants with well-mixed bits: the fractional parts of the golden ratio and of √2.
+    // These odd constants have well-mixed bits: the fractional parts of the golden ratio and of √2.
     const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
     const FACTOR: u64 = 0x6a09_e667_f3bc_c909;
     words.into_iter().fold(SEED, |hash, word| {
@@ -80,8 +81,8 @@ mod tests {
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), 256);
-        // The low bits choose the slot: 256 single bits spread over 512 slots like random numbers (about 201
-        // slots).
+        // The low bits choose the slot. The hashes of 256 single bits spread over 512 slots like random
+        // numbers (about 201 slots).
         let mut slots: Vec<u64> = hashes.iter().map(|hash| hash % 512).collect();
         slots.sort_unstable();
         slots.dedup();

@@ -11,8 +11,8 @@ use crate::size::pairing::Pairing;
 pub struct SizeStratum {
     /// `ln C(n, s)`, the logarithm of the number of coalitions of this size.
     pub ln_population: f64,
-    /// Expected number of rows of this size, including repetitions. If a design fixes the number of rows of
-    /// each size first, this is the expectation given these numbers.
+    /// Expected number of rows of this size, including repetitions. If a design first fixes the number of
+    /// rows of each size, this is the expectation given these numbers.
     pub expected: f64,
     /// Number of rows of this size, including repetitions.
     pub drawn: usize,
@@ -21,9 +21,9 @@ pub struct SizeStratum {
 }
 
 impl SizeStratum {
-    /// Returns `expected / C(n, s)`: without replacement, the probability that a given coalition of this size
-    /// is in the sample; with replacement, the expected number of times that it is drawn. Underflows to zero
-    /// for large `n`; see [`ln_inclusion`](Self::ln_inclusion).
+    /// Returns `expected / C(n, s)`. Without replacement, this is the probability that a given coalition of
+    /// this size is in the sample; with replacement, the expected number of times that it is drawn.
+    /// Underflows to zero for large `n`; see [`ln_inclusion`](Self::ln_inclusion).
     pub fn inclusion_probability(&self) -> f64 {
         self.ln_inclusion().exp()
     }
@@ -61,8 +61,8 @@ impl Sample {
         self.pairing
     }
 
-    /// Returns the sampling information for each size: `n + 1` entries, entry `s` for size `s`. Merging
-    /// duplicates does not affect these numbers.
+    /// Returns the sampling information for each size: `n + 1` entries, where entry `s` is for size `s`.
+    /// Merging duplicates does not affect these numbers.
     pub fn strata(&self) -> &[SizeStratum] {
         &self.strata
     }
@@ -70,8 +70,8 @@ impl Sample {
     /// Returns the number of times each row was drawn, after [`merge_duplicates`](Self::merge_duplicates);
     /// `None` before.
     ///
-    /// In a paired sample, both rows of a pair have the same multiplicity: the number of times that either of
-    /// them was drawn.
+    /// In a paired sample, both rows of a pair have the same multiplicity: the number of times that either
+    /// row was drawn.
     pub fn multiplicities(&self) -> Option<&[u32]> {
         self.multiplicities.as_deref()
     }
@@ -83,8 +83,8 @@ impl Sample {
     /// w(s) / π_s,   w(s) = 1 / (C(n,s) s (n−s)),   π_s = expected_s / C(n,s)
     /// ```
     ///
-    /// which is `1 / (s (n−s) expected_s)`: the binomial coefficients cancel, so nothing overflows for large
-    /// n. The weight of a row is multiplied by the number of times it was drawn.
+    /// which equals `1 / (s (n−s) expected_s)`: the binomial coefficients cancel, so nothing overflows for
+    /// large n. The weight of a row is multiplied by the number of times it was drawn.
     pub fn shapley_weights(&self) -> Vec<f64> {
         let players = self.coalitions.players();
         let by_size: Vec<f64> = self
@@ -104,8 +104,8 @@ impl Sample {
 
     /// Keeps the first occurrence of each coalition, in order, and counts the later ones.
     ///
-    /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are equal, and the
-    /// first form is kept. A sample without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
+    /// Pairs stay together. The same pair {S, N∖S} may be drawn once as S and once as N∖S; the first form is
+    /// kept. A sample without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
     pub fn merge_duplicates(self) -> Self {
         let rows_per_unit = self.pairing.rows_per_unit();
         let units = self.coalitions.len() / rows_per_unit;
@@ -118,7 +118,7 @@ impl Sample {
             let row = self.representative(rows.start);
             let position = kept.len() / rows_per_unit;
             let is_same = |earlier: usize| {
-                // The row without player 0 can be either row of the pair that was stored earlier.
+                // The row without player 0 may be either row of the pair that was stored earlier.
                 (earlier * rows_per_unit..(earlier + 1) * rows_per_unit)
                     .any(|other| kept.row(other) == self.coalitions.row(row))
             };
@@ -138,8 +138,8 @@ impl Sample {
         Self { coalitions: kept, multiplicities: Some(times), ..self }
     }
 
-    /// Returns the row that represents the pair starting at `first`, the same for both orders of the pair:
-    /// the row without player 0.
+    /// Returns the row that represents the pair starting at `first`: the row without player 0. It is the same
+    /// for both orders of the pair.
     fn representative(&self, first: usize) -> usize {
         match self.pairing {
             Pairing::Paired if self.coalitions.row(first).contains(0) => first + 1,
@@ -160,7 +160,7 @@ pub enum Order {
     #[default]
     Fixed,
     /// Samples grow: a sample for more evaluations contains all coalitions of a smaller sample. The
-    /// coalitions (or pairs) of each size have a random order, and a sample takes the first ones.
+    /// coalitions (or pairs) of each size have a random order, and a sample contains the first ones.
     Nested,
 }
 
@@ -175,7 +175,7 @@ pub trait Sampler {
     ///
     /// The empty and the grand coalition are neither drawn nor counted unless they have a positive
     /// probability, because callers evaluate them anyway. Designs with independent inclusion draw
-    /// `evaluations` rows on average; see each sampler.
+    /// `evaluations` rows on average; see their documentation.
     ///
     /// # Errors
     ///
@@ -183,8 +183,8 @@ pub trait Sampler {
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError>;
 }
 
-/// Returns the maximum number of rows in a sample of coalitions of `players` players: 1 GiB of bits, and few
-/// enough that positions fit in 32 bits.
+/// Returns the maximum number of rows in a sample of coalitions of `players` players. The limit is 1 GiB of
+/// bits, and positions that fit in 32 bits.
 ///
 /// ```
 /// assert_eq!(apportion_samplers::max_rows(60), 1 << 27);
@@ -198,13 +198,13 @@ pub const fn max_rows(players: usize) -> usize {
     }
 }
 
-/// Returns `rows`, or an error if a sample cannot have that many rows.
+/// Returns `rows`, or an error if a sample cannot have this number of rows.
 pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
     let most = max_rows(players);
     if rows > most {
         return Err(SamplerError::TooManyRows { actual: rows, max: most });
     }
-    // The bits are stored twice while samples are sorted, plus the size and the weight of each row.
+    // While samples are sorted, the bits are stored twice, next to the size and the weight of each row.
     let bytes = memory::product([rows, 2 * words_for(players) + 3, 8]);
     let what = || format!("a sample of {rows} coalitions of {players} players");
     memory::check(bytes, what, "lower the budget")?;

@@ -10,14 +10,14 @@ use crate::size::choose::ln_choose;
 use crate::size::pairing::Pairing;
 use crate::size::size_distribution::SizeDistribution;
 
-/// Independent draws of coalitions from a size distribution; a coalition may be drawn repeatedly.
+/// Independent draws of coalitions from a size distribution. The same coalition may be drawn more than once.
 ///
 /// Unpaired samples have `evaluations` rows. Paired samples consist of ⌊`evaluations` / 2⌋ draws, each
-/// followed by its complement, whatever its size. With m rows, the expected number of rows of size `s` is
-/// `m P(s)`, or `m (P(s) + P(n − s)) / 2` for pairs.
+/// followed by its complement, regardless of its size. With m rows, the expected number of rows of size `s`
+/// is `m P(s)`, or `m (P(s) + P(n − s)) / 2` for pairs.
 ///
-/// Rows are in the order of drawing and are independent (pairs are independent of each other), so the first
-/// rows of a larger sample with the same seed are the smaller sample. Takes at most `O(m n)` time.
+/// Rows are in the order of drawing and independent; pairs are independent of each other. So the first rows
+/// of a larger sample with the same seed are the smaller sample. Takes at most `O(m n)` time.
 ///
 /// ```
 /// use apportion_samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
@@ -30,7 +30,7 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct WithReplacement {
-    /// The distribution of the size of the coalition drawn.
+    /// The distribution of the size of a drawn coalition.
     pub distribution: SizeDistribution,
     /// Whether each draw is followed by its complement.
     pub pairing: Pairing,
@@ -47,7 +47,7 @@ impl Sampler for WithReplacement {
         let mut size_stream = stream(seed, Purpose::Counts, 0);
         let sizes: Vec<usize> = (0..draws).map_while(|_| self.distribution.draw(&mut size_stream)).collect();
 
-        // One stream per size, created when the size is first drawn.
+        // Use one stream per size, created when the size is first drawn.
         let mut classes: Vec<Option<(UniformSubset, ChaCha8Rng)>> = vec![None; players + 1];
         let mut coalitions = Coalitions::with_capacity(players, evaluations.min(2 * sizes.len()));
         let mut words = vec![0; words_for(players)];

@@ -1,24 +1,24 @@
-//! Binomial counts: how many coalitions of a class are included when each is included independently.
+//! Binomial counts: the number of coalitions of a class that are included if each is included independently.
 //!
 //! # Source
 //!
 //! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
 //! successes are geometric, so it takes one logarithm per success. This is efficient for samples, which list
-//! every success anyway. The method is exact for arbitrarily small probabilities, unlike methods that start
-//! from `(1 − p)^N`, because `1 − p` is rounded: at p = 5e-15 this can shift the mean by 1%.
+//! every success anyway. The method is exact for arbitrarily small probabilities. Methods that start from `(1
+//! − p)^N` are not, because `1 − p` is rounded: at p = 5e-15 this can shift the mean by 1%.
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::exponential;
 
-/// Maximum number of trials; up to here, it is exact as an `f64`.
+/// Maximum number of trials. Numbers up to this limit are exact as `f64`.
 const MAX_TRIALS: f64 = (1u64 << 53) as f64;
 
 /// Draws the number of successes from Binomial(`trials`, `mean / trials`); `trials` may be infinite.
 ///
-/// Beyond 2^53 trials, the number is drawn from Poisson(`mean`) instead: the total variation distance between
-/// the two distributions is at most p = `mean`/`trials` (Le Cam; Barbour and Hall, 1984), below 1e-9 for
-/// every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
+/// For more than 2^53 trials, the number is drawn from Poisson(`mean`) instead. The total variation distance
+/// between the two distributions is at most p = `mean`/`trials` (Le Cam; Barbour and Hall, 1984), which is
+/// below 1e-9 for every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
 pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;
@@ -40,7 +40,7 @@ fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     let rate = -(-mean / trials).ln_1p();
     let (mut trial, mut successes) = (0.0, 0);
     loop {
-        // The number of failures before the next success: P(≥ k) = (1 − p)^k = P(exponential ≥ k · rate).
+        // Add the number of failures before the next success: P(≥ k) = (1 − p)^k = P(exponential ≥ k · rate).
         trial += (exponential(rng) / rate).floor() + 1.0;
         if trial > trials {
             return successes;
@@ -60,12 +60,12 @@ fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
 }
 
 /// Draws from Binomial(`trials`, `mean / trials`) such that, for a given stream, the count increases with
-/// `mean`. It is the number of uniform numbers, among `trials`, that are at most `mean / trials`. `trials`
-/// may be infinite.
+/// `mean`. The count is the number of uniform numbers, among `trials`, that are at most `mean / trials`.
+/// `trials` may be infinite.
 ///
 /// The uniform numbers are generated in ascending order, up to the bound (Devroye, *Non-Uniform Random
 /// Variate Generation*, 1986, V.3): `−ln(1 − U_(k)) = Σ_{j<k} E_j / (N − j)` with independent exponentials
-/// E_j. Beyond 2^53 trials, the number is drawn from Poisson(`mean`), as in [`binomial_count`]. Takes
+/// E_j. For more than 2^53 trials, the number is drawn from Poisson(`mean`), as in [`binomial_count`]. Takes
 /// O(`mean`) time.
 pub(crate) fn growing_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
@@ -105,8 +105,8 @@ mod tests {
         }
     }
 
-    /// Tests both functions: `binomial_count` with all counts from one stream, and `growing_count` with a
-    /// separate stream for each count.
+    /// Tests both functions. `binomial_count` draws all counts from one stream, `growing_count` draws each
+    /// count from a separate stream.
     fn both_follow(trials: f64, mean: f64, distribution: impl Fn(u64) -> f64) {
         let mut rng = stream(3, Purpose::Coalitions, trials as u64 % 1000);
         follows(&format!("{trials}, {mean}"), |_| binomial_count(&mut rng, trials, mean), &distribution);

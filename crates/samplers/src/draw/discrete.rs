@@ -1,4 +1,4 @@
-//! Draws from arbitrary distributions on finitely many outcomes, each in constant time.
+//! Draws from arbitrary distributions on finitely many outcomes, in constant time.
 //!
 //! # Source
 //!
@@ -33,8 +33,8 @@ pub struct Discrete {
     cells: Vec<Cell>,
 }
 
-/// One of `len` equally likely cells. A position up to `own` yields the outcome with the index of the cell; a
-/// position above yields the outcome `alias`.
+/// One of `len` equally likely cells. A position up to `own` yields the outcome with the cell's index; a
+/// position above `own` yields the outcome `alias`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     own: f64,
@@ -46,9 +46,9 @@ impl Discrete {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite,
-    /// [`SamplerError::NoOutcome`] if there are no weights, all are zero, or their number does not fit in 32
-    /// bits.
+    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite;
+    /// [`SamplerError::NoOutcome`] if there are no weights, all are zero, or the number of weights does not
+    /// fit in 32 bits.
     pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
         let largest = largest_weight(weights)?;
         if u32::try_from(weights.len()).is_err() {
@@ -57,7 +57,7 @@ impl Discrete {
         // Divide by the largest weight first, so that no sum overflows.
         let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|weight| weight / largest / mean).collect();
-        // Cells left over because of rounding keep their own outcome: their remainder is 1 up to rounding.
+        // Cells that remain because of rounding keep their own outcome: their rest is 1 up to rounding.
         let mut cells: Vec<Cell> =
             (0..rest.len()).map(|outcome| Cell { own: 1.0, alias: outcome as u32 }).collect();
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) =
@@ -77,7 +77,7 @@ impl Discrete {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::NoOutcome`] for zero outcomes, or if their number does not fit in 32 bits.
+    /// [`SamplerError::NoOutcome`] for zero outcomes, or if the number of outcomes does not fit in 32 bits.
     pub fn uniform(outcomes: usize) -> Result<Self, SamplerError> {
         if outcomes == 0 || u32::try_from(outcomes).is_err() {
             return Err(SamplerError::NoOutcome { outcomes });
@@ -137,7 +137,7 @@ mod tests {
         let mut rng = stream(3, Purpose::Experiment, 0);
         for outcomes in [1, 2, 3, 7, 64, 1000] {
             for power in [0, 1, 8, 60] {
-                // High powers yield a few likely outcomes among many that are nearly impossible; every fifth
+                // High powers yield a few likely outcomes among many nearly impossible ones. Every fifth
                 // outcome is impossible.
                 let mut weights: Vec<f64> = (0..outcomes)
                     .map(|_| (rng.next_u64() as f64 * TWO_POW_MINUS_64).powi(power) * 1e300)
@@ -163,7 +163,7 @@ mod tests {
         let mut counts = [0.0; 12];
         (0..100_000).for_each(|_| counts[distribution.draw(&mut rng)] += 1.0);
         assert_eq!(counts[0], 0.0);
-        // Chi-square with 10 degrees of freedom exceeds 40 with probability 1.7e-5.
+        // The chi-square statistic with 10 degrees of freedom exceeds 40 with probability 1.7e-5.
         let term = |(count, weight): (&f64, &f64)| {
             let expected = weight / 506.0 * 100_000.0;
             (count - expected).powi(2) / expected

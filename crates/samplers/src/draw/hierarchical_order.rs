@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn orders_are_uniform() {
-        // ((3, 0), 2), 1, 4: 3! · 2! · 2! = 24 orders, each expected 500 times; chi-square with 23 degrees of
-        // freedom exceeds 60 with probability 3.6e-5.
+        // For ((3, 0), 2), 1, 4 there are 3! · 2! · 2! = 24 orders, each expected 500 times. The chi-square
+        // statistic with 23 degrees of freedom exceeds 60 with probability 3.6e-5.
         let two = Member::Group(vec![Member::Player(3), Member::Player(0)]);
         let three = Member::Group(vec![two, Member::Player(2)]);
         let hierarchy = Hierarchy::new(5, vec![three, Member::Player(1), Member::Player(4)]).unwrap();

@@ -1,10 +1,10 @@
-//! Draws the coalition that a player in a group joins: a union of other groups, and members of the player's
+//! Draws the coalition that a player in a group joins: a union of other groups, plus members of the player's
 //! group.
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m; player i is in S_j. `A` is a set of other groups, `Q_A` their union,
-//! `T` a set of other members of S_j.
+//! There are `n` players in `m` groups S_1 … S_m; player i is in S_j. `A` is a set of other groups, `Q_A` is
+//! their union, and `T` is a set of other members of S_j.
 //!
 //! # Source
 //!
@@ -19,13 +19,13 @@ use crate::draw::discrete::Discrete;
 use crate::draw::subset::UniformSubset;
 use crate::error::SamplerError;
 
-/// The distribution of the coalition `Q_A ∪ T` that a player in a group joins. A and T are independent, and
-/// each is drawn by first drawing its size.
+/// The distribution of the coalition `Q_A ∪ T` that a player in a group joins. A and T are independent; for
+/// each of them, the size is drawn first.
 ///
-/// `|A|` has the distribution `between` on 0..m and `|T|` the distribution `within(|S_j|)` on 0..|S_j|; given
-/// the sizes, all A and all T are equally likely. With the size distributions of two semivalues, the mean of
-/// `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13); if all players are in one group,
-/// this is the semivalue whose size distribution is `within(n)`.
+/// `|A|` has the distribution `between` on 0..m, and `|T|` has the distribution `within(|S_j|)` on 0..|S_j|.
+/// Given the sizes, all A and all T are equally likely. If the size distributions are those of two
+/// semivalues, the mean of `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13). If all
+/// players are in one group, this mean is the semivalue whose size distribution is `within(n)`.
 ///
 /// A draw takes at most O(n) time, and usually no allocation.
 ///
@@ -44,18 +44,19 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone)]
 pub struct JoinedCoalitions<'p> {
     partition: &'p Partition,
-    /// The coalition of each group, as consecutive words.
+    /// The coalition of each group's members, as consecutive words.
     unions: Vec<u64>,
     /// The position of each player within its group.
     places: Vec<u32>,
     between: SubsetDistribution,
-    /// The distribution of T for each group size that occurs, indexed by this size.
+    /// The distribution of T for each group size that occurs; the index is the size.
     within: Vec<Option<SubsetDistribution>>,
 }
 
 impl<'p> JoinedCoalitions<'p> {
-    /// Creates the distribution from weights that are proportional to probabilities: `between[a]` for
-    /// `|A| = a`, with a in 0..m, and, in a group of s players, `within(s)[t]` for `|T| = t`, with t in 0..s.
+    /// Creates the distribution from weights that are proportional to probabilities. `between[a]` is the
+    /// weight of `|A| = a`, with a in 0..m. In a group of s players, `within(s)[t]` is the weight of `|T| =
+    /// t`, with t in 0..s.
     ///
     /// # Errors
     ///
@@ -233,7 +234,7 @@ mod tests {
                     let expected = 20_000.0 * probability;
                     (counts.get(mask).unwrap_or(&0.0) - expected).powi(2) / expected
                 };
-                // The chi-square bound is six standard deviations above the mean.
+                // The bound on chi-square is six standard deviations above the mean.
                 let (freedom, chi_square) = (wanted.len() as f64 - 1.0, wanted.iter().map(term).sum::<f64>());
                 let bound = freedom + 6.0 * (2.0 * freedom).sqrt();
                 assert!(chi_square <= bound + 1e-9, "{partition:?} {player}: {chi_square} {bound}");
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn unions_are_of_whole_groups_and_members_fellows_beyond_the_first_words() {
-        // 2300 players exceed the size of a subset that is stored on the stack.
+        // A subset of 2300 players is too large to be stored on the stack.
         for (players, groups) in [(65, 5), (130, 7), (2300, 2)] {
             let members = |group: usize| (group..players).step_by(groups).collect();
             let partition = Partition::new(players, (0..groups).map(members).collect()).unwrap();
@@ -277,7 +278,8 @@ mod tests {
                 sizes[0] += groups_in(0).len() as f64 / (groups - 1) as f64 / 400.0;
                 sizes[1] += batch.row(1).size() as f64 / (partition.group(group).len() - 1) as f64 / 400.0;
             }
-            // Sizes are uniform: on average half of all players, with a standard error of at most 1/2/20.
+            // Sizes are uniform, so their mean is half of all players, with a standard error of at most
+            // 1/2/20.
             assert!(sizes.iter().all(|size| (size - 0.5).abs() < 0.125), "{players}: {sizes:?}");
         }
     }

@@ -7,11 +7,11 @@ use crate::draw::joined_coalitions::SubsetDistribution;
 use crate::error::SamplerError;
 
 /// The distribution of the coalition that a player joins over a hierarchy. For every group that contains the
-/// player, some of the other members of the group are drawn, each taken as a whole. First their number is
-/// drawn, independently for each group.
+/// player, some of the other members of the group are drawn; a member that is a group joins as a whole. The
+/// number of members is drawn first, independently for each group.
 ///
-/// With the size distributions of semivalues, the mean marginal contribution of the player is a coalitional
-/// value over the hierarchy.
+/// If the size distributions are those of semivalues, the player's mean marginal contribution is a
+/// coalitional value over the hierarchy.
 ///
 /// A draw takes at most O(n) time for each group that contains the player.
 ///
@@ -33,14 +33,14 @@ pub struct JoinedOverHierarchy<'h> {
     players: Coalitions,
     /// For each node, its position among the members of the enclosing group.
     places: Vec<usize>,
-    /// For each group, the distribution of the other members that are drawn.
+    /// For each group, the distribution of the drawn subset of the other members.
     distributions: Vec<SubsetDistribution>,
 }
 
 impl<'h> JoinedOverHierarchy<'h> {
-    /// Creates the distribution from weights that are proportional to probabilities:
-    /// `sizes(level, members)[s]`, for s in 0..members, is the weight of drawing s other members in a group
-    /// at this [level](Hierarchy::level) with this number of members.
+    /// Creates the distribution from weights that are proportional to probabilities. `sizes(level,
+    /// members)[s]`, for s in 0..members, is the weight of drawing s other members in a group with `members`
+    /// members at the given [level](Hierarchy::level).
     ///
     /// # Errors
     ///
@@ -87,8 +87,9 @@ mod tests {
 
     #[test]
     fn coalitions_have_the_law_of_every_level() {
-        // ((0, 1), 2), 3: player 0 joins 1 or not, 2 or not, 3 or not, all eight equally likely; chi-square
-        // with 7 degrees of freedom exceeds 30 with probability 1e-4.
+        // In ((0, 1), 2), 3, player 0 joins or does not join each of 1, 2 and 3; all eight combinations are
+        // equally likely. The chi-square statistic with 7 degrees of freedom exceeds 30 with probability
+        // 1e-4.
         let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
         let hierarchy = Hierarchy::from_parents(4, &parents).unwrap();
         let distribution = JoinedOverHierarchy::new(&hierarchy, |_, members| vec![1.0; members]).unwrap();
@@ -99,7 +100,7 @@ mod tests {
             words
         };
         assert_alike((0..8000).map(draw), 8, 30.0, "coalitions");
-        // With a different distribution at the top level, a player always joins all others there.
+        // With a distribution that is certain at the top level, a player always joins all others there.
         let certain = |level: usize, members: usize| {
             (0..members).map(|size| f64::from(u8::from(level > 0 || size + 1 == members))).collect()
         };

@@ -1,4 +1,4 @@
-//! Draws of single objects: numbers, subsets, orders, outcomes of a distribution.
+//! Draws of single objects: numbers, subsets, orders, and outcomes of a distribution.
 
 pub(crate) mod binomial_count;
 pub(crate) mod discrete;

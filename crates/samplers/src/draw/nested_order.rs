@@ -3,7 +3,7 @@
 //! # Source
 //!
 //! Owen, *Values of games with a priori unions*, 1977: the Owen value is the mean marginal contribution over
-//! the orders in which the members of each group are contiguous, which are equally likely.
+//! the orders in which the members of each group are contiguous. All these orders are equally likely.
 
 use apportion_games::Partition;
 use rand_chacha::ChaCha8Rng;
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn nested_orders_are_uniform() {
-        // 2! · 3! · 2! = 24 orders, each expected 500 times; chi-square with 23 degrees of freedom exceeds 60
-        // with probability 3.6e-5.
+        // There are 2! · 3! · 2! = 24 orders, each expected 500 times. The chi-square statistic with 23
+        // degrees of freedom exceeds 60 with probability 3.6e-5.
         let partition = Partition::new(5, vec![vec![4, 0, 2], vec![1, 3]]).unwrap();
         let mut rng = stream(11, Purpose::NestedPermutations, 0);
         let mut order = NestedOrder::new(&partition);

@@ -4,8 +4,7 @@ use apportion_games::{Purpose, stream};
 
 use crate::draw::random::shuffle;
 
-/// Returns a uniformly random permutation of the players `0..players`, which is determined by `seed` and
-/// `unit`.
+/// Returns a uniformly random permutation of the players `0..players`. It is determined by `seed` and `unit`.
 ///
 /// Each unit has a separate stream, so permutations can be generated in any order and on any thread. Takes
 /// `O(n)` time.
@@ -21,7 +20,7 @@ use crate::draw::random::shuffle;
 ///
 /// # Panics
 ///
-/// If `players` does not fit in 32 bits or `unit` in 48.
+/// If `players` does not fit in 32 bits or `unit` does not fit in 48 bits.
 pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
     assert!(u32::try_from(players).is_ok(), "{players} players do not fit in 32 bits");
     let mut rng = stream(seed, Purpose::Permutations, unit);
@@ -33,7 +32,7 @@ pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
 /// A sequence of random permutations of the players, independent or antithetic.
 ///
 /// If antithetic, each permutation is followed by its reverse, in which every player joins the players that
-/// came after it; the errors of the two tend to cancel (Mitchell, Cooper, Frank and Holmes, *Sampling
+/// came after it. The errors of the two tend to cancel (Mitchell, Cooper, Frank and Holmes, *Sampling
 /// Permutations for Shapley Value Estimation*, JMLR 2022).
 ///
 /// ```
@@ -55,11 +54,11 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// Returns the permutation at `index` of the sequence for `seed`, in `O(n)` time for any index.
+    /// Returns the permutation at `index` in the sequence for `seed`. Takes `O(n)` time for any index.
     ///
     /// # Panics
     ///
-    /// Same as [`permutation`]; `index` also counts the reversed permutations.
+    /// Same as [`permutation`]. Reversed permutations count in `index` too.
     pub fn get(&self, seed: u64, index: u64) -> Vec<usize> {
         if !self.antithetic {
             return permutation(self.players, seed, index);
@@ -85,8 +84,8 @@ mod tests {
 
     #[test]
     fn permutations_are_uniform() {
-        // 24 orders of 4 players, each expected 500 times; chi-square with 23 degrees of freedom exceeds 60
-        // with probability 3.6e-5.
+        // There are 24 orders of 4 players, each expected 500 times. The chi-square statistic with 23 degrees
+        // of freedom exceeds 60 with probability 3.6e-5.
         let orders = (Permutations { players: 4, antithetic: false }).iter(11).take(12_000);
         assert_alike(orders, 24, 60.0, "orders");
     }

@@ -1,20 +1,20 @@
-//! Random numbers that are computed from the raw words of a random stream.
+//! Random numbers computed from the raw words of a random stream.
 //!
-//! This module does not use a library of distributions, because results must be reproducible from their seed:
-//! the algorithms must not change with a release of another crate.
+//! This module does not use a library of distributions: results must be reproducible from their seed, so the
+//! algorithms must not change with a release of another crate.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// A generator of uniform integers below a fixed 32-bit bound. Each takes one 32-bit word, except for rare
-/// rejections.
+/// A generator of uniform integers below a fixed 32-bit bound. Each integer takes one 32-bit word, except for
+/// rare rejections.
 ///
 /// The high half of `word · bound` is uniform after rejecting the few words that would favour some results
 /// (Lemire, *Fast random integer generation in an interval*, 2019).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UniformBelow {
     bound: u32,
-    /// 2^32 mod bound: words for which the low half of `word · bound` is below this are rejected.
+    /// 2^32 mod bound. A word is rejected if the low half of `word · bound` is below this threshold.
     threshold: u32,
 }
 
@@ -39,8 +39,8 @@ impl UniformBelow {
     }
 }
 
-/// Draws a uniform integer below `bound` with the method of [`UniformBelow`], from one 64-bit word except for
-/// rare rejections.
+/// Draws a uniform integer below `bound` with the method of [`UniformBelow`]. Takes one 64-bit word, except
+/// for rare rejections.
 ///
 /// # Panics
 ///
@@ -50,7 +50,7 @@ pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
     loop {
         let product = u128::from(rng.next_u64()) * u128::from(bound);
         let low = product as u64;
-        // The exact threshold costs a division; it is below `bound`, so most draws do not need it.
+        // The exact threshold costs a division. It is below `bound`, so most draws do not need it.
         if low >= bound || low >= bound.wrapping_neg() % bound {
             return (product >> 64) as u64;
         }
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn bounded_integers_are_uniform() {
-        // 60,000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with
-        // probability 1.4e-4.
+        // There are 60,000 draws of 6 values. The chi-square statistic with 5 degrees of freedom exceeds 25
+        // with probability 1.4e-4.
         let mut rng = stream(1, Purpose::Coalitions, 0);
         let narrow: Vec<u64> = (0..60_000).map(|_| UniformBelow::new(6).draw(&mut rng).into()).collect();
         let wide: Vec<u64> = (0..60_000).map(|_| below(&mut rng, 6)).collect();
@@ -103,7 +103,8 @@ mod tests {
             narrow += f64::from(UniformBelow::new(3 << 30).draw(&mut rng) % 3);
             wide += (below(&mut rng, 3 << 62) % 3) as f64;
         }
-        // Mean 1, standard error sqrt(2/3 / 40,000) = 0.0041; the bound is five standard errors.
+        // The mean is 1, with a standard error of sqrt(2/3 / 40,000) = 0.0041; the bound is five standard
+        // errors.
         for total in [narrow, wide] {
             assert!((total / 40_000.0 - 1.0f64).abs() < 0.021, "{total}");
         }

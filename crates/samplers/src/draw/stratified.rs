@@ -7,13 +7,13 @@ use crate::draw::random::unit;
 use crate::error::SamplerError;
 
 /// A distribution on the outcomes `0..len`, sampled in strata. The weights are laid end to end in the order
-/// of the outcomes, the resulting interval is divided into equal strata, and a draw is the outcome at a
+/// of the outcomes, and the resulting interval is divided into equal strata. A draw is the outcome at a
 /// uniformly random point of one stratum.
 ///
 /// If the same number of draws is made in each stratum, frequencies match the distribution on average,
 /// without variance between strata (Cochran, *Sampling Techniques*, 1977, chapter 5). If all outcomes have
 /// equal weights and there is one stratum per outcome, a draw returns the outcome of its stratum and takes no
-/// random number. Other draws take one 64-bit word and O(log len) time.
+/// random number. All other draws take one 64-bit word and O(log len) time.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};
@@ -29,7 +29,7 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stratified {
     outcomes: usize,
-    /// For each outcome, the sum of the weights up to and including it; `None` if all weights are equal.
+    /// For each outcome, the sum of the weights up to and including its own; `None` if all weights are equal.
     sums: Option<Vec<f64>>,
 }
 
@@ -65,7 +65,7 @@ impl Stratified {
         Ok(Self { outcomes, sums: None })
     }
 
-    /// Draws an outcome from stratum `stratum`, where the strata are numbered from 0 to `strata` − 1.
+    /// Draws an outcome from stratum `stratum`; the strata have the numbers 0 to `strata` − 1.
     ///
     /// # Panics
     ///
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(distribution, Stratified::uniform(9).unwrap());
         let mut rng = stream(4, Purpose::Experiment, 0);
         assert!((0..9).all(|stratum| distribution.draw(stratum, 9, &mut rng) == stratum));
-        // There are three outcomes in each of three strata, for every draw.
+        // Each of the three strata contains three outcomes, for every draw.
         assert!((0..999).all(|draw| distribution.draw(draw % 3, 3, &mut rng) / 3 == draw % 3));
     }
 

@@ -1,10 +1,10 @@
 //! Uniformly random subsets of a given size, written directly into words.
 //!
-//! The algorithm starts from random bits, each set with the same probability; then it adds random
-//! non-members, or removes random members, until the size is right. The algorithm treats all players equally,
-//! so the result is uniform among the subsets of that size. The closer the initial size is to the target
-//! size, the fewer changes are needed; but bits of density 1/8 cost three random words, and bits of density
-//! 1/2 only one. [`UniformSubset::new`] chooses the cheapest initial density.
+//! The algorithm starts from random bits, each set with the same probability. Then it adds random
+//! non-members, or removes random members, until the size is right. It treats all players equally, so the
+//! result is uniform among the subsets of that size. If the initial size is close to the target size, few
+//! changes are needed. But bits of density 1/8 cost three random words, and bits of density 1/2 only one.
+//! [`UniformSubset::new`] chooses the cheapest initial density.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -15,14 +15,14 @@ use crate::draw::random::UniformBelow;
 
 /// A generator of uniformly random subsets with `size` of `players` elements.
 ///
-/// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset; it does
+/// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset. Does
 /// not allocate.
 #[derive(Debug, Clone)]
 pub(crate) struct UniformSubset {
     /// Number of bits that are in use.
     players: usize,
-    /// The smaller of `size` and `players − size`. This many elements are drawn, and the words are inverted
-    /// if `is_flipped`.
+    /// The smaller of `size` and `players − size`. This number of elements is drawn, and the words are
+    /// inverted if `is_flipped`.
     target: u32,
     is_flipped: bool,
     /// The density of the initial random bits, in eighths: 0 to 4.
@@ -109,8 +109,8 @@ fn cheapest_start(players: usize, target: usize) -> u32 {
         let density = f64::from(eighths) / 8.0;
         let words_per_word = [0.0, 3.0, 2.0, 3.0, 1.0][eighths as usize];
         let gap = wanted - n * density;
-        // The number of changes is the combination of the gap and the spread of the random start. Each change
-        // takes several draws, because some draws hit players that are already members.
+        // The number of changes combines the gap and the spread of the random start. Each change takes
+        // several draws, because some draws hit players that are already members.
         let changes = (gap * gap + n * density * (1.0 - density)).sqrt();
         let hits = if gap >= 0.0 { 1.0 - wanted.max(1.0) / n } else { wanted.max(1.0) / n };
         WORD_COST * words_per_word * words_for(players) as f64 + changes / hits
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn subsets_are_uniform_from_every_start() {
-        // Each subset is expected 200 times; the bound on chi-square is 6 standard deviations above its mean,
-        // the number of subsets minus one.
+        // Each subset is expected 200 times. The bound on chi-square is 6 standard deviations above its mean,
+        // which is the number of subsets minus one.
         for (players, size) in [(5, 0), (5, 1), (6, 3), (7, 2), (7, 5), (8, 4), (4, 4)] {
             let subsets = choose(players, size).unwrap() as usize;
             for eighths in 0..=4 {
@@ -185,8 +185,8 @@ mod tests {
                 let share = size as f64 / players as f64;
                 let share_of_twos = share * (size as f64 - 1.0) / (players as f64 - 1.0);
                 for player in 0..players {
-                    // Five and a half standard errors: about 1e-4 for one excess among the 14,000 comparisons
-                    // here, plus one count for the rarest.
+                    // The bound is five and a half standard errors, plus one count for the rarest subsets.
+                    // One of the 14,000 comparisons here exceeds it with a probability of about 1e-4.
                     let check = |count: usize, share: f64| {
                         let what = format!("n = {players}, s = {size}, player {player}");
                         assert_count(count as f64, DRAWS as f64, share, (5.5, 1.0), &what);

@@ -9,8 +9,8 @@
 //! e(s) = min(C(n, s), c · g(s)),   Σ_s e(s) = m
 //! ```
 //!
-//! With `g` uniform on 1..=n−1, this is equation 12 of Leverage SHAP, where `2c` is `c / (n − 1)` here. Line
-//! 2 of its Algorithm 1 sums over half of the sizes only and would use about twice the budget.
+//! If `g` is uniform on 1..=n−1, this is equation 12 of Leverage SHAP, where `2c` is `c / (n − 1)` here. Line
+//! 2 of its Algorithm 1 sums over half of the sizes only, and would use about twice the budget.
 
 use crate::size::choose::populations;
 use crate::size::pairing::Pairing;
@@ -36,7 +36,7 @@ impl Allocation {
     }
 }
 
-/// Returns `g(s)` for the sizes `0..=n`, or the mean of `g(s)` and `g(n − s)` for pairs.
+/// Returns `g(s)` for the sizes `0..=n`. For pairs, this is the mean of `g(s)` and `g(n − s)`.
 pub(crate) fn shares(distribution: &SizeDistribution, pairing: Pairing) -> Vec<f64> {
     let players = distribution.players();
     let share = |size: usize| match pairing {

@@ -17,14 +17,14 @@ pub fn choose(n: usize, k: usize) -> Option<u128> {
     if k > n {
         return Some(0);
     }
-    // C(n, i + 1) = C(n, i) · (n − i) / (i + 1) increases up to the middle: if a step overflows, so does the
-    // result.
+    // C(n, i + 1) = C(n, i) · (n − i) / (i + 1) increases up to the middle, so if a step overflows, so does
+    // the result.
     (0..k.min(n - k)).try_fold(1, |count, i| multiply_divide(count, (n - i) as u128, (i + 1) as u128))
 }
 
-/// Returns `a · b / c` if `c` divides `a · b`, or `None` if the quotient does not fit.
+/// Returns `a · b / c` if `c` divides `a · b`, or `None` if the quotient does not fit in 128 bits.
 ///
-/// The product itself may overflow, so `a = q·c + r` is split first: the quotient is `q·b + r·b/c`, and
+/// The product itself may overflow, so `a = q·c + r` is split first. The quotient is `q·b + r·b/c`, where
 /// `r·b < c·b` is small because the factors are numbers of players.
 pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
     if let (Ok(a), Ok(b), Ok(c)) = (u64::try_from(a), u64::try_from(b), u64::try_from(c))
@@ -37,8 +37,8 @@ pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
 
 /// Returns `ln C(n, k)`, or −∞ for `k > n`. Takes constant time and never overflows.
 ///
-/// The relative error is below 4e-15 for all k at n = 200, 1000 and 2000, and for every 50th at n = 10,000
-/// (compared with big integers); `C(n, k)` itself exceeds `f64::MAX` from n = 1030 on.
+/// The relative error is below 4e-15 for all k at n = 200, 1000 and 2000, and for every 50th k at n = 10,000
+/// (compared with big integers). `C(n, k)` itself exceeds `f64::MAX` from n = 1030 on.
 ///
 /// ```
 /// use apportion_samplers::ln_choose;
@@ -56,15 +56,15 @@ pub fn ln_choose(n: usize, k: usize) -> f64 {
         // With at most 15 factors, the product is far from overflow.
         return (1..=few).fold(1.0, |product, i| product * (n - k + i as f64) / i as f64).ln();
     }
-    // Stirling's formula for the three factorials, with their large terms cancelled analytically: the terms
-    // are of the order of the result, so no digits are lost (differences of logarithms of factorials lose
-    // three at n = 1000).
+    // Use Stirling's formula for the three factorials, with their large terms cancelled analytically. The
+    // terms are of the order of the result, so no digits are lost. (Differences of logarithms of factorials
+    // lose three digits at n = 1000.)
     let entropy = k * (n / k).ln() - (n - k) * (-k / n).ln_1p();
     let spread = 0.5 * (std::f64::consts::TAU * k * ((n - k) / n)).ln();
     entropy - spread + stirling_error(n) - stirling_error(k) - stirling_error(n - k)
 }
 
-/// From here on, five terms of Stirling's series are accurate to 2e-16.
+/// For arguments of at least this size, five terms of Stirling's series are accurate to 2e-16.
 const STIRLING_FROM: usize = 16;
 
 /// Returns the error of Stirling's formula, `ln x! − [x ln x − x + ½ ln(2πx)]`, computed from its asymptotic
@@ -79,8 +79,8 @@ fn stirling_error(x: f64) -> f64 {
 /// Returns `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite from
 /// 2^128 on.
 ///
-/// Samples never reach 2^53 rows, so comparisons with these numbers are exact where it matters. Takes `O(n)`
-/// time.
+/// Samples never reach 2^53 rows, so comparisons of numbers of rows with these populations are exact. Takes
+/// `O(n)` time.
 pub(crate) fn populations(n: usize) -> Vec<f64> {
     let mut populations = vec![f64::INFINITY; n + 1];
     let mut count = Some(1);
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn only_the_result_must_fit() {
-        // C(130, 65) is just below 2^127, C(132, 66) above 2^128; the intermediate products for C(130, 65)
-        // need 134 bits.
+        // C(130, 65) is just below 2^127, and C(132, 66) is above 2^128. The intermediate products for
+        // C(130, 65) need 134 bits.
         assert!(choose(130, 65).is_some_and(|count| count.leading_zeros() < 3));
         assert_eq!(choose(132, 66), None);
         assert_eq!(choose(usize::MAX, 1), Some(usize::MAX as u128));

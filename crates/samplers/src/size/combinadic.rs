@@ -1,8 +1,8 @@
 //! Ranks of coalitions: the coalitions of one size are numbered from 0 to C(n, s) − 1.
 //!
-//! Coalitions of one size are sorted lexicographically by their ascending lists of members: {0, 1}, {0, 2},
-//! {1, 2} among three players have the ranks 0, 1, 2. Ranks are `u128`, which covers all sizes up to n = 130,
-//! and small or large ones for more players.
+//! Coalitions of one size are sorted lexicographically by their ascending lists of members. Among three
+//! players, {0, 1}, {0, 2} and {1, 2} have the ranks 0, 1 and 2. Ranks are `u128`. This is sufficient for all
+//! sizes up to n = 130, and for small or large sizes with more players.
 //!
 //! # Source
 //!
@@ -10,15 +10,15 @@
 //! element `j` (0-based, with `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on
 //! `s`, and the search continues at `j + 1`. As printed, the algorithm returns wrong subsets from n = 5 on.
 //! Each element is visited once, and each binomial coefficient is computed from the previous one by a
-//! multiplication and a division, so the cost is `O(n)` without a table.
+//! multiplication and a division. So the cost is `O(n)`, without a table.
 
 use apportion_games::{Coalition, CoalitionView};
 
 use crate::error::SamplerError;
 use crate::size::choose::{choose, multiply_divide};
 
-/// Returns the rank of a coalition among the coalitions of its size, in lexicographic order of members, or
-/// `None` if there are at least 2^128 of them.
+/// Returns the rank of a coalition among the coalitions of its size, in lexicographic order of members.
+/// Returns `None` if there are at least 2^128 coalitions of this size.
 ///
 /// This is the inverse of [`unrank`]. Takes `O(n)` time.
 ///
@@ -100,13 +100,13 @@ impl Walk {
     }
 
     fn from_count(players: usize, size: usize, count: u128) -> Self {
-        // C(n − 1, s − 1) = C(n, s) · s / n; without members to take, the number is not used.
+        // C(n − 1, s − 1) = C(n, s) · s / n. If no members must be taken, the number is not used.
         let containing = if size == 0 { 0 } else { exact(count, size, players) };
         Self { player: 0, left: size, players_left: players, containing }
     }
 
     fn take(&mut self) {
-        // C(N − 2, k − 2) = C(N − 1, k − 1) · (k − 1) / (N − 1)
+        // Use C(N − 2, k − 2) = C(N − 1, k − 1) · (k − 1) / (N − 1).
         self.containing =
             if self.left > 1 { exact(self.containing, self.left - 1, self.players_left - 1) } else { 0 };
         self.left -= 1;
@@ -114,8 +114,8 @@ impl Walk {
     }
 
     fn skip(&mut self) {
-        // C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1); skipping a player leaves k ≤ N − 1 others,
-        // so N > 1.
+        // Use C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1). Skipping a player leaves k ≤ N − 1
+        // others, so N > 1.
         self.containing = exact(self.containing, self.players_left - self.left, self.players_left - 1);
         self.next();
     }
@@ -126,8 +126,7 @@ impl Walk {
     }
 }
 
-/// Returns `count · factor / divisor`, where the result is a binomial coefficient that does not exceed
-/// `count`.
+/// Returns `count · factor / divisor`. The result is a binomial coefficient that does not exceed `count`.
 fn exact(count: u128, factor: usize, divisor: usize) -> u128 {
     debug_assert!(factor <= divisor);
     // The result does not exceed `count`, so it fits.

@@ -1,4 +1,4 @@
-//! Coalition sizes: their distributions, the allocation of samples to them, and the number of coalitions of
+//! Coalition sizes: their distributions, the allocation of samples to sizes, and the number of coalitions of
 //! each size.
 
 pub(crate) mod allocation;

@@ -7,7 +7,7 @@ use apportion_games::Coalitions;
 pub enum Pairing {
     /// Coalitions are drawn individually.
     Unpaired,
-    /// Each coalition is drawn together with its complement: two consecutive rows.
+    /// Each coalition is drawn together with its complement; a pair is two consecutive rows.
     Paired,
 }
 

@@ -1,10 +1,10 @@
 //! Size classes: sets of coalitions, or of pairs, that a design without replacement treats equally.
 //!
 //! For unpaired designs, a class contains the coalitions of one size. For paired designs, it contains the
-//! pairs {S, N∖S} with |S| = s ≤ n/2, represented by their smaller member. If `n` is even, both members of a
-//! pair of the middle size have n/2 players, so the pair is represented by the member that contains the last
-//! player: there are C(n − 1, n/2 − 1) of them (Leverage SHAP, Algorithm 2, which fixes z_n = 1 but draws
-//! indices from twice as many).
+//! pairs {S, N∖S} with |S| = s ≤ n/2, each represented by its smaller member. If `n` is even, both members of
+//! a pair of the middle size have n/2 players, so the pair is represented by the member that contains the
+//! last player. There are C(n − 1, n/2 − 1) of these pairs (Leverage SHAP, Algorithm 2, which fixes z_n = 1
+//! but draws indices from twice as many).
 
 use apportion_games::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
@@ -16,12 +16,12 @@ use crate::size::pairing::Pairing;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SizeClass {
     pub(crate) players: usize,
-    /// Size of the coalition that represents a unit: `s`, at most n/2 for pairs.
+    /// The size of the coalition that represents a unit: `s`, at most n/2 for pairs.
     pub(crate) size: usize,
     pub(crate) pairing: Pairing,
-    /// Number of units (coalitions or pairs) in the class; infinite if at least 2^128.
+    /// The number of units (coalitions or pairs) in the class; infinite if at least 2^128.
     pub(crate) population: f64,
-    /// Expected number of units in a sample; exactly `population` if the class is exhausted.
+    /// The expected number of units in a sample; exactly `population` if the class is exhausted.
     pub(crate) expected: f64,
 }
 
@@ -36,14 +36,14 @@ impl SizeClass {
         self.pairing.rows_per_unit()
     }
 
-    /// Returns the number of players among which a unit is drawn, and the size of the subset that represents
-    /// it. The players are all players, or all except the fixed last one.
+    /// Returns two numbers: the number of players among which a unit is drawn, and the size of the subset
+    /// that represents it. The players are all players, or all except the fixed last one.
     pub(crate) fn subsets(&self) -> (usize, usize) {
         let fixed = usize::from(self.is_middle());
         (self.players - fixed, self.size - fixed)
     }
 
-    /// Returns the stream that all random choices for this class use.
+    /// Returns the random stream for all random choices in this class.
     pub(crate) fn stream(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Coalitions, self.size as u64)
     }
@@ -54,7 +54,7 @@ impl SizeClass {
     }
 
     /// Returns the random stream for the levels at which the units of this class enter growing samples, if
-    /// these are independent of the other classes.
+    /// these levels are independent of the other classes.
     pub(crate) fn stream_of_entries(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Growth, (self.players + 1 + self.size) as u64)
     }
@@ -76,7 +76,8 @@ pub(crate) fn size_classes(allocation: &Allocation, pairing: Pairing) -> Vec<Siz
                 population: allocation.populations[size],
                 expected: allocation.expected[size],
             };
-            // A pair of the middle size is two rows of this size: there are half as many pairs as coalitions.
+            // A pair of the middle size has two rows of this size, so there are half as many pairs as
+            // coalitions.
             if class.is_middle() {
                 SizeClass { population: 0.5 * class.population, expected: 0.5 * class.expected, ..class }
             } else {

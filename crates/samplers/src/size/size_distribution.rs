@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! `n` players, `s = |S|`. P(s) is the probability of size s; given the size, all C(n, s) coalitions are
-//! equally likely, so a coalition has probability P(s) / C(n, s).
+//! There are `n` players; `s = |S|`. P(s) is the probability of size s. Given the size, all C(n, s)
+//! coalitions are equally likely, so a coalition has probability P(s) / C(n, s).
 
 use rand_chacha::ChaCha8Rng;
 
@@ -21,8 +21,8 @@ use crate::size::choose::ln_choose;
 /// | [`binomial`](Self::binomial) | C(n, s) | 0..=n | Kernel Banzhaf: all coalitions equally likely |
 /// | [`custom`](Self::custom), [`from_logarithms`](Self::from_logarithms) | custom | 0..=n | |
 ///
-/// For a single player, `leverage` and `kernel` have no possible size: all probabilities are zero and samples
-/// are empty.
+/// For a single player, `leverage` and `kernel` have no possible size: all probabilities are zero, and
+/// samples are empty.
 ///
 /// ```
 /// use apportion_samplers::SizeDistribution;
@@ -35,21 +35,21 @@ use crate::size::choose::ln_choose;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeDistribution {
     /// The logarithm ln P(s); −∞ if the size is never drawn. It is stored in addition to the probabilities,
-    /// because those of the binomial distribution underflow.
+    /// because probabilities of the binomial distribution underflow.
     ln_probabilities: Vec<f64>,
     probabilities: Vec<f64>,
-    /// The cumulative probability of sizes up to s; exactly 1 from the largest possible size on.
+    /// The cumulative probability of the sizes up to s; exactly 1 from the largest possible size on.
     cumulative: Vec<f64>,
 }
 
-/// Maximum number of players: players are numbered with 32 bits.
+/// Maximum number of players. Player numbers must fit in 32 bits.
 const MAX_PLAYERS: usize = u32::MAX as usize;
 
 impl SizeDistribution {
     /// Creates the uniform distribution on the sizes of proper coalitions: `P(s) = 1 / (n − 1)` on `1..=n−1`.
     ///
-    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn with
-    /// probability proportional to their leverage score have a uniformly distributed size.
+    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2). So if rows are drawn
+    /// with probabilities proportional to their leverage scores, their sizes are uniformly distributed.
     ///
     /// # Errors
     ///
@@ -104,12 +104,12 @@ impl SizeDistribution {
     }
 
     /// Creates the distribution proportional to `exp(ln_weights[s])`, with one logarithm for each size in
-    /// `0..=n`, −∞ for a size that is never drawn. Use it for weights that would underflow or overflow, such
-    /// as binomial coefficients for a thousand players.
+    /// `0..=n`; −∞ if a size is never drawn. Use it for weights that would underflow or overflow, such as
+    /// binomial coefficients for a thousand players.
     ///
     /// # Errors
     ///
-    /// Same as [`custom`](Self::custom), for the exponentials: infinite and NaN logarithms are rejected,
+    /// Same as [`custom`](Self::custom), for the exponentials. Infinite and NaN logarithms are rejected,
     /// except −∞.
     ///
     /// ```
@@ -139,8 +139,8 @@ impl SizeDistribution {
         Ok(Self::normalized(ln_weights.collect()))
     }
 
-    /// Creates the distribution from logarithms of weights, which may have any common scale. All are −∞ only
-    /// if no size is possible.
+    /// Creates the distribution from logarithms of weights, which may have any common scale. All of them are
+    /// −∞ only if no size is possible.
     fn normalized(mut ln_weights: Vec<f64>) -> Self {
         let largest = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest > f64::NEG_INFINITY {
@@ -186,8 +186,8 @@ impl SizeDistribution {
         self.probabilities[size]
     }
 
-    /// Returns `ln(P(s) / C(n, s))`: the logarithm of the probability that a draw is a given coalition of
-    /// `size` members, or −∞ if this is impossible.
+    /// Returns `ln(P(s) / C(n, s))`: the logarithm of the probability of drawing a given coalition of `size`
+    /// members, or −∞ if this is impossible.
     ///
     /// # Panics
     ///
@@ -196,8 +196,8 @@ impl SizeDistribution {
         self.ln_probabilities[size] - ln_choose(self.players(), size)
     }
 
-    /// Draws a size, or returns `None` if no size is possible (for a single player, if neither the empty nor
-    /// the grand coalition has a positive weight).
+    /// Draws a size, or returns `None` if no size is possible. This is the case for a single player if
+    /// neither the empty nor the grand coalition has a positive weight.
     ///
     /// Takes `O(log n)` time and one 64-bit word. Sizes of probability zero are never drawn.
     pub(crate) fn draw(&self, rng: &mut ChaCha8Rng) -> Option<usize> {

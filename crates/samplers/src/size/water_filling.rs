@@ -1,12 +1,12 @@
-//! Water filling: shares of a total proportional to weights, limited by capacities.
+//! Water filling: shares of a total that are proportional to weights, but limited by capacities.
 
 /// Returns the shares `min(capacity_i, c · weight_i)`, with `c` chosen so that the shares sum to `total`.
 ///
-/// If the capacities with positive weight do not sum to more than the total, these shares are bitwise equal
-/// to the capacities; so is every share that reaches its capacity. A zero weight yields a zero share.
-/// Capacities may be infinite. The solution is exact: the sum is piecewise linear in `c`, with a breakpoint
-/// at `capacity_i / weight_i` for each share. Takes `O(n + k log k)` time, where `k` capacities do not exceed
-/// the total.
+/// If the capacities with positive weight do not sum to more than the total, the shares are bitwise equal to
+/// these capacities. Every share that reaches its capacity is bitwise equal to it, too. A zero weight yields
+/// a zero share. Capacities may be infinite. The solution is exact: the sum is piecewise linear in `c`, with
+/// a breakpoint at `capacity_i / weight_i` for each share. Takes `O(n + k log k)` time, where `k` capacities
+/// do not exceed the total.
 ///
 /// ```
 /// use apportion_samplers::water_fill;
@@ -16,7 +16,7 @@
 ///
 /// # Panics
 ///
-/// If the numbers of capacities and weights differ.
+/// If the number of capacities differs from the number of weights.
 pub fn water_fill(weights: &[f64], capacities: &[f64], total: f64) -> Vec<f64> {
     assert_eq!(weights.len(), capacities.len(), "expected one capacity for each weight");
     // Sort by the value of c at which a share reaches its capacity. A capacity above the total is never
@@ -27,7 +27,7 @@ pub fn water_fill(weights: &[f64], capacities: &[f64], total: f64) -> Vec<f64> {
         .partition(|&index| capacities[index] <= total);
     small.sort_by(|a, b| corner(a).total_cmp(&corner(b)));
 
-    // The total weight of the unfilled shares, summed from the end: subtracting the weights of filled shares
+    // Sum the weights of the unfilled shares from the end, because subtracting the weights of filled shares
     // would cancel digits.
     let mut weight_left: Vec<f64> = vec![0.0; small.len() + 1];
     weight_left[small.len()] = large.iter().map(|&index| weights[index]).sum();
@@ -35,7 +35,7 @@ pub fn water_fill(weights: &[f64], capacities: &[f64], total: f64) -> Vec<f64> {
         weight_left[position] = weight_left[position + 1] + weights[index];
     }
     let (mut filled, mut left) = (0, total);
-    // Breakpoints are rounded; whether everything fits must not depend on the last digit of a breakpoint.
+    // Breakpoints are rounded, but whether all shares fit must not depend on the last digit of a breakpoint.
     let all_fit = large.is_empty() && small.iter().map(|&index| capacities[index]).sum::<f64>() <= total;
     while filled < small.len() && (all_fit || left >= corner(&small[filled]) * weight_left[filled]) {
         left -= capacities[small[filled]];

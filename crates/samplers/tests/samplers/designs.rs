@@ -46,7 +46,7 @@ fn in_order(distribution: &SizeDistribution, pairing: Pairing, order: Order) -> 
     ]
 }
 
-/// Returns all samplers; the last one is with replacement.
+/// Returns all samplers; the last one draws with replacement.
 fn all_samplers(distribution: &SizeDistribution, pairing: Pairing) -> Vec<Box<dyn Sampler>> {
     let mut samplers: Vec<_> = without_replacement(distribution, pairing).into();
     samplers.push(Box::new(WithReplacement { distribution: distribution.clone(), pairing }));
@@ -57,7 +57,7 @@ fn distinct(sample: &Sample) -> usize {
     sample.coalitions().iter().map(|row| row.words()).collect::<BTreeSet<_>>().len()
 }
 
-/// Returns whether the rows of pairs are complements, and the strata have the correct counts of rows.
+/// Returns whether the rows of each pair are complements, and the strata have the correct counts of rows.
 fn is_consistent(sample: &Sample) -> bool {
     let rows = sample.coalitions();
     let pairs_match = sample.pairing() == Pairing::Unpaired
@@ -141,8 +141,8 @@ proptest! {
         let sampler = WithReplacement { distribution: distribution(kind, players), pairing };
         let sample = sampler.sample(evaluations, seed).unwrap();
         let strata = sample.strata().to_vec();
-        // The reference: the units in the order of their first occurrence, with their counts. A unit is a
-        // mask, or the set of both masks of a pair.
+        // The reference contains the units in the order of their first occurrence, with their counts. A unit
+        // is a mask, or the set of both masks of a pair.
         let words = sample.coalitions().words();
         let stride = if paired { 2 } else { 1 };
         let mut order: Vec<Vec<u64>> = Vec::new();
@@ -165,7 +165,7 @@ proptest! {
         prop_assert_eq!(merged.coalitions().words(), order.concat());
         prop_assert_eq!(merged.multiplicities(), Some(&times[..]));
         prop_assert_eq!(merged.strata(), &strata[..]);
-        // Merging again does not change anything.
+        // Merging again must not change anything.
         prop_assert_eq!(merged.clone().merge_duplicates(), merged);
     }
 }
@@ -237,7 +237,7 @@ fn fixed_counts_spend_the_budget_at_any_number_of_players() {
 
 #[test]
 fn one_size_does_not_change_what_another_draws() {
-    // Ten coalitions of size 3, in a sample that also contains size 2 or size 5.
+    // The sample contains ten coalitions of size 3, and others of size 2 or size 5.
     let rows_of_size_3 = |other: usize| {
         let mut weights = [0.0; 21];
         (weights[3], weights[other]) = (1.0, 1.0);
@@ -265,7 +265,7 @@ fn nothing_overflows_with_ten_thousand_players() {
                 let sample = sampler.sample(300, 6).unwrap();
                 assert!(is_consistent(&sample));
                 let total: f64 = sample.strata().iter().map(|stratum| stratum.expected).sum();
-                // A growing sample first fixes the numbers of coalitions by size; only sizes that may be
+                // A growing sample first fixes the number of coalitions of each size. Only sizes that may be
                 // omitted have an expected number.
                 assert!((total / 300.0 - 1.0).abs() < if is_growing { 0.2 } else { 1e-12 }, "{total}");
                 for (size, stratum) in sample.strata().iter().enumerate() {

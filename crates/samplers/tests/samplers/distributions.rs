@@ -1,7 +1,7 @@
 //! Tests the empirical distribution of every sampler against the enumerated one.
 //!
-//! The reference is the definition over all 2^n coalitions, with `c` found by bisection and inclusion
-//! probabilities per coalition.
+//! The reference is the definition over all 2^n coalitions: `c` is found by bisection, and inclusion
+//! probabilities are computed per coalition.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ fn draw_probability(distribution: &SizeDistribution, pairing: Pairing, mask: u64
     }
 }
 
-/// Returns `min(1, c p_z)` for all masks, with `c` by bisection such that they sum to `rows` (or all are 1).
+/// Returns `min(1, c p_z)` for all masks. The constant `c` is found by bisection, such that the probabilities
+/// sum to `rows` (or all are 1).
 fn inclusion_probabilities(distribution: &SizeDistribution, pairing: Pairing, rows: f64) -> Vec<f64> {
     let draw: Vec<f64> =
         (0..1 << distribution.players()).map(|mask| draw_probability(distribution, pairing, mask)).collect();
@@ -91,7 +92,7 @@ fn bernoulli_units_enter_with_their_probability_and_independently() {
 
 #[test]
 fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
-    // An arbitrary function of coalitions, weighted by the strata of the samples.
+    // Estimate the sum of an arbitrary function of coalitions, weighted by the strata of the samples.
     let value = |mask: u64| ((mask * 37 + 11) % 23) as f64 + f64::from(mask.count_ones());
     for (players, budgets) in [(5, [8, 11, 24]), (6, [14, 20, 45]), (7, [14, 39, 90])] {
         for distribution in distributions(players) {
@@ -110,7 +111,7 @@ fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
                     let estimates: Vec<f64> = (0..RUNS).map(estimate).collect();
                     let mean = estimates.iter().sum::<f64>() / RUNS as f64;
                     let spread = estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / RUNS as f64;
-                    // The mean is exact if every size must be included; otherwise, the level that is reached
+                    // The mean is exact if every size must be included. Otherwise, the level that is reached
                     // depends slightly on the starts.
                     let bound = 5.0 * (spread / RUNS as f64).sqrt() + 0.01 * truth;
                     assert!(
@@ -130,7 +131,7 @@ fn enters_independently(sampler: impl Fn(SizeDistribution, Pairing) -> Box<dyn S
                 let sampler = sampler(distribution.clone(), pairing);
                 let probabilities = inclusion_probabilities(&distribution, pairing, evaluations as f64);
                 let all = (1u64 << players) - 1;
-                // A unit is a mask; for pairs the smaller of the mask and its complement.
+                // A unit is a mask; for pairs, it is the smaller of the mask and its complement.
                 let units: Vec<u64> =
                     (0..=all).filter(|mask| pairing == Pairing::Unpaired || *mask < all - mask).collect();
                 let mut together = vec![vec![0usize; units.len()]; units.len()];
@@ -152,10 +153,9 @@ fn enters_independently(sampler: impl Fn(SizeDistribution, Pairing) -> Box<dyn S
                         }
                     }
                 }
-                // The probability that a sample contains two units is the product of their inclusion
-                // probabilities, because they are independent; for a unit with itself, it is the inclusion
-                // probability. The bound is six standard errors, because each of 32 cases has up to 64²
-                // comparisons.
+                // Because units are independent, a sample contains two of them with the product of their
+                // inclusion probabilities; for a unit with itself, it is the inclusion probability. The bound
+                // is six standard errors, because each of 32 cases has up to 64² comparisons.
                 for (first, counts) in together.iter().enumerate() {
                     for (second, &count) in counts.iter().enumerate() {
                         let (p, q) =
@@ -225,7 +225,7 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
                     WithReplacement { distribution: distribution.clone(), pairing }.sample(rows, 12).unwrap();
                 let has_sizes = (0..=players).any(|size| distribution.probability(size) > 0.0);
                 assert_eq!(sample.coalitions().len(), if has_sizes { rows } else { 0 });
-                // The draws: every row, or the first row of every pair.
+                // A draw is a row, or the first row of a pair.
                 let drawn: Vec<u64> = masks(sample.coalitions()).step_by(rows / DRAWS).collect();
                 let (mut ones, mut twos) = (BTreeMap::new(), BTreeMap::new());
                 drawn.iter().for_each(|&mask| *ones.entry(mask).or_insert(0usize) += 1);
@@ -233,7 +233,7 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
                 let all = 0..1u64 << players;
                 let probability = |mask: u64| draw_probability(&distribution, Pairing::Unpaired, mask);
                 let check = |count: Option<&usize>, probability: f64| {
-                    // Six standard errors, plus one count for the rarest.
+                    // The bound is six standard errors, plus one count for the rarest coalitions.
                     let expected = drawn.len() as f64 * probability;
                     let difference = count.map_or(0.0, |&count| count as f64) - expected;
                     assert!(
@@ -271,8 +271,8 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
 
 #[test]
 fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_its_law() {
-    // 101 players, 600 rows: 6 pairs of each size on average, from C(101, s) pairs, which need up to 98 bits:
-    // Poisson(6) except for sizes 1 and 2.
+    // There are 101 players and 600 rows: on average 6 pairs of each size, from C(101, s) pairs. These
+    // numbers need up to 98 bits, so the counts are Poisson(6) except for sizes 1 and 2.
     let sampler = Bernoulli {
         distribution: SizeDistribution::leverage(101).unwrap(),
         pairing: Pairing::Paired,
@@ -290,8 +290,8 @@ fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_i
             (sum, squares, draws) = (sum + difference, squares + difference * difference, draws + 1.0);
         }
     }
-    // 19,200 counts of variance 6: the standard error of the mean is 0.0177, and the standard error of the
-    // variance is sqrt((6 + 2·36)/19,200) = 0.064. The bounds are five of each.
+    // There are 19,200 counts of variance 6. The standard error of their mean is 0.0177, and the standard
+    // error of their variance is sqrt((6 + 2·36)/19,200) = 0.064. The bounds are five standard errors each.
     assert!((sum / draws).abs() < 0.09, "{}", sum / draws);
     assert!((squares / draws - 6.0).abs() < 0.32, "{}", squares / draws);
 }

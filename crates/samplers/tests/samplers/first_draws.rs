@@ -1,6 +1,6 @@
-//! First draws for a fixed seed.
+//! Tests the first draws for fixed seeds.
 //!
-//! Stored results record their seed: if these draws change, none of these results is reproducible any more,
+//! Stored results record their seed. If these draws change, none of these results is reproducible any more,
 //! and the change log must mention it.
 
 use apportion_samplers::{

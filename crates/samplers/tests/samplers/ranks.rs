@@ -4,7 +4,7 @@ use apportion_games::Coalitions;
 use apportion_samplers::{SamplerError, choose, ln_choose, rank, unrank};
 use num_bigint::BigUint;
 
-/// Returns the row of Pascal's triangle for `n`, in big integers.
+/// Returns the row of Pascal's triangle for `n`, as big integers.
 fn pascal(n: usize) -> Vec<BigUint> {
     let mut row = vec![BigUint::from(1u8)];
     for k in 0..n {
@@ -14,7 +14,7 @@ fn pascal(n: usize) -> Vec<BigUint> {
     row
 }
 
-/// Returns the logarithm of a big integer, from its top 64 bits and their power of two.
+/// Returns the logarithm of a big integer, from its top 64 bits and their exponent.
 fn ln(number: &BigUint) -> f64 {
     let shift = number.bits().saturating_sub(64);
     (u64::try_from(number >> shift).unwrap() as f64).ln() + shift as f64 * std::f64::consts::LN_2

@@ -7,26 +7,26 @@ pub enum Kernel {
     #[default]
     Auto,
     /// Counts the common bits of columns, over rows grouped by equal weight. The counts are exact integers,
-    /// multiplied by the weights. This is fast if many rows share a weight.
+    /// which are then multiplied by the weights. This kernel is fast if many rows have the same weight.
     Popcount,
-    /// Multiplies dense panels of unpacked rows, scaled by the square roots of the weights. Meant for weights
-    /// that are mostly different.
+    /// Multiplies dense panels of unpacked rows, scaled by the square roots of the weights. Meant for rows
+    /// whose weights mostly differ.
     Panels,
-    /// No Gram matrix: conjugate gradients on the rows, which take no more memory than the rows. Meant for
-    /// thousands of players; see [`least_squares_with`](crate::least_squares_with).
+    /// Computes no Gram matrix: conjugate gradients run on the rows, and take no more memory than the rows.
+    /// Meant for thousands of players; see [`least_squares_with`](crate::least_squares_with).
     MatrixFree,
 }
 
-/// The popcount kernel is chosen if each of its words contains at least this many rows on average.
+/// The popcount kernel is chosen if its words contain at least this number of rows on average.
 ///
-/// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2; the rule is the same on
-/// every machine, so that the choice is reproducible.
-/// `cargo run --release -p apportion-solvers --example timing` compares the two: on one core of an Intel Xeon
-/// (Sapphire Rapids) the whole solve at n = 1000 takes 58 ms against 93 ms with 10 rows per word, 116 ms
-/// against 790 ms with 50.
+/// A word costs as much as 5 rows of the dense product with AVX-512, and 8 rows with AVX2. The rule is the
+/// same on every machine, so that the choice is reproducible. `cargo run --release -p apportion-solvers
+/// --example timing` compares the two kernels. On one core of an Intel Xeon (Sapphire Rapids), the whole
+/// solve at n = 1000 takes 58 ms instead of 93 ms with 10 rows per word, and 116 ms instead of 790 ms
+/// with 50.
 const ROWS_PER_WORD: usize = 8;
 
-/// The rows of one weight: positions `start..end` in the field `order` of [`Groups`].
+/// The rows of equal weight: positions `start..end` in the field `order` of [`Groups`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
     pub(crate) weight: f64,
@@ -37,7 +37,7 @@ pub(crate) struct Group {
 /// The rows with positive weight, grouped by equal weight.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// The indices of the rows by descending weight; rows of equal weight are in ascending order.
+    /// The indices of the rows, by descending weight. Rows of equal weight are in ascending order.
     pub(crate) order: Vec<u32>,
     pub(crate) groups: Vec<Group>,
 }
@@ -63,12 +63,12 @@ impl Groups {
         self.groups.iter().map(|group| group.weight * (group.end - group.start) as f64).sum()
     }
 
-    /// Returns the number of words in each transposed column.
+    /// Returns the number of words per transposed column.
     fn words(&self) -> usize {
         self.groups.iter().map(|group| (group.end - group.start).div_ceil(64)).sum()
     }
 
-    /// Returns the kernel that is used if `wanted` is requested.
+    /// Returns the kernel that is used for the requested kernel `wanted`.
     pub(crate) fn kernel(&self, wanted: Kernel) -> Kernel {
         match wanted {
             Kernel::Popcount | Kernel::Panels => wanted,

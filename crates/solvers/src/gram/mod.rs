@@ -1,12 +1,12 @@
 //! Computes the Gram matrix `Σ_k w_k z_k z_kᵀ` of weighted rows of bits.
 //!
-//! There are two kernels, chosen by the number of rows that share a weight:
+//! There are two kernels, chosen by the number of rows that have the same weight:
 //!
-//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and
-//!   counts the common bits of two columns. The cost is `n²/2` operations per *word* of those vectors, even
-//!   if few of its 64 bits are in use.
-//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. The cost is `n²` floating-point
-//!   operations per *row*.
+//! - [`popcount`] groups the rows by weight, transposes each group to bit vectors of its columns, in whole
+//!   words, and counts the common bits of two columns. The cost is `n²/2` operations per *word* of those
+//!   vectors, even if few of its 64 bits are used.
+//! - [`panels`] unpacks rows into panels of f64 and multiplies these as dense matrices. The cost is `n²`
+//!   floating-point operations per *row*.
 
 mod groups;
 mod panels;
@@ -57,12 +57,12 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Converts, in place, the Gram matrix of the rows `z` to the Gram matrix of the rows `z − ρ`:
-/// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i
-/// (bits equal their own squares) and W the weight of all rows.
+/// Converts, in place, the Gram matrix of the rows `z` to the Gram matrix of the rows `z − ρ`: `G_ij − ρ_i
+/// s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i (bits equal
+/// their own squares), and W is the weight of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
     let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
-    // Zero if the origin is the mean.
+    // This is zero if the origin is the mean.
     let left: Vec<f64> = held.iter().zip(origin).map(|(held, origin)| held - total * origin).collect();
     for column in 0..matrix.ncols() {
         let (origin_j, held_j) = (origin[column], held[column]);

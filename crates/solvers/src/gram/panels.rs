@@ -1,5 +1,5 @@
-//! Computes the Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled
-//! by the square roots of their weights.
+//! Computes the Gram matrix by dense products of panels. Rows are unpacked to f64, one panel at a time, and
+//! scaled by the square roots of their weights.
 
 use apportion_games::Cancellation;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -47,7 +47,7 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
 }
 
 multiversioned! {
-    /// Writes `value` for each bit that is set, and zero for the others.
+    /// Writes `value` for each bit that is set, and zero for all others.
     fn unpack(words: &[u64], value: f64, out: &mut [f64]) {
         for (word, out) in words.iter().zip(out.chunks_mut(64)) {
             for (bit, out) in out.iter_mut().enumerate() {

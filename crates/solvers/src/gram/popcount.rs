@@ -2,11 +2,11 @@
 //!
 //! Rows of equal weight are divided into sets of 64. Each set is transposed, so that one `u64` word contains
 //! the bits of one column for those 64 rows. Entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j
-//! share a vector, so that counting, converting and weighting take a few vector instructions for 8 entries
-//! and up to 64 rows.
+//! are stored in one vector, so that counting, converting and weighting take a few vector instructions for 8
+//! entries and up to 64 rows.
 //!
-//! Work is divided into blocks of words that stay in the second-level cache: nothing of size m × n is ever
-//! stored.
+//! The work is divided into blocks of words that stay in the second-level cache. Nothing of size m × n is
+//! ever stored.
 
 // Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
@@ -129,7 +129,7 @@ fn add_tile(
     let mut sums = *tile;
     for segment in segments {
         let words = segment.start..segment.end;
-        // A single word, the usual case for large n, needs no loop.
+        // A single word needs no loop; this is the usual case for large n.
         let counts = if words.len() == 1 {
             count(&left[words.start..][..1], offset, &right[words.start..][..1])
         } else {

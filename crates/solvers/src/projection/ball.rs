@@ -19,8 +19,8 @@ impl Ball {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Radius`] for a radius that is not positive and finite, [`SolverError::NotFinite`] for a
-    /// centre that is not finite.
+    /// [`SolverError::Radius`] unless the radius is positive and finite, [`SolverError::NotFinite`] unless
+    /// the centre is finite.
     pub fn new(centre: Vec<f64>, radius: f64) -> Result<Self, SolverError> {
         check_finite("the centre", &centre)?;
         if !(radius > 0.0 && radius.is_finite()) {

@@ -19,8 +19,8 @@ impl Cuboid {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Dimensions`] for bounds of different lengths, [`SolverError::Bounds`] if there is no
-    /// finite number between two of them.
+    /// [`SolverError::Dimensions`] if the bounds have different lengths, [`SolverError::Bounds`] if no finite
+    /// number lies between the bounds of a coordinate.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Result<Self, SolverError> {
         check_dimensions(upper.len(), lower.len())?;
         for (index, (&lower, &upper)) in lower.iter().zip(&upper).enumerate() {

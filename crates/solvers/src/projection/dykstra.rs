@@ -6,24 +6,24 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 
 /// Returns the nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
 ///
-/// One sweep processes the sets in turn. Each set has a correction p_i, initially zero, that is added before
-/// its projection and updated afterwards:
+/// One sweep processes the sets in turn. Each set has a correction p_i, initially zero, which is added before
+/// the projection and updated afterwards:
 ///
 /// ```text
 /// y_i = P_i(x + p_i),     p_i ← x + p_i − y_i,     x ← y_i                (Algorithm 2)
 /// ```
 ///
-/// As printed, Algorithm 2 overwrites the old iterate with the new one, and stops if the new iterate equals
-/// another iterate of the same step. This implementation compares whole sweeps.
+/// As printed, Algorithm 2 overwrites the old iterate with the new one. It then stops if the new iterate
+/// equals another iterate of the same step. This implementation compares whole sweeps.
 ///
 /// # Stopping
 ///
-/// The algorithm stops after a sweep in which the points on all sets agree, and the iterate has converged:
-/// `δ / (1 − ρ)`, the remainder of a geometric series, is within the tolerance, where `δ` is the change of
-/// the iterate in this sweep and `ρ` the ratio of `δ` to the change in the previous sweep. A small change
-/// alone is not enough: if sets touch, iterates converge slowly (as the inverse cube root of the number of
-/// sweeps for a hyperplane that touches a ball), and for polyhedra they may stay unchanged for many sweeps
-/// before they move again.
+/// The algorithm stops after a sweep in which the points on all sets agree and the iterate has converged. It
+/// has converged if `δ / (1 − ρ)`, the rest of a geometric series, is within the tolerance. Here `δ` is the
+/// change of the iterate in this sweep, and `ρ` is the ratio of `δ` to the change in the previous sweep. A
+/// small change alone is not sufficient. If sets touch, iterates converge slowly (for a hyperplane that
+/// touches a ball, as the inverse cube root of the number of sweeps). For polyhedra, they may stay unchanged
+/// for many sweeps before they move again.
 ///
 /// # Empty intersections
 ///
@@ -36,19 +36,20 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 /// from x. If the sets have no common point, corrections grow with every sweep, and so does this bound. Once
 /// the bound exceeds the largest distance from x to any point of some bounded set ([`ConvexSet::farthest`]),
 /// the intersection is proved to be empty. For sets that are δ apart within a radius of D, this takes about
-/// `2 D ‖point − x‖ / δ²` sweeps. For unbounded sets without a common point, the algorithm ends at the
+/// `2 D ‖point − x‖ / δ²` sweeps. For unbounded sets without a common point, the algorithm stops at the
 /// iteration limit.
 ///
 /// # Cost
 ///
-/// O(sets · d) and one projection for each set per sweep. Sweeps converge linearly for polyhedra, and for
-/// sets with common interior points, at a rate that approaches 1 as the sets come to touch.
+/// A sweep takes O(sets · d) time and one projection for each set. Sweeps converge linearly for polyhedra,
+/// and for sets with common interior points. As the sets come closer to merely touching, the rate
+/// approaches 1.
 ///
 /// # Errors
 ///
-/// [`SolverError::EmptyIntersection`], [`SolverError::NotSettled`] at the iteration limit, with the distance
-/// between the sets at that point, [`SolverError::NoSets`], [`SolverError::Dimensions`],
-/// [`SolverError::NotFinite`] for the point, [`SolverError::Tolerance`].
+/// [`SolverError::EmptyIntersection`]; [`SolverError::NotSettled`] at the iteration limit, with the distance
+/// between the sets; [`SolverError::NoSets`]; [`SolverError::Dimensions`]; [`SolverError::NotFinite`] for the
+/// point; [`SolverError::Tolerance`].
 ///
 /// ```
 /// use apportion_solvers::{Cuboid, Hyperplane, Stopping, dykstra};
@@ -122,8 +123,8 @@ fn geometric_rest(moved: f64, last: f64) -> f64 {
     }
 }
 
-/// A bound on the distance of common points: every common point y satisfies
-/// `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. The numbers are in a unit in which products do not overflow.
+/// A bound on the distance of common points: every common point y satisfies `‖point − x‖ · ‖y − x‖ ≥ Σ_i
+/// ⟨p_i, x − y_i⟩`. The numbers are in a unit that prevents overflow of the products.
 struct Separation {
     /// The unit of the other fields, a power of two.
     unit: f64,
@@ -131,7 +132,7 @@ struct Separation {
     product: f64,
     /// The distance `‖point − x‖`.
     travelled: f64,
-    /// The sum `Σ_i ‖p_i‖`. Multiplied by the rounding error of the points, it is the rounding error of
+    /// The sum `Σ_i ‖p_i‖`. Its product with the rounding error of the points is the rounding error of
     /// `product`.
     corrected: f64,
 }

@@ -18,7 +18,7 @@ impl HalfSpace {
     ///
     /// # Errors
     ///
-    /// The same as [`Hyperplane::new`](super::Hyperplane::new).
+    /// Same as [`Hyperplane::new`](super::Hyperplane::new).
     pub fn new(normal: Vec<f64>, offset: f64) -> Result<Self, SolverError> {
         Ok(Self { border: Hyperplane::new(normal, offset)? })
     }

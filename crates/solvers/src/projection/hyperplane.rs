@@ -44,8 +44,8 @@ impl Hyperplane {
         Ok(Self { dimensions: normal.len(), normal: Some(normal), squared_norm, offset })
     }
 
-    /// Creates the hyperplane of the points with `dimensions` entries that sum to `sum`. For attributions,
-    /// this is efficiency.
+    /// Creates the hyperplane of the points whose entries sum to `sum`, in a space of `dimensions`
+    /// dimensions. For attributions, this is efficiency.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Hyperplane {
         Ok(Self { dimensions, normal: None, squared_norm: dimensions as f64, offset: sum })
     }
 
-    /// Returns `(b − ⟨a, x⟩) / ‖a‖`, the signed distance of the plane from `point` along the normal.
+    /// Returns `(b − ⟨a, x⟩) / ‖a‖`: the signed distance from `point` to the plane, along the normal.
     pub(super) fn signed_distance(&self, point: &[f64]) -> f64 {
         self.lack(point) / self.squared_norm.sqrt()
     }
@@ -72,7 +72,7 @@ impl Hyperplane {
         }
     }
 
-    /// Returns `b − ⟨a, x⟩`, the amount by which `point` falls short of the plane.
+    /// Returns `b − ⟨a, x⟩`: the amount by which `⟨a, x⟩` falls short of `b` at `point`.
     pub(super) fn lack(&self, point: &[f64]) -> f64 {
         self.offset - self.along(point)
     }

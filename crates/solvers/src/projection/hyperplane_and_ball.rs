@@ -2,15 +2,16 @@
 //!
 //! # Notation
 //!
-//! `h` is the distance of the plane from the ball's centre c, `f` the plane's point nearest to c, `u` the
-//! part of `point − c` that is parallel to the plane. The intersection is the ball in the plane with centre f
-//! and radius `r = √(D² − h²)`.
+//! `h` is the distance of the plane from the ball's centre c, `f` is the plane's point nearest to c, and `u`
+//! is the part of `point − c` that is parallel to the plane. The intersection is the ball in the plane with
+//! centre f and radius `r = √(D² − h²)`.
 //!
 //! # Accuracy
 //!
 //! `D² − h²` is computed as `(D − h)(D + h)`. The difference is accurate to a few units in the last place of
-//! `D²`, and r therefore to `10⁻¹⁶ D²/r`. If plane and ball almost touch, the solution is this sensitive to
-//! the input, whatever the algorithm. Distances that differ from D by rounding count as touching.
+//! `D²`, and r is therefore accurate to `10⁻¹⁶ D²/r`. If plane and ball almost touch, the solution itself is
+//! this sensitive to the input, for any algorithm. If h differs from D only by rounding, the plane counts as
+//! touching.
 
 use super::{Ball, ConvexSet, Hyperplane, Projection, Stopping, check_dimensions, check_finite, norm};
 use crate::error::SolverError;
@@ -21,8 +22,8 @@ use crate::error::SolverError;
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball centred at 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source uses
-/// an iteration instead (Algorithm 2). Takes O(d) time.
+/// For the plane Σφ = v(M) and a ball centred at 0, this is `f = c 1` and `h² = d c²`, with c = v(M)/d. The
+/// source uses an iteration instead (Algorithm 2). Takes O(d) time.
 ///
 /// # Errors
 ///
@@ -52,18 +53,19 @@ pub fn project_on_hyperplane_and_ball(
 /// How [`dykstra_on_hyperplane_and_ball`] proceeds from one sweep to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweeps {
-    /// Plain sweeps: the iterates of [`dykstra`](super::dykstra). If plane and ball touch, their error is
-    /// proportional to the inverse cube root of the number of sweeps.
+    /// Plain sweeps, with the iterates of [`dykstra`](super::dykstra). If plane and ball touch, their error
+    /// is proportional to the inverse cube root of the number of sweeps.
     Plain,
-    /// Each sweep is extrapolated along its tangent. The default.
+    /// Extrapolation of each sweep along its tangent. The default.
     #[default]
     Extrapolated,
 }
 
-/// Same as [`project_on_hyperplane_and_ball`], but by Dykstra's algorithm in two coordinates.
+/// Computes the same point as [`project_on_hyperplane_and_ball`], but by Dykstra's algorithm in two
+/// coordinates.
 ///
-/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in the two-dimensional plane
-/// that is spanned by u and the normal, and depend on a single number: the height `s`, above the centre of
+/// For a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in the two-dimensional plane
+/// that is spanned by u and the normal. They depend on a single number: the height `s`, above the centre of
 /// the ball, of the point that is projected on the ball. One sweep is
 ///
 /// ```text
@@ -71,16 +73,16 @@ pub enum Sweeps {
 /// ```
 ///
 /// and the distance of the iterate from f is `D ‖u‖ / √(‖u‖² + s²)`. g is convex and decreasing, with slope
-/// between −1 and 0 outside the ball. The step along the tangent to zero, `s ← s − g(s)/g′(s)`, is thus never
-/// shorter than the sweep and never overshoots the limit: extrapolated sweeps always converge, quadratically
-/// if plane and ball cross, and by a factor of 2/3 per sweep if they touch. They also yield the remaining
-/// error of plain sweeps.
+/// between −1 and 0 outside the ball. A step along the tangent to zero, `s ← s − g(s)/g′(s)`, is thus never
+/// shorter than the sweep, and never overshoots the limit. Therefore extrapolated sweeps always converge:
+/// quadratically if plane and ball cross, and by a factor of 2/3 per sweep if they touch. They also yield the
+/// remaining error of plain sweeps.
 ///
 /// Takes O(d) time, plus O(1) per sweep.
 ///
 /// # Errors
 ///
-/// The same as [`project_on_hyperplane_and_ball`]; [`SolverError::NotSettled`] at the iteration limit,
+/// Same as [`project_on_hyperplane_and_ball`]; also [`SolverError::NotSettled`] at the iteration limit, and
 /// [`SolverError::Tolerance`].
 pub fn dykstra_on_hyperplane_and_ball(
     plane: &Hyperplane,
@@ -118,7 +120,7 @@ pub fn dykstra_on_hyperplane_and_ball(
 /// The relative difference between distance and radius up to which a plane counts as touching a ball.
 const TOUCHING: f64 = 8.0 * f64::EPSILON;
 
-/// The two coordinates of a point relative to a plane and a ball, and their directions.
+/// A plane and a ball in the two coordinates of a point, with the directions of these coordinates.
 struct Section {
     /// The point f of the plane nearest to the centre of the ball.
     foot: Vec<f64>,
@@ -155,20 +157,20 @@ impl Section {
         Ok(Self { foot, direction, parallel, height, radius: ball.radius(), gap })
     }
 
-    /// Returns the point of the plane at distance `away` from f in the direction of u; if `‖u‖` is smaller,
-    /// the point f + u.
+    /// Returns the point of the plane at distance `away` from f in the direction of u. If `‖u‖` is smaller
+    /// than this distance, returns f + u.
     fn at(&self, away: f64) -> Vec<f64> {
         let factor = if self.parallel > away { away / self.parallel } else { 1.0 };
         self.foot.iter().zip(&self.direction).map(|(f, u)| f + factor * u).collect()
     }
 
-    /// Returns the distance from f of the iterate with height `s`.
+    /// Returns the distance between f and the iterate with height `s`.
     fn away(&self, s: f64) -> f64 {
         self.radius * self.parallel / self.parallel.hypot(s)
     }
 
-    /// Returns `g(s)`, as `D (1 − s/√(‖u‖² + s²)) − (D − h)`, which has no cancellation if plane and ball
-    /// touch.
+    /// Returns `g(s)`, computed as `D (1 − s/√(‖u‖² + s²)) − (D − h)`, which does not cancel digits if plane
+    /// and ball touch.
     fn step(&self, s: f64) -> f64 {
         let far = self.parallel.hypot(s);
         self.radius * (self.parallel / far) * (self.parallel / (far + s)) - self.gap
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn sweeps_in_two_coordinates_are_those_of_the_algorithm() {
-        // The expected result is computed with Dykstra's algorithm by definition, for a plane with a slanted
+        // Compute the expected result with Dykstra's algorithm by definition, for a plane with a slanted
         // normal and a ball whose centre is not 0.
         let plane = Hyperplane::new(vec![1.0, -2.0, 0.5], 1.5).unwrap();
         let ball = Ball::new(vec![0.3, -0.2, 0.1], 1.0).unwrap();

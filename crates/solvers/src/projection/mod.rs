@@ -2,17 +2,17 @@
 //!
 //! # Notation
 //!
-//! `C_i` are closed convex sets of d dimensions, `P_i` the projection on `C_i`; `⟨a, x⟩ = b` is a hyperplane,
-//! `D` the radius of a ball and `c` its centre.
+//! The sets `C_i` are closed convex sets in d dimensions, and `P_i` is the projection on `C_i`. `⟨a, x⟩ = b`
+//! is a hyperplane, `D` is the radius of a ball, and `c` is its centre.
 //!
 //! # Overview
 //!
 //! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`],
-//! or a user-defined set. [`dykstra`] projects on the intersection of any number of them. For a hyperplane
-//! and a ball, which are the constraints of the projected stochastic gradient method, there are the closed
-//! form, [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
-//! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is
-//! exact if the two touch.
+//! or a user-defined set. [`dykstra`] projects on the intersection of any number of them. The constraints of
+//! the projected stochastic gradient method are a hyperplane and a ball. For these,
+//! [`project_on_hyperplane_and_ball`] is the closed form, and [`dykstra_on_hyperplane_and_ball`] is Dykstra's
+//! algorithm in two coordinates. Its sweeps take constant time and may be extrapolated, so that it is exact
+//! even if the plane touches the ball.
 //!
 //! # Sources
 //!
@@ -49,9 +49,9 @@ pub trait ConvexSet {
     fn project(&self, point: &mut [f64]);
 
     /// Returns an upper bound on the distance from `point` to any point of the set; infinite if the set is
-    /// unbounded, or if no bound is known.
+    /// unbounded or no bound is known.
     ///
-    /// [`dykstra`] uses it to prove that an intersection is empty.
+    /// [`dykstra`] uses this bound to prove that an intersection is empty.
     fn farthest(&self, point: &[f64]) -> f64 {
         let _ = point;
         f64::INFINITY
@@ -62,10 +62,10 @@ pub trait ConvexSet {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
     /// The maximum error of the result, estimated from the speed of convergence, relative to the larger of
-    /// the norms of the start and the result. Positive; 1e-13 by default. Results are never more accurate
-    /// than rounding allows, whatever the tolerance.
+    /// the norms of the start and the result. Must be positive; defaults to 1e-13. Results are never more
+    /// accurate than rounding allows, regardless of the tolerance.
     pub tolerance: f64,
-    /// The maximum number of sweeps over all sets; 100 000 by default. If the iteration has not converged by
+    /// The maximum number of sweeps over all sets; defaults to 100 000. If the iteration has not converged by
     /// then, an error is returned.
     pub iterations: usize,
 }
@@ -85,15 +85,15 @@ impl Stopping {
     }
 }
 
-/// The result of an iteration.
+/// The result of a projection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
     /// The nearest point in the intersection.
     pub point: Vec<f64>,
     /// The number of sweeps over all sets.
     pub iterations: usize,
-    /// An estimate of the distance of the point from the limit, from the speed of convergence; in units of
-    /// the point.
+    /// An estimate of the distance between the point and the limit, from the speed of convergence, in units
+    /// of the point.
     pub remaining: f64,
 }
 
@@ -109,7 +109,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     root_of_squares(|| a.iter().zip(b).map(|(x, y)| x - y))
 }
 
-/// Returns the square root of a sum of squares, even if the squares overflow or underflow.
+/// Returns the square root of a sum of squares, computed so that it is valid even if the squares overflow or
+/// underflow.
 fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
     let plain: f64 = numbers().map(|x| x * x).sum();
     if (SMALLEST_SQUARES..f64::INFINITY).contains(&plain) {
@@ -122,7 +123,7 @@ fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
     largest * numbers().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Sums of squares below this limit have lost digits.
+/// Sums of squares below this limit have lost digits to underflow.
 const SMALLEST_SQUARES: f64 = 1e-280;
 
 /// Returns an error for a vector with an entry that is not finite.

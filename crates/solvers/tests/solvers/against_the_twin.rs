@@ -9,9 +9,9 @@ use crate::twin::{self, Problem, assert_close, largest};
 
 const PLAYERS: [usize; 9] = [1, 2, 3, 7, 8, 63, 64, 65, 130];
 
-/// Returns problems of all kinds: few and many rows, players who are always together, few and many distinct
-/// weights; with a constraint, a centre, an intercept or none of these; paired, with weights per pair or row,
-/// or unpaired.
+/// Returns problems of all kinds: few and many rows; players that are always present together; few and many
+/// distinct weights; with a constraint, a centre, an intercept or none of these; unpaired, or paired with
+/// weights per pair or per row.
 fn problems() -> impl Iterator<Item = (String, Problem)> {
     PLAYERS.into_iter().flat_map(|n| {
         let mut plain = vec![
@@ -51,7 +51,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
 fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
     for (name, problem) in problems() {
         let (fit, want) = (problem.solve(), twin::solve(&problem));
-        // Random square designs may be badly conditioned; normal equations lose the square root of this
+        // Random square designs may be badly conditioned. Normal equations lose the square root of this
         // tolerance.
         let tolerance = 1e-13 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
         assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
@@ -162,7 +162,7 @@ fn coefficients_that_fit_exactly_are_found_although_the_weights_span_eight_decad
     for (n, rows) in [(10, 60), (65, 130), (65, 700)] {
         for constrained in [false, true] {
             let mut problem = Problem::random(n, rows, 1000, 12);
-            // Weights from 1 to 10⁸.
+            // Use weights from 1 to 10⁸.
             problem.weights.iter_mut().for_each(|weight| *weight = 10_f64.powf((*weight - 0.2) * 8.0));
             let coefficients: Vec<f64> = (0..n).map(|i| ((i * 37 + 11) % 200) as f64 - 100.0).collect();
             let value =
@@ -254,10 +254,11 @@ fn the_certificate_is_its_formula_written_out() {
             continue;
         }
         let free: Vec<f64> = (0..rows).map(|row| (row % 7) as f64 / 6.0).collect();
-        // The variances of the coefficients, and of the coefficients of the middle players minus their mean.
+        // Compute the variances of the coefficients, and of the coefficients of the middle players minus
+        // their mean.
         let among = n / 3..n - n / 4;
         let (mut want, mut want_among) = (vec![0.0; n * k], vec![0.0; n * k]);
-        // The contributions of each row to the coefficients: for each output, row by row.
+        // The contributions of each row to the coefficients, row by row for each output.
         let mut losses = vec![vec![vec![0.0; n]; rows]; k];
         let mut losses_among = losses.clone();
         for row in 0..rows {
@@ -287,7 +288,7 @@ fn the_certificate_is_its_formula_written_out() {
     }
 }
 
-/// Checks directions and degrees of freedom by their definition over all pairs of rows.
+/// Checks directions and degrees of freedom against their definition over all pairs of rows.
 fn check_distribution(
     got: &Certificate,
     losses: &[Vec<Vec<f64>>],
@@ -308,7 +309,7 @@ fn check_distribution(
         if losses.iter().map(|loss| dot(loss, loss)).sum::<f64>() < 1e-20 {
             return;
         }
-        // All pairs of rows take long for many players.
+        // Comparing all pairs of rows takes long for many players.
         if output == 0 || among.len() <= 33 {
             let (mut traces, mut products) = (0.0, 0.0);
             for (k, first) in losses.iter().enumerate() {
@@ -378,7 +379,8 @@ fn rows_that_decide_alone_have_no_certificate_unless_enumerated() {
 
 #[test]
 fn a_row_met_several_times_is_as_many_draws() {
-    // Compare repeated rows with merged rows: the sum over all draws of the change due to one of them.
+    // Compare repeated rows with merged rows: sum, over all draws, the squared change that results from
+    // omitting one of them.
     for (name, problem) in problems().filter(|(name, _)| name.contains("many rows")) {
         if problem.coalitions.players() > 65 || problem.coalitions.players() < 3 {
             continue;

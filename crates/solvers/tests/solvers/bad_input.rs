@@ -1,4 +1,4 @@
-//! Tests the errors for invalid input, and valid edge cases.
+//! Tests the errors for invalid input, and tests valid edge cases.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, LeastSquares, SolverError, least_squares};
@@ -170,7 +170,7 @@ fn without_rows_the_constraint_alone_decides() {
 
 #[test]
 fn rows_that_say_nothing_leave_equal_shares() {
-    // The empty and the grand coalition, and rows of weight zero.
+    // The design contains the empty and the grand coalition, and rows of weight zero.
     let rows = Coalitions::from_masks(3, [0, 7, 1, 6]);
     let design = Design::paired(&rows, &[1.0, 0.0]).unwrap();
     let fit = least_squares(&design, &[0.0, 6.0, 5.0, 1.0], 1, Constraint::Sum(&[6.0])).unwrap();
@@ -186,7 +186,7 @@ fn one_player_gets_everything() {
     let fit = least_squares(&design, &[3.0, 8.0], 1, Constraint::Sum(&[5.0])).unwrap();
     assert_eq!(fit.coefficients(), [5.0]);
     assert_eq!(fit.rank(), Some(0));
-    // Without the constraint, the row with the player determines the coefficient.
+    // Without the constraint, the row that contains the player determines the coefficient.
     let fit = least_squares(&design, &[3.0, 8.0], 1, Constraint::None).unwrap();
     assert!((fit.coefficients()[0] - 8.0).abs() < 1e-14);
 }

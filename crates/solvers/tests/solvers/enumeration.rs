@@ -1,6 +1,6 @@
-//! With all coalitions, the regression yields the exact value: with Shapley kernel weights the Shapley value
-//! (Leverage SHAP, Lemma 2.1), centred at ½ with equal weights the Banzhaf value (Kernel Banzhaf, Theorem
-//! 3.2), centred at p with weights `p^s (1−p)^(n−s)` the weighted Banzhaf value.
+//! Tests that regressions on all coalitions yield exact values. With Shapley kernel weights, this is the
+//! Shapley value (Leverage SHAP, Lemma 2.1). Centred at ½ with equal weights, it is the Banzhaf value (Kernel
+//! Banzhaf, Theorem 3.2). Centred at p with weights `p^s (1−p)^(n−s)`, it is the weighted Banzhaf value.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};
@@ -27,8 +27,8 @@ fn definition(n: usize, values: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f6
         .collect()
 }
 
-/// Returns the values of a random game: multiples of 1/1024, at most 1 in absolute value, so that an offset
-/// of 2³⁰ costs no digits.
+/// Returns the values of a random game. They are multiples of 1/1024, at most 1 in absolute value, so that an
+/// offset of 2³⁰ costs no digits.
 fn random_game(n: usize, offset: f64) -> Vec<f64> {
     let mut word = words(n as u64);
     (0..1 << n).map(|_| offset + (word() % 2048) as f64 / 1024.0 - 1.0).collect()
@@ -48,12 +48,12 @@ fn check(n: usize, offset: f64, kernel: Kernel, tolerance: f64) {
         } else {
             Design::new(&coalitions, &weights).unwrap()
         };
-        // Not v(S) − v(∅), because the offset must not matter.
+        // Do not subtract v(∅), because the offset must not matter.
         let targets: Vec<f64> = masks.iter().map(|&mask| values[mask as usize]).collect();
         let fit =
             least_squares_with(&design, &targets, 1, Constraint::Sum(&sum), &Options { kernel }).unwrap();
         assert_eq!((fit.rank(), fit.factorization()), (Some(n - 1), Factorization::Cholesky));
-        // Lemma 3.3: the Gram matrix is a multiple of P.
+        // By Lemma 3.3, the Gram matrix is a multiple of P.
         assert!((fit.condition_number() - 1.0).abs() < 1e-12);
         let name = format!("{n} players, offset {offset}, {kernel:?}, paired {paired}");
         assert_close(fit.coefficients(), &want, tolerance * largest(&want), &name);
@@ -88,8 +88,8 @@ fn the_leverage_score_of_a_coalition_is_one_over_the_number_of_its_size() {
     }
 }
 
-/// Checks every way to regress all coalitions about `p`: unpaired, in pairs, in pairs of two weights; with
-/// and without an intercept.
+/// Checks every kind of regression on all coalitions, centred at `p`: unpaired, in pairs, and in pairs of two
+/// weights; with and without an intercept.
 fn check_about(n: usize, p: f64, offset: f64, intercepts: &[bool], tolerance: f64) {
     let values = random_game(n, offset);
     let want = definition(n, &values, |size| p.powi(size as i32) * (1.0 - p).powi((n - 1 - size) as i32));
@@ -116,7 +116,7 @@ fn check_about(n: usize, p: f64, offset: f64, intercepts: &[bool], tolerance: f6
                     least_squares_with(&design, &targets, 1, Constraint::None, &Options { kernel }).unwrap();
                 let name = format!("{n} players, {p}, offset {offset}, intercept {intercept}, {design:?}");
                 assert_eq!((fit.rank(), fit.factorization()), (Some(n), Factorization::Cholesky), "{name}");
-                // Observation 3.1: the Gram matrix is a multiple of the identity.
+                // By Observation 3.1, the Gram matrix is a multiple of the identity.
                 assert!((fit.condition_number() - 1.0).abs() < 1e-12, "{name}");
                 assert_close(fit.coefficients(), &want, tolerance * largest(&want), &name);
                 if let Some(&[intercept]) = fit.intercepts() {
@@ -142,8 +142,8 @@ fn full_enumeration_about_p_gives_weighted_banzhaf_values_to_twelve_digits() {
     for n in 1..=12 {
         for p in [0.1, 0.3, 0.45, 0.8] {
             check_about(n, p, 0.0, &[false, true], 1e-12);
-            // Without an intercept, a common offset of the targets is a signal: rows cancel under the weights
-            // only up to rounding.
+            // Without an intercept, a common offset of the targets is part of the signal, because rows cancel
+            // under the weights only up to rounding.
             check_about(n, p, f64::from(1 << 20), &[true], 1e-12);
         }
     }

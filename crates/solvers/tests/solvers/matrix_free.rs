@@ -9,7 +9,7 @@ use apportion_solvers::{
 };
 use rand::RngExt;
 
-/// The kind of the columns of a design.
+/// The kind of columns of a design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Columns {
     Constrained,
@@ -17,8 +17,8 @@ enum Columns {
     Intercept,
 }
 
-/// Returns either coalitions of uniform sizes with the weights of their leverage scores, or coalitions that
-/// contain each player independently, with equal weights.
+/// Returns one of two kinds of sampled coalitions: with uniform sizes and the weights that correspond to
+/// leverage scores, or with each player present independently and equal weights.
 fn sampled(
     players: usize,
     rows: usize,
@@ -106,7 +106,7 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
     ] {
         for is_paired in [false, true] {
             for players in [1, 2, 5, 64, 65, 130, 300] {
-                // Many more rows than players, and fewer rows than players.
+                // Use many more rows than players, and fewer rows than players.
                 for rows in [6 * players, 12 * players + 1, players / 2] {
                     let rows = (rows & !1).max(2);
                     for outputs in [1, 3] {
@@ -128,7 +128,7 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
                             let ratio = got.condition_number() / want.condition_number();
                             assert!(ratio > 0.8 && ratio < 1.0 + 1e-6, "{name}: condition {ratio}");
                         } else {
-                            // The rank is known if there are many rows or few.
+                            // The rank must be known if there are many rows or few.
                             assert!(players <= 5, "{name}: rank {:?}", want.rank());
                         }
                         if let Some(betas) = want.intercepts() {
@@ -188,7 +188,7 @@ fn the_certificate_by_probes_is_near_the_computed_one() {
             let name = format!("{columns:?}, pairs {is_paired}, {per_player} a player, {what}");
             let is_few = covered.len() <= 16;
             let (size, least) = compared(&computed, &probed, covered.clone());
-            // If all rows have much in common, they favour one direction, so that errors are overestimated.
+            // If all rows have much in common, they favour one direction, and errors are overestimated.
             let most = if is_few {
                 1.01
             } else if columns == Columns::Centred(0.0) {
@@ -294,7 +294,7 @@ fn rows_that_weigh_nothing_and_targets_that_are_nothing_are_legal() {
 #[test]
 fn the_matrix_is_left_out_beyond_two_thousand_players() {
     let players = 2001;
-    // Each row contains another pair of players.
+    // Each row contains a different pair of players.
     let mut coalitions = Coalitions::new(players);
     for first in 0..20 {
         coalitions.push_members([first, first + 500]);
@@ -304,7 +304,7 @@ fn the_matrix_is_left_out_beyond_two_thousand_players() {
     let design = Design::new(&coalitions, &weights).unwrap();
     let fit = least_squares_with(&design, &values, 1, Constraint::None, &Options::default()).unwrap();
     assert_eq!((fit.kernel(), fit.rank()), (Kernel::MatrixFree, Some(20)));
-    // The solution of minimum norm divides a value between the two players of a row.
+    // The solution of minimum norm divides a value equally between the two players of a row.
     for (first, value) in values.iter().enumerate() {
         assert!((fit.coefficients()[first] - value / 2.0).abs() < 1e-12);
         assert!((fit.coefficients()[first + 500] - value / 2.0).abs() < 1e-12);

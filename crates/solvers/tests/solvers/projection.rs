@@ -1,5 +1,5 @@
 //! Compares projections on intersections of convex sets with closed forms, with bisection on the multiplier,
-//! and with the definition.
+//! and with the definition of a projection.
 
 use apportion_solvers::{
     Ball, ConvexSet, Cuboid, HalfSpace, Hyperplane, SolverError, Stopping, Sweeps, dykstra,
@@ -28,8 +28,8 @@ fn scaled(rng: &mut ChaCha8Rng, dimensions: usize, factor: f64) -> Vec<f64> {
     vector(rng, dimensions).iter().map(|x| factor * x).collect()
 }
 
-/// Returns the dot product of the directions from `nearest` to a point and to another: positive if the angle
-/// is acute.
+/// Returns the dot product of the directions from `nearest` to `point` and to `other`. It is positive if the
+/// angle is acute.
 fn angle(point: &[f64], nearest: &[f64], other: &[f64]) -> f64 {
     point.iter().zip(nearest).zip(other).map(|((x, p), y)| (x - p) * (y - p)).sum()
 }
@@ -58,7 +58,7 @@ enum Case {
 /// Returns a random plane and ball, and the distance between the plane and the centre of the ball.
 fn plane_and_ball(rng: &mut ChaCha8Rng, dimensions: usize, case: Case) -> (Hyperplane, Ball, f64) {
     let all_ones = rng.random_range(0..2) == 0;
-    // Integers, so that the distance has rounding errors only from the norm and the quotient.
+    // Use integers, so that the distance has rounding errors only from the norm and the quotient.
     let normal: Vec<f64> = if all_ones {
         vec![1.0; dimensions]
     } else {
@@ -96,7 +96,7 @@ fn dykstra_gives_the_closed_form_wherever_plane_and_ball_meet_and_an_error_elsew
     let stopping = Stopping { tolerance: 1e-15, ..Stopping::default() };
     let mut most = [0; 2];
     for index in 0..10_000 {
-        // Small dimensions are as frequent as large ones.
+        // Small dimensions occur as often as large ones.
         let dimensions = 2f64.powf(rng.random_range(1.0..9.9658)) as usize;
         let case = [Case::Crossing, Case::Touching, Case::AllButTouching, Case::Apart][index % 4];
         let (plane, ball, ..) = plane_and_ball(&mut rng, dimensions, case);
@@ -116,7 +116,7 @@ fn dykstra_gives_the_closed_form_wherever_plane_and_ball_meet_and_an_error_elsew
         most[usize::from(case == Case::Touching)] =
             most[usize::from(case == Case::Touching)].max(run.iterations);
         if case == Case::Touching {
-            // The only common point.
+            // The foot of the perpendicular is the only common point.
             let mut foot = ball.centre().to_vec();
             plane.project(&mut foot);
             assert!((distance(&foot, ball.centre()) - ball.radius()).abs() < 1e-12 * ball.radius());
@@ -131,7 +131,7 @@ fn sets_given_by_their_projections_alone_give_the_closed_form_too() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     for _ in 0..400 {
         let dimensions = 2f64.powf(rng.random_range(1.0..9.9658)) as usize;
-        // If the plane crosses the sphere at an angle with the sine r/D, sweeps reduce the error by a factor
+        // If the plane crosses the sphere at an angle whose sine is r/D, sweeps reduce the error by a factor
         // of about 1 − (r/D)³ D/‖u‖.
         let (plane, ball, ..) =
             std::iter::repeat_with(|| plane_and_ball(&mut rng, dimensions, Case::Crossing))
@@ -164,7 +164,7 @@ fn the_closed_form_is_in_both_sets_and_no_common_point_is_nearer() {
         plane.project(&mut on_plane);
         assert!(distance(&on_plane, &nearest) < 1e-12 * norm(&point));
         assert!(distance(&nearest, ball.centre()) <= ball.radius() * (1.0 + 1e-12));
-        // The angle with every other common point is not acute.
+        // The angle with every other common point must not be acute.
         for _ in 0..20 {
             let far = scaled(&mut rng, dimensions, 10.0);
             let other = project_on_hyperplane_and_ball(&plane, &ball, &far).unwrap();
@@ -174,7 +174,7 @@ fn the_closed_form_is_in_both_sets_and_no_common_point_is_nearer() {
     }
 }
 
-/// Returns the λ at which a decreasing function passes zero.
+/// Returns the λ at which a decreasing function crosses zero.
 fn root(falling: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -194,7 +194,7 @@ fn a_box_and_a_plane_give_what_bisection_on_the_multiplier_gives() {
             .map(|l| if rng.random_range(0..4) == 0 { f64::INFINITY } else { l + rng.random_range(0.0..2.0) })
             .collect();
         let normal = normal(&mut rng, dimensions);
-        // A plane through a point of the box.
+        // Choose a plane through a point of the box.
         let inner: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + 0.5 * (u.min(l + 1.0) - l)).collect();
         let offset = dot(&normal, &inner);
         let point = scaled(&mut rng, dimensions, 4.0);

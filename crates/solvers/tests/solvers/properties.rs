@@ -1,4 +1,4 @@
-//! Tests the properties of every regression.
+//! Tests properties that every regression must have.
 
 use apportion_games::Coalitions;
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn size(values: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The gradient of the objective vanishes, also for the intercept; under the constraint all its entries
+    /// The gradient of the objective vanishes, also for the intercept. Under the constraint, all its entries
     /// are equal, and the coefficients sum to c.
     #[test]
     fn solutions_satisfy_the_optimality_conditions(problem in problems()) {
@@ -119,7 +119,7 @@ proptest! {
 }
 
 /// If there is an intercept, identical rows determine no other coefficient, even if rounding leaves a small
-/// distance from their mean.
+/// difference from their mean.
 #[test]
 fn equal_rows_beside_an_intercept_have_no_rank() {
     for players in [1, 2, 5, 22, 70] {

@@ -70,8 +70,8 @@ fn twin(
     (solution, beta, 1.0 - left / all)
 }
 
-/// Returns random rows that contain each player with this probability, their weights, and targets for each
-/// output.
+/// Returns random rows that contain each player with probability `member`, their weights, and targets for
+/// each output.
 fn random(
     rng: &mut ChaCha8Rng,
     (players, rows, outputs): (usize, usize, usize),

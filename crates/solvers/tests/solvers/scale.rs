@@ -1,4 +1,4 @@
-//! Targets of any scale give the same solution up to the factor.
+//! Tests that targets of any scale yield the same solution up to the factor.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{
@@ -123,7 +123,7 @@ fn ridge_regressions_have_no_scale() {
 
 #[test]
 fn solutions_beyond_all_numbers_are_refused() {
-    // Differences of targets that overflow although the solution is finite.
+    // Use targets whose differences overflow although the solution is finite.
     let coalitions = Coalitions::from_masks(2, [1, 2]);
     let design = Design::new(&coalitions, &[1.0; 2]).unwrap();
     let fit = least_squares(&design, &[1.7e308, -1.7e308], 1, Constraint::None).unwrap();

@@ -1,4 +1,5 @@
-//! A textbook implementation (the twin): a dense matrix, a singular value decomposition, and the definitions.
+//! A textbook implementation of the solver (the twin), with a dense matrix, a singular value decomposition,
+//! and the definitions.
 
 use apportion_games::Coalitions;
 use faer::Mat;
@@ -54,7 +55,7 @@ impl Problem {
         }
     }
 
-    /// Returns the same rows, each followed by its complement.
+    /// Returns the problem with each row followed by its complement.
     pub(crate) fn with_complements(mut self) -> Self {
         let mut paired = Coalitions::new(self.coalitions.players());
         for (index, row) in self.coalitions.iter().enumerate() {
@@ -66,7 +67,7 @@ impl Problem {
         self.with_outputs(1)
     }
 
-    /// Returns the same pairs, with a weight for each row.
+    /// Returns the problem with the same pairs, and a weight for each row.
     pub(crate) fn with_weights_apart(mut self) -> Self {
         self.weights =
             self.weights.iter().flat_map(|&weight| [weight, 0.3 + 0.7 * weight * weight]).collect();
@@ -115,7 +116,7 @@ impl Problem {
         if self.columns.intercept { design.with_intercept() } else { design }
     }
 
-    /// Returns whether a pair is one row of the regression.
+    /// Returns whether each pair acts as one row of the regression.
     pub(crate) fn pairs_act_as_one_row(&self) -> bool {
         let Columns { centre, intercept } = self.columns;
         self.paired && !self.apart && (self.sums.is_some() || intercept || centre == 0.5)
@@ -173,8 +174,8 @@ impl Problem {
 }
 
 /// The solution by the singular values of √W A (under the constraint: of √W A N, where the columns of N are
-/// an orthonormal basis of the vectors that sum to zero). The rows of A are `z − p 1`. With an intercept, the
-/// weighted means of the rows and of the targets are subtracted.
+/// an orthonormal basis of the vectors that sum to zero). The rows of A are `z − p 1`. If there is an
+/// intercept, the weighted means of the rows and of the targets are subtracted.
 pub(crate) struct Twin {
     /// The coefficients, n × k, row-major.
     pub(crate) coefficients: Vec<f64>,
@@ -185,11 +186,11 @@ pub(crate) struct Twin {
     pub(crate) intercepts: Vec<f64>,
     /// The hat value of each row of the design, without the intercept's share.
     pub(crate) hat_values: Vec<f64>,
-    /// The intercept's share of the hat value of each row of the design.
+    /// The part of each row's hat value that belongs to the intercept.
     pub(crate) intercept_shares: Vec<f64>,
-    /// A, with the mean subtracted if there is an intercept.
+    /// The matrix A, with the mean subtracted if there is an intercept.
     pub(crate) rows: Mat<f64>,
-    /// The residuals `y − β − aᵀφ` of each row of the design, m × k.
+    /// The residual `y − β − aᵀφ` of each row of the design, m × k.
     pub(crate) residuals: Vec<f64>,
     pub(crate) sums_of_squares: Vec<f64>,
     /// The pseudoinverse `G⁺` of the Gram matrix, n × n.
@@ -198,8 +199,8 @@ pub(crate) struct Twin {
 
 impl Twin {
     /// Returns the contribution of `unit` to the coefficients, if the regression adapts to 1/`times` of it:
-    /// `Σ_r G⁺ a_r √w_r ẽ_r` over its rows, with `ẽ = (I − H/t)^(−1/2) √W e` and their block H of the hat
-    /// matrix, by eigenvalues. n × k.
+    /// `Σ_r G⁺ a_r √w_r ẽ_r` over its rows. Here `ẽ = (I − H/t)^(−1/2) √W e`, computed with eigenvalues,
+    /// where H is the block of the hat matrix for these rows. The result is n × k.
     pub(crate) fn share_of(&self, problem: &Problem, unit: usize, times: f64) -> Vec<f64> {
         let (n, k, rows) = (self.inverse.nrows(), problem.outputs, problem.rows_of(unit));
         let first = rows.start;
@@ -251,8 +252,8 @@ pub(crate) fn solve(problem: &Problem) -> Twin {
     let svd = scaled.thin_svd().unwrap();
     let singular: Vec<f64> = svd.S().column_vector().iter().copied().collect();
     let largest = singular.first().copied().unwrap_or(0.0);
-    // Singular values that the basis or the mean turns to zero have the size of the rounding errors of the
-    // rows.
+    // Singular values that become zero in the basis, or by subtracting the mean, have the size of the
+    // rounding errors of the rows.
     let rank =
         singular.iter().filter(|&&value| value > 1e-9 * largest.max(problem.total_weight().sqrt())).count();
     let (u, v) = (svd.U().subcols(0, rank), svd.V().subcols(0, rank));
@@ -306,7 +307,7 @@ fn helmert(n: usize) -> Mat<f64> {
     })
 }
 
-/// Checks that every number equals the expected one, within `tolerance`.
+/// Checks that every number equals the expected one to within `tolerance`.
 pub(crate) fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), want.len(), "{what}");
     for (index, (got, want)) in got.iter().zip(want).enumerate() {

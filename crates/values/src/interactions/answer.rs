@@ -96,19 +96,19 @@ impl Interactions {
         Self { constant, ..self }
     }
 
-    /// Sets the standard errors of estimated indices: coalitions × k, in the order of
+    /// Sets the standard errors of estimated indices: coalitions × k numbers, in the order of
     /// [`coalitions`](Self::coalitions).
     ///
     /// # Panics
     ///
-    /// If the numbers of standard errors and of values differ.
+    /// If the number of standard errors differs from the number of values.
     pub fn with_std_errors(self, std_errors: Vec<f64>) -> Self {
         assert_eq!(std_errors.len(), self.values.len(), "expected one standard error per value");
         Self { std_errors: Some(std_errors), ..self }
     }
 
-    /// Returns the standard errors of estimates, in the order of [`values`](Self::values), NaN if unknown;
-    /// `None` for exact indices.
+    /// Returns the standard errors of estimated indices, in the order of [`values`](Self::values); NaN if an
+    /// error is unknown. Returns `None` for exact indices.
     pub fn std_errors(&self) -> Option<&[f64]> {
         self.std_errors.as_deref()
     }
@@ -155,13 +155,13 @@ impl Interactions {
 
     /// Returns the interaction index of the empty coalition, one number per output. For faithful Banzhaf
     /// indices, this is the constant term of the approximation; for Walsh coefficients, it is the mean of v
-    /// over all coalitions; for all other indices, it is v(∅).
+    /// over all coalitions. For all other indices, it is v(∅).
     pub fn constant(&self) -> &[f64] {
         &self.constant
     }
 
-    /// Returns the interaction indices, one per output, of the coalition with these members (in any order),
-    /// or `None` if it is not stored and its index is therefore zero.
+    /// Returns the interaction indices of the coalition with these members, in any order; one number per
+    /// output. Returns `None` if the coalition is not stored, which means that its index is zero.
     ///
     /// # Panics
     ///
@@ -194,9 +194,9 @@ impl Interactions {
         self.iter().filter(move |(coalition, _)| coalition.size() == size)
     }
 
-    /// Returns the `count` coalitions of at least `min_size` members whose interaction indices for one output
-    /// are the largest in absolute value, in descending order. Each has its indices for all outputs; ties
-    /// keep the order of the coalitions.
+    /// Returns the `count` coalitions of at least `min_size` members whose interaction index for `output` is
+    /// the largest in absolute value, in descending order. Each coalition has its indices for all outputs;
+    /// ties keep the order of the coalitions.
     ///
     /// # Panics
     ///
@@ -219,10 +219,10 @@ impl Interactions {
     }
 
     /// Returns the interaction indices of single players and of pairs as a dense matrix, players × players ×
-    /// outputs. The diagonal contains the index of {i}; both positions of a pair contain the full index of
-    /// {i, j}.
+    /// outputs. The diagonal entry of player i is the index of {i}; both entries for a pair contain the full
+    /// index of {i, j}.
     ///
-    /// For the Shapley interaction index, this is the matrix of `Diagonal::Value` of the tree methods.
+    /// For the Shapley interaction index, this is the matrix that tree methods return with `Diagonal::Value`.
     pub fn matrix(&self) -> Attributions {
         self.matrix_of(1.0)
     }
@@ -234,12 +234,12 @@ impl Interactions {
         Some(Self { values: errors, ..self.clone() }.matrix().values)
     }
 
-    /// Returns the [`matrix`](Self::matrix), but with half of each pair's index in each of the two positions,
-    /// so that the entries of the matrix sum to the sum of all indices.
+    /// Returns the [`matrix`](Self::matrix) with each pair's index divided equally between its two entries,
+    /// so that all entries sum to the sum of all indices.
     ///
     /// For `k-shapley` of order 2, this is the matrix of shap's tree explainer, of XGBoost's
-    /// `pred_interactions` and of `Diagonal::Remainder`; for `shapley-taylor` of order 2, it is the matrix of
-    /// shap's exact explainer.
+    /// `pred_interactions`, and of tree methods with `Diagonal::Remainder`. For `shapley-taylor` of order 2,
+    /// it is the matrix of shap's exact explainer.
     pub fn matrix_of_halves(&self) -> Attributions {
         self.matrix_of(0.5)
     }

@@ -1,6 +1,6 @@
 //! Signs, binomial coefficients and Bernoulli numbers, and enumeration of small coalitions.
 
-/// Returns `C(n, k)`, exact if it is representable as f64, infinite if it overflows.
+/// Returns `C(n, k)`: the exact number if it is representable as an f64, infinity if it overflows.
 pub(super) fn binomial(n: usize, k: usize) -> f64 {
     if k > n {
         return 0.0;
@@ -46,7 +46,7 @@ pub(super) fn bernoulli(j: usize) -> f64 {
         _ if j % 2 == 1 => 0.0,
         _ => match EVEN.get(j / 2) {
             Some((numerator, denominator)) => numerator / denominator,
-            // |B_j| = 2 j! / (2π)^j ζ(j), and ζ(j) − 1 is below 1e-7 here.
+            // For larger j, |B_j| = 2 j! / (2π)^j ζ(j), and ζ(j) − 1 is below 1e-7.
             None => {
                 let product = (1..=j).fold(2.0, |product, i| product * i as f64 / std::f64::consts::TAU);
                 let zeta: f64 = (1..=8).map(|i| f64::from(i).powi(-(j as i32))).sum();
@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn bernoulli_numbers_satisfy_their_recursion() {
-        // Σ_{j ≤ q} C(q+1, j) B_j = 0. Compare with the largest term, because the terms of the sum cancel.
+        // Tests Σ_{j ≤ q} C(q+1, j) B_j = 0, relative to the largest term, because the terms of the sum
+        // cancel.
         for q in 1..64 {
             let terms: Vec<f64> = (0..=q).map(|j| binomial(q + 1, j) * bernoulli(j)).collect();
             let largest = terms.iter().fold(0.0f64, |largest, term| term.abs().max(largest));

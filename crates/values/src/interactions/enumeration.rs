@@ -3,22 +3,22 @@
 //!
 //! # Method
 //!
-//! Weights depend on sizes only, so an index is determined by the sums of the differences Δ_K v(S), one sum
-//! for each K and each size of S:
+//! Weights depend on sizes only. An index is therefore determined by sums of the differences Δ_K v(S), one
+//! sum for each K and each size of S:
 //!
 //! ```text
 //! D_K(a) = Σ_{S⊆N∖K, |S|=a} Δ_K v(S),        I(K) = Σ_a M_k(a, n−k−a) D_K(a)
 //! ```
 //!
 //! These are computed by folding the table of values, one player after the other. There is one table for each
-//! K among the players processed so far and for each number a of other players present. The next player
-//! splits every table into two halves, in which it is absent and present. If the player is not in K, the half
-//! in which it is present is added to the table for a + 1; if it joins K, the lower half is subtracted from
-//! the upper half. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), about 24 · 2^n for pairs, instead of 2^n C(n,
-//! s).
+//! K among the players processed so far, and for each number a of other players present. The next player
+//! splits every table into two halves: it is absent in the lower half and present in the upper half. If the
+//! player stays outside K, the upper half is added to the table for a + 1. If it joins K, the lower half is
+//! subtracted from the upper half. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), about 24 · 2^n for pairs,
+//! instead of 2^n C(n, s).
 //!
-//! Masks are processed in blocks of 4096, each folded separately; two neighbouring blocks of d bits are
-//! merged into one of d + 1. Sums are therefore pairwise, in an order that does not depend on threads or
+//! Masks are processed in blocks of 4096, each folded separately. Two neighbouring blocks of d bits are
+//! merged into one of d + 1 bits. Sums are therefore pairwise, in an order that does not depend on threads or
 //! blocks, and no table of 2^n numbers is stored.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
@@ -42,9 +42,9 @@ pub const MAX_INTERACTIONS: usize = 1 << 20;
 ///
 /// with the [weights](IndexWeights::moment) of the index; for generalized values, v(S ∪ K) − v(S) replaces
 /// Δ_K v(S). Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game
-/// allows it; a game that [is a table](Game::table) is read directly. Takes about 2^n Σ_d 2^−d (d+1) C(d, ≤
+/// allows it. A game that [is a table](Game::table) is read directly. Takes about 2^n Σ_d 2^−d (d+1) C(d, ≤
 /// s) k additions besides the evaluations: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for all
-/// orders. The memory is 3 (n+1) numbers per coalition of the result, twice that for generalized values. The
+/// orders. Stores 3 (n+1) numbers per coalition of the result, and twice as many for generalized values. The
 /// result has the same bits for any number of threads.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub fn enumerate_interactions_many(
     enumerate_all(&game, asked)
 }
 
-/// Implements [`enumerate_interactions_many`], compiled once for all games.
+/// Implements [`enumerate_interactions_many`]. It is not generic, so it is compiled once for all games.
 fn enumerate_all(
     game: &dyn Game,
     asked: &[(InteractionIndex, usize)],
@@ -160,7 +160,7 @@ pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Resul
 }
 
 /// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅). `sums` begins with
-/// the sums of v − v(∅) by size.
+/// the sums of v − v(∅) for each size.
 fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
     let players = weights.players();
     let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();
@@ -192,7 +192,7 @@ impl JoinedQuantity {
     }
 }
 
-/// The coalitions of at most s players among d, in mask order, as folding produces them.
+/// The coalitions with at most s of d players, in the order in which folding produces them: by mask.
 struct Masks {
     players: usize,
     masks: Vec<u64>,
@@ -272,7 +272,7 @@ struct Pass<'a> {
     game: &'a dyn Game,
     block_bits: usize,
     order: usize,
-    /// The values in the first block, unless the game is a table.
+    /// The values in the first block; unused if the game is a table.
     first: &'a [f64],
     base: &'a [f64],
     channels: &'a [JoinedQuantity],
@@ -295,7 +295,7 @@ impl Pass<'_> {
         Ok(self.merge(&left, right, bits - 1))
     }
 
-    /// Merges two folds of adjacent ranges of masks, `left` before `right`, with `bits` bits each.
+    /// Merges the folds of two adjacent ranges of masks, `left` before `right`, with `bits` bits each.
     fn merge(&self, left: &FoldedSums, right: FoldedSums, bits: usize) -> FoldedSums {
         let outputs = self.base.len();
         let masks = Masks::new(bits, self.order).masks;
@@ -356,8 +356,8 @@ impl Pass<'_> {
     }
 }
 
-/// Folds one player, the highest bit, into the tables. For every mask and size, the table has `length`
-/// numbers; folding adds one size.
+/// Folds one player, the highest bit, into the tables. The table has `length` numbers for every mask and
+/// size; folding adds one size.
 fn fold_player(
     channel: JoinedQuantity,
     order: usize,
@@ -368,7 +368,7 @@ fn fold_player(
     let sizes = tables.len() / (masks.len() * length);
     out.clear();
     for (of_mask, &mask) in tables.chunks_exact(sizes * length).zip(masks) {
-        // Add the absent half of a size and the present half of the previous size.
+        // The sum for a size is the absent half for this size plus the present half for the previous size.
         let halves = |size: usize| of_mask[size * length..][..length].split_at(length / 2);
         out.extend_from_slice(halves(0).0);
         for size in 1..sizes {

@@ -1,4 +1,5 @@
-//! Functionals of polynomials in the probability of presence. They define the weights of interaction indices.
+//! Functionals of polynomials in the probability of presence, which define the weights of interaction
+//! indices.
 
 use super::binomial::{binomial, sign};
 use crate::semivalue::Semivalue;
@@ -6,10 +7,10 @@ use crate::semivalue::Semivalue;
 /// A functional `L(f) = Σ c ∫ f^(j)/j! dμ` of polynomials f in t on \[0, 1\].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Functional {
-    /// The sum of `terms`. Up to the degree in `known`, the closed form in `known` is used instead, because
-    /// the terms cancel there.
+    /// The sum of `terms`. The terms cancel up to the degree in `known`, so the closed form in `known`
+    /// replaces them there.
     Sum { terms: Vec<Term>, known: Option<(usize, Semivalue)> },
-    /// Weights by size: `q[s]` for each coalition of s players among the q.len() − 1 others.
+    /// Weights by size: `q[s]` is the weight of each coalition of s players among the q.len() − 1 others.
     OfSizes(Vec<f64>),
 }
 
@@ -52,7 +53,7 @@ impl Functional {
 }
 
 impl Term {
-    /// Returns the value of this term for f = t^a (1−t)^b. The j-th derivative of f divided by j! is
+    /// Returns the value of this term for f = t^a (1−t)^b. The j-th derivative of f, divided by j!, is
     /// `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
     fn moment(&self, a: usize, b: usize) -> f64 {
         let least = self.derivative.saturating_sub(a);

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::error::ValueError;
 use crate::semivalue::{Presence, Semivalue};
 
-/// An interaction index: it measures the interaction of the players in a coalition by a weighted sum of
+/// An interaction index. It measures the interaction of the players in a coalition by a weighted sum of
 /// differences.
 ///
 /// Its textual form (on the command line, in result files, in serde) is its name: the name of a [`Semivalue`]
 /// for its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`,
 /// `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `faithful-weighted-banzhaf=P`,
-/// `k-additive-shapley`, `chaining`, `moebius`, `co-moebius`, `walsh`; for generalized values `generalized-`
-/// followed by the name of a semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short
-/// names of shapiq (`SII`, `k-SII`, `STII`, …) are accepted too. The [module](crate::interactions) documents
-/// the formulas, the sources and the names used by other libraries.
+/// `k-additive-shapley`, `chaining`, `moebius`, `co-moebius`, `walsh` or `joint-shapley`. The names of
+/// generalized values are `generalized-` followed by the name of a semivalue, `chaining`, `internal` or
+/// `external`. The short names of shapiq (`SII`, `k-SII`, `STII`, …) are accepted too. The
+/// [module](crate::interactions) documents the formulas, the sources and the names used by other libraries.
 ///
 /// ```
 /// use apportion_values::InteractionIndex;
@@ -36,14 +36,14 @@ use crate::semivalue::{Presence, Semivalue};
 pub enum InteractionIndex {
     /// The probabilistic interaction index of a semivalue, e.g. the Shapley or Banzhaf interaction index.
     Semivalue(Semivalue),
-    /// k-Shapley values (n-Shapley, aggregated Shapley interactions): Shapley interaction indices up to the
-    /// order, corrected by Bernoulli numbers so that they sum to v(N) − v(∅).
+    /// k-Shapley values (n-Shapley values, aggregated Shapley interactions): Shapley interaction indices up
+    /// to the order, corrected with Bernoulli numbers so that they sum to v(N) − v(∅).
     KShapley,
-    /// The Shapley-Taylor index: Möbius coefficients for coalitions below the order; the coefficient of a
-    /// larger coalition is shared equally by its subsets of that order.
+    /// The Shapley-Taylor index. Coalitions below the order have their Möbius coefficients. The Möbius
+    /// coefficient of a larger coalition is shared equally by its subsets of that order.
     ShapleyTaylor,
-    /// The faithful Shapley index: the best approximation of the game by interactions up to the order, with
-    /// the weights of the Shapley kernel and exact at ∅ and N.
+    /// The faithful Shapley index: the best approximation of the game by interactions up to the order. The
+    /// approximation is weighted by the Shapley kernel, and exact at ∅ and N.
     FaithfulShapley,
     /// The faithful Banzhaf index: the best approximation by interactions up to the order, with equal weights
     /// for all coalitions.
@@ -63,7 +63,8 @@ pub enum InteractionIndex {
     /// The Walsh coefficients β_K in `v(S) = Σ_T β_T χ_T(S)`, where χ_T(S) is the product over the members of
     /// T of +1 if the member is in S, and −1 if it is not.
     Walsh,
-    /// The generalized value of a semivalue: the marginal contribution of K, treated as a single player.
+    /// The generalized value of a semivalue: the expected marginal contribution of K, treated as a single
+    /// player.
     Generalized(Semivalue),
     /// The chaining generalized value.
     GeneralizedChaining,
@@ -71,12 +72,12 @@ pub enum InteractionIndex {
     GeneralizedInternal,
     /// The external generalized value v(N) − v(N∖K).
     GeneralizedExternal,
-    /// The joint Shapley value: generalized values with weights for which the indices of all coalitions up to
-    /// the order sum to v(N) − v(∅). Supports up to 25 players.
+    /// The joint Shapley value: generalized values whose weights make the indices of all coalitions up to the
+    /// order sum to v(N) − v(∅). Supports up to 25 players.
     JointShapley,
 }
 
-/// A name, the short name in shapiq (empty if there is none), and the interaction index.
+/// A name, the short name in shapiq (empty if shapiq has none), and the interaction index.
 type Named = (&'static str, &'static str, InteractionIndex);
 
 /// The interaction indices without parameters, except those that are named after a semivalue.
@@ -104,7 +105,7 @@ impl InteractionIndex {
     pub const BANZHAF: Self = Self::Semivalue(Semivalue::Banzhaf);
 
     /// Returns whether this is a generalized value, which treats K as a single player. All other indices are
-    /// sums of the differences Δ_K, and are zero for coalitions that are not contained in any Möbius term.
+    /// sums of the differences Δ_K, and are zero for coalitions that no Möbius term contains.
     pub fn is_generalized(&self) -> bool {
         matches!(
             self,

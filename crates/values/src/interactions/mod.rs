@@ -2,10 +2,10 @@
 //!
 //! # Notation
 //!
-//! `n` players; `k = |K|` for the coalition K of an interaction; `s` is the *order*, the largest k. `m(R)` is
-//! the Möbius transform of the game, `v(S) = Σ_{R⊆S} m(R)`. `Δ_K v(S) = Σ_{L⊆K} (−1)^{k−|L|} v(S ∪ L)` is the
-//! discrete derivative, for S without members of K; for a single player it is the marginal contribution, for
-//! a pair the second difference.
+//! `n` is the number of players; `k = |K|` for the coalition K of an interaction; `s` is the *order*, the
+//! largest k. `m(R)` is the Möbius transform of the game, `v(S) = Σ_{R⊆S} m(R)`. `Δ_K v(S) = Σ_{L⊆K}
+//! (−1)^{k−|L|} v(S ∪ L)` is the discrete derivative, for S without members of K. For a single player it is
+//! the marginal contribution, for a pair the second difference.
 //!
 //! # Common form
 //!
@@ -18,10 +18,11 @@
 //! M_k(a, b) = M_k(a+1, b) + M_k(a, b+1)
 //! ```
 //!
-//! They define a functional L_k of polynomials by `M_k(a, b) = L_k(t^a (1 − t)^b)`. For most indices, they
-//! are the moments of a probability measure on \[0, 1\], the [mixing measure](crate::Semivalue). If an index
-//! is a best approximation of order s (the faithful ones), or is corrected to sum to v(N) (k-Shapley), L_k(f)
-//! is f(0) for all f of degree up to s − k, so that I(K) = m(K) in a game without larger terms.
+//! These numbers define a functional L_k of polynomials by `M_k(a, b) = L_k(t^a (1 − t)^b)`. For most
+//! indices, they are the moments of a probability measure on \[0, 1\], the [mixing
+//! measure](crate::Semivalue). Some indices are best approximations of order s (the faithful ones) or
+//! corrected to sum to v(N) (k-Shapley). For these, L_k(f) is f(0) for all f of degree up to s − k, so that
+//! I(K) = m(K) in a game without larger terms.
 //!
 //! | index | `M_k(r−k, 0)`, the weight of m(R) | L_k | depends on the order | sums to v(N) − v(∅) |
 //! |---|---|---|---|---|
@@ -42,10 +43,10 @@
 //! y).)
 //!
 //! *Generalized values* treat K as a single player: `G(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) [v(S ∪ K) − v(S)]`.
-//! They use the same numbers M_k; the weight of m(R) is `M_k(|R∖K|, 0)` for every R that intersects K. They
-//! are `generalized-shapley`, `generalized-banzhaf`, `generalized-chaining`, `generalized-internal` (v(K) −
-//! v(∅)), `generalized-external` (v(N) − v(N∖K)) and so on for every semivalue. `joint-shapley` uses the
-//! unique weights for which all coalitions up to order s sum to v(N) − v(∅).
+//! They use the same numbers M_k; the weight of m(R) is `M_k(|R∖K|, 0)` for every R that intersects K. Their
+//! names are `generalized-shapley`, `generalized-banzhaf` and so on for every semivalue,
+//! `generalized-chaining`, `generalized-internal` (v(K) − v(∅)), and `generalized-external` (v(N) − v(N∖K)).
+//! `joint-shapley` uses the unique weights for which all coalitions up to order s sum to v(N) − v(∅).
 //!
 //! # Names in other libraries
 //!
@@ -53,11 +54,11 @@
 //! |---|---|
 //! | shapiq `SII`, `BII`, `CHII`, `k-SII`, `STII`, `FSII`, `FBII`, `kADD-SHAP`, `Moebius`, `Co-Moebius` | `shapley`, `banzhaf`, `chaining`, `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `k-additive-shapley`, `moebius`, `co-moebius`: the full index of each coalition, once |
 //! | shapiq `SGV`, `BGV`, `CHGV`, `IGV`, `EGV`, `JointSV` | `generalized-shapley`, `-banzhaf`, `-chaining`, `-internal`, `-external`, `joint-shapley` |
-//! | shapiq `Fourier` | `walsh` times (−1)^k: its characters are −1 where those here are 1 |
+//! | shapiq `Fourier` | `walsh` times (−1)^k: shapiq's characters are −1 for a member, those here are 1 |
 //! | shap's tree explainer, `shap_interaction_values`; XGBoost's `pred_interactions` | `k-shapley` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): half the Shapley interaction index off the diagonal, the rest of the Shapley value on it |
 //! | shap's exact explainer, `interactions=True` | `shapley-taylor` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): v({i}) − v(∅) on the diagonal |
 //!
-//! The names of shapiq are accepted wherever an index is parsed.
+//! The short names of shapiq are accepted wherever an index is parsed.
 //!
 //! # Sources
 //!

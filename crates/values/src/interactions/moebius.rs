@@ -11,7 +11,7 @@ use super::index::InteractionIndex;
 use super::weights::IndexWeights;
 use crate::error::ValueError;
 
-/// Maximum number of players if the transform is computed from all 2^n values.
+/// Maximum number of players for computing the transform from all 2^n values.
 const MAX_TABULATED_PLAYERS: usize = 20;
 
 /// A game represented by the non-zero coefficients of its Möbius transform: `v(S) = Σ_{R⊆S} m(R)`.
@@ -46,8 +46,8 @@ impl MoebiusTransform {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] without players or outputs, for a wrong number of coefficients, or one that is
-    /// not finite.
+    /// [`ValueError::Game`] if there are no players or no outputs, if the number of coefficients is wrong, or
+    /// if one of them is not finite.
     pub fn new(terms: &Coalitions, coefficients: &[f64], outputs: usize) -> Result<Self, ValueError> {
         let refuse = |what: String| Err(GameError::Parameter { what }.into());
         if terms.players() == 0 || outputs == 0 {
@@ -72,7 +72,7 @@ impl MoebiusTransform {
     /// Computes the transform of any game from its 2^n values: `m(R) = Σ_{S⊆R} (−1)^{r−|S|} v(S)`.
     ///
     /// Takes n 2^n k additions, in place. A coefficient is a sum of up to 2^r values with alternating signs,
-    /// so its error is up to 2^r times the error of a value;
+    /// so its error is up to 2^r times the error of a value.
     /// [`enumerate_interactions`](crate::enumerate_interactions) computes indices without this loss.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl MoebiusTransform {
         self.outputs
     }
 
-    /// Returns the coalitions that have a coefficient.
+    /// Returns the coalitions that have coefficients.
     pub fn terms(&self) -> &Coalitions {
         &self.terms
     }
@@ -116,14 +116,14 @@ impl MoebiusTransform {
         &self.coefficients
     }
 
-    /// Computes the interaction indices of coalitions of up to `order` players: all coalitions for
-    /// generalized values, otherwise only those that are contained in some term.
+    /// Computes the interaction indices of coalitions of up to `order` players. For generalized values, the
+    /// result contains all coalitions; otherwise, only those that some term contains.
     ///
     /// ```text
     /// I(K) = Σ_{R⊇K} M_k(r−k, 0) m(R)
     /// ```
     ///
-    /// Takes C(r, ≤ s) steps for each term of r players, or C(n, ≤ s) for generalized values.
+    /// Takes C(r, ≤ s) steps for each term of r players; for generalized values, C(n, ≤ s) steps.
     ///
     /// # Errors
     ///

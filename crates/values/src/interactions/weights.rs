@@ -10,11 +10,11 @@ use crate::semivalue::Semivalue;
 /// Maximum order of an interaction index.
 pub const MAX_ORDER: usize = 64;
 
-/// The weights of an [interaction index](InteractionIndex) for coalitions of up to s of n players: the
-/// weights of the game's differences, of its Möbius coefficients, and of its Walsh coefficients.
+/// The weights of an [interaction index](InteractionIndex) for coalitions of up to s of n players. These are
+/// the weights of the game's differences, of its Möbius coefficients, and of its Walsh coefficients.
 ///
-/// All are determined by the numbers [`M_k(a, b)`](Self::moment) of the [module](crate::interactions). With
-/// k = |K|, r = |R|, t = |T|:
+/// The numbers [`M_k(a, b)`](Self::moment) of the [module](crate::interactions) determine all of these
+/// weights. With k = |K|, r = |R|, t = |T|:
 ///
 /// ```text
 /// I(K) = Σ_{S⊆N∖K} moment(k, |S|, n−k−|S|) Δ_K v(S)
@@ -43,7 +43,7 @@ pub struct IndexWeights {
     has_own_constant: bool,
     /// The functionals L_k for coalitions of k = 0, 1, …, min(s, n) members.
     functionals: Vec<Functional>,
-    /// For each functional, a factor by which it is multiplied.
+    /// A factor for each functional, by which it is multiplied.
     scales: Vec<f64>,
 }
 
@@ -53,9 +53,9 @@ impl InteractionIndex {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] for weights
-    /// by size that are for a different number of players; [`ValueError::Players`] for joint Shapley values
-    /// of more than 25 players.
+    /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] if weights
+    /// by size are for a different number of players; [`ValueError::Players`] for joint Shapley values of
+    /// more than 25 players.
     pub fn weights(&self, order: usize, players: usize) -> Result<IndexWeights, ValueError> {
         IndexWeights::new(self, order, players)
     }
@@ -117,7 +117,7 @@ impl IndexWeights {
         self.players
     }
 
-    /// Returns whether the weights are for v(S ∪ K) − v(S) instead of Δ_K v(S).
+    /// Returns whether the weights apply to v(S ∪ K) − v(S) instead of Δ_K v(S).
     pub fn is_generalized(&self) -> bool {
         self.is_generalized
     }
@@ -127,12 +127,12 @@ impl IndexWeights {
         self.has_own_constant
     }
 
-    /// Returns `M_k(a, b)` with k = `size`: the total weight of the coalitions S that contain a given players
+    /// Returns `M_k(a, b)` for k = `size`: the total weight of the coalitions S that contain a given players
     /// outside K and exclude b given others.
     ///
     /// For moments of a measure, the relative error is the same as for [`Semivalue::moment`]. The other
-    /// weights are sums of up to s² moments with cancellation, which increases with s − k: for s ≤ 8, they
-    /// lose less than four digits.
+    /// weights are sums of up to s² moments that partly cancel, the more so the larger s − k is. For s ≤ 8,
+    /// they lose less than four digits.
     ///
     /// # Panics
     ///
@@ -146,23 +146,23 @@ impl IndexWeights {
         self.scales[size] * self.functional(size).moment(a, b)
     }
 
-    /// Returns the weight of m(R) in the index of K for K ⊆ R, `M_k(r−k, 0)`, with k = `size` and r = `of`.
-    /// If R does not contain K, the weight is zero except in generalized values.
+    /// Returns the weight of m(R) in the index of K ⊆ R: `M_k(r−k, 0)` with k = `size` and r = `of`. If R
+    /// does not contain K, the weight is zero except in generalized values.
     ///
     /// # Panics
     ///
-    /// Same as [`moment`](Self::moment); if r is below k.
+    /// Same as [`moment`](Self::moment); also if r is below k.
     pub fn weight(&self, size: usize, of: usize) -> f64 {
         assert!(size <= of, "a coalition of {size} players cannot be part of one of {of}");
         self.moment(size, of - size, 0)
     }
 
-    /// Returns the weight of m(R) in the index of K, with k = `size` and r = `of`; R and K have `common`
+    /// Returns the weight of m(R) in the index of K, for k = `size` and r = `of`, if R and K have `common`
     /// players in common.
     ///
     /// # Panics
     ///
-    /// Same as [`moment`](Self::moment); if `common` is above either size.
+    /// Same as [`moment`](Self::moment); also if `common` is above either size.
     pub fn weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
         assert!(
             common <= size.min(of),
@@ -176,10 +176,10 @@ impl IndexWeights {
         }
     }
 
-    /// Returns the weight of the Walsh coefficient β_T in the index of K, where K ⊆ T:
-    /// `2^k L_k((2x − 1)^(t−k))`, or `(1 − (−1)^k) L_k((2x − 1)^(t−k))` for generalized values.
+    /// Returns the weight of the Walsh coefficient β_T in the index of K ⊆ T: `2^k L_k((2x − 1)^(t−k))`, or
+    /// `(1 − (−1)^k) L_k((2x − 1)^(t−k))` for generalized values.
     ///
-    /// The error is absolute: about 1e-16 of the largest weight.
+    /// The error is absolute: about 1e-16 times the largest weight.
     ///
     /// # Panics
     ///
@@ -188,12 +188,12 @@ impl IndexWeights {
         self.walsh_weight_of(size, of, size)
     }
 
-    /// Returns the weight of the Walsh coefficient β_T in the index of K, with k = `size` and t = `of`; T and
-    /// K have `common` players in common.
+    /// Returns the weight of the Walsh coefficient β_T in the index of K, for k = `size` and t = `of`, if T
+    /// and K have `common` players in common.
     ///
     /// # Panics
     ///
-    /// Same as [`walsh_weight`](Self::walsh_weight); if `common` is above either size.
+    /// Same as [`walsh_weight`](Self::walsh_weight); also if `common` is above either size.
     pub fn walsh_weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
         assert!(
             common <= size.min(of),
@@ -225,7 +225,7 @@ impl IndexWeights {
     }
 }
 
-/// Returns the mixing measure that has all mass at one point.
+/// Returns the mixing measure with all mass at one point.
 fn at(point: f64) -> Result<Semivalue, ValueError> {
     Semivalue::mixture(&[point], &[1.0])
 }
@@ -235,8 +235,8 @@ fn beta(x: usize, y: usize) -> Result<Semivalue, ValueError> {
     Semivalue::beta_shapley(y as f64, x as f64)
 }
 
-/// Returns the functional L_k, with k = `size`, of any index except the joint Shapley value. The size 0
-/// stands for the index of the empty coalition, if that differs from v(∅).
+/// Returns the functional L_k, with k = `size`, of any index except the joint Shapley value. Size 0 selects
+/// the index of the empty coalition, if it differs from v(∅).
 fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Functional, ValueError> {
     let rest = order - size;
     let taylor = |p: f64, measure: Semivalue| -> Result<Functional, ValueError> {
@@ -275,7 +275,7 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
             Functional::Sum { terms: faithful_shapley(size, order)?, known: Some((rest, at(0.0)?)) }
         }
         InteractionIndex::KAdditiveShapley => {
-            // I(K) = Σ_{T ⊇ K, |T| ≤ s} FSI(T) / (|T| − k + 1), the Shapley interaction indices of the
+            // Use I(K) = Σ_{T ⊇ K, |T| ≤ s} FSI(T) / (|T| − k + 1), the Shapley interaction indices of the
             // approximation.
             let mut terms = Vec::new();
             for derivative in 0..=rest {
@@ -307,8 +307,8 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
 }
 
 /// Returns the weights of coalitions of size 0 to n − 1 in the joint Shapley value (Harris et al. 2022,
-/// Theorem 2). With these weights, all steps from a coalition, each of which adds up to s players at once,
-/// have equal shares.
+/// Theorem 2). A step adds up to s players to a coalition at once; with these weights, all steps from a
+/// coalition have equal shares.
 fn joint_shapley_distribution(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
     let mut distribution: Vec<f64> = Vec::with_capacity(players);

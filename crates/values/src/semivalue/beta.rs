@@ -6,7 +6,8 @@ use super::size_distribution;
 use crate::error::ValueError;
 use crate::logarithms::ln_gamma;
 
-/// Range of the parameters. Outside it, their sums and ratios could overflow or underflow.
+/// The allowed range of the parameters. Outside this range, their sums and ratios could overflow or
+/// underflow.
 const LEGAL: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::error::{ValueError, WeightsProblem};
 use crate::logarithms::ln_factorial;
 
-/// Maximum difference of the sum of the weights from 1.
+/// Maximum difference between the sum of the weights and 1.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Weights by coalition size for a fixed number of players n. They are stored as the distribution P(s) of the
-/// size of the coalition that a player joins.
+/// Weights by coalition size for a fixed number of players n, stored as the distribution P(s) of the size of
+/// the coalition that a player joins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeWeights {
     distribution: Arc<[f64]>,
@@ -22,7 +22,8 @@ impl SizeWeights {
         let others = weights.len() - 1;
         let ln_choose = |size: usize| ln_factorial(others) - ln_factorial(size) - ln_factorial(others - size);
         let choose = |size: usize| {
-            // The product is exact as long as the coefficient is; logarithms are used if it overflows.
+            // The product is exact if the coefficient is exact. If the coefficient overflows, logarithms are
+            // used.
             let few = size.min(others - size);
             let product = (1..=few).fold(1.0, |choose, k| choose * (others - few + k) as f64 / k as f64);
             if product.is_finite() { Ok(product) } else { Err(ln_choose(size)) }
@@ -49,7 +50,7 @@ impl SizeWeights {
         }
     }
 
-    /// Returns the number of players n in the games that the weights are for.
+    /// Returns the number of players n of the games to which the weights apply.
     pub fn players(&self) -> usize {
         self.distribution.len()
     }
@@ -59,9 +60,9 @@ impl SizeWeights {
         &self.distribution
     }
 
-    /// Returns the moment M(a, b). Given a coalition of s of the n − 1 others, the probability that it
-    /// contains `a` given players and excludes `b` given others is
-    /// `C(n−1−a−b, s−a) / C(n−1, s) = Π_{k<a} (s − k)/(n − 1 − k) · Π_{k<b} (n − 1 − s − k)/(n − 1 − a − k)`.
+    /// Returns the moment M(a, b). For a uniformly random coalition of s of the n − 1 other players, the
+    /// probability that it contains `a` given players and excludes `b` given others is `C(n−1−a−b, s−a) /
+    /// C(n−1, s) = Π_{k<a} (s − k)/(n − 1 − k) · Π_{k<b} (n − 1 − s − k)/(n − 1 − a − k)`.
     pub(crate) fn moment(&self, a: usize, b: usize) -> f64 {
         let others = self.players() - 1;
         assert!(
@@ -77,8 +78,8 @@ impl SizeWeights {
         (a..=others - b).map(|size| self.distribution[size] * given_size(size)).sum()
     }
 
-    /// Returns the weights for games of `players` players, where the other players, up to n, are null
-    /// players. Removing one null player maps sizes s and s + 1 to s.
+    /// Returns the weights for games of `players` players, which result from games of n players when the
+    /// others are null players. Removing one null player turns sizes s and s + 1 into size s.
     pub(crate) fn for_players(&self, players: usize) -> Self {
         assert!(
             (1..=self.players()).contains(&players),

@@ -8,7 +8,7 @@ use super::size_distribution;
 use crate::error::ValueError;
 use crate::quadrature::Rule;
 
-/// A mixing measure of finitely many atoms on \[0, 1\].
+/// A mixing measure with finitely many atoms on \[0, 1\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixture {
     points: Arc<[f64]>,

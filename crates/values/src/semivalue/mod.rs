@@ -1,12 +1,12 @@
-//! Semivalues: averages of a player's marginal contributions whose weights depend on the size of the
-//! coalition only.
+//! Semivalues: averages of a player's marginal contributions, with weights that depend on the coalition size
+//! only.
 //!
 //! # Notation
 //!
 //! `n` players; `s = |S|` for a coalition `S` without the player. A semivalue is defined by a probability
 //! measure μ on \[0,1\], the *mixing measure*: draw a level t from μ, let every other player be present
-//! independently with probability t, and take the expected marginal contribution (Dubey, Neyman and Weber,
-//! *Value theory without efficiency*, 1981). With the moments
+//! independently with probability t, and take the expectation of the marginal contribution (Dubey, Neyman and
+//! Weber, *Value theory without efficiency*, 1981). With the moments
 //!
 //! ```text
 //! M(a, b) = ∫ t^a (1 − t)^b dμ(t)
@@ -21,7 +21,7 @@
 //! | Beta-Shapley(α, β) | Beta(β, α) | B(a + β, b + α) / B(β, α) |
 //! | mixture | atoms t_k of mass w_k | Σ_k w_k t_k^a (1 − t_k)^b |
 //!
-//! Weights by size, for a fixed number of players, need no mixing measure: their moments are computed from
+//! Weights by size, for a fixed number of players, do not require a mixing measure: their moments follow from
 //! `M(a, b) = M(a + 1, b) + M(a, b + 1)`.
 //!
 //! All computations of the workspace (enumeration, regression, sampling, trees) take their weights from these
@@ -99,9 +99,9 @@ impl Semivalue {
         Presence::new(p).map(Self::WeightedBanzhaf)
     }
 
-    /// Creates Beta-Shapley(α, β) in the convention of Kwon and Zou: the weight of joining a coalition of `s`
-    /// others is `B(s + β, n − 1 − s + α) / B(β, α)`, so that t ~ Beta(β, α). (1, 1) is the Shapley value; a
-    /// large α favours small coalitions, a large β large ones.
+    /// Creates Beta-Shapley(α, β) in the convention of Kwon and Zou: a coalition of `s` others has the weight
+    /// `B(s + β, n − 1 − s + α) / B(β, α)`, so that t ~ Beta(β, α). The parameters (1, 1) yield the Shapley
+    /// value; a large α favours small coalitions, a large β large ones.
     ///
     /// # Errors
     ///
@@ -110,21 +110,23 @@ impl Semivalue {
         BetaDistribution::new(alpha, beta).map(Self::BetaShapley)
     }
 
-    /// Creates the value with the weight `weights[s]` for each coalition of `s` others, for games of
-    /// `weights.len()` players: `Σ_s C(n−1, s) weights[s] = 1`. If such weights underflow (from several
-    /// hundred players), use [`from_size_distribution`](Self::from_size_distribution).
+    /// Creates the value in which each coalition of `s` others has the weight `weights[s]`, for games of
+    /// `weights.len()` players. The weights must satisfy `Σ_s C(n−1, s) weights[s] = 1`. If such weights
+    /// underflow (from several hundred players), use
+    /// [`from_size_distribution`](Self::from_size_distribution).
     ///
     /// # Errors
     ///
-    /// [`ValueError::Weights`] without weights, for a weight that is negative or not finite, or if the sum
-    /// over coalitions differs from 1 by more than 1e-9.
+    /// [`ValueError::Weights`] if there are no weights, if a weight is negative or not finite, or if their
+    /// sum over all coalitions differs from 1 by more than 1e-9.
     pub fn from_size_weights(weights: &[f64]) -> Result<Self, ValueError> {
         SizeWeights::of_coalitions(weights).map(Self::SizeWeights)
     }
 
     /// Creates the value in which a player joins a coalition of `s` others with probability
-    /// `distribution[s]`; all coalitions of this size are equally likely. For games of `distribution.len()`
-    /// players: `Σ_s distribution[s] = 1`. Shapley is the uniform distribution.
+    /// `distribution[s]`; all coalitions of this size are equally likely. The value applies to games of
+    /// `distribution.len()` players, and the probabilities must sum to 1. The uniform distribution yields the
+    /// Shapley value.
     ///
     /// # Errors
     ///
@@ -137,15 +139,15 @@ impl Semivalue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Mixture`] unless there is at least one point, a weight for each, all points are in \[0,
-    /// 1\], and the weights are non-negative and sum to 1 within 1e-9.
+    /// [`ValueError::Mixture`] unless there is at least one point, each point has a weight, all points are in
+    /// \[0, 1\], and the weights are non-negative and sum to 1 within 1e-9.
     pub fn mixture(points: &[f64], weights: &[f64]) -> Result<Self, ValueError> {
         Mixture::new(points, weights).map(Self::Mixture)
     }
 
-    /// Creates the value whose mixing measure has a `density` on \[0, 1\], with the Gauss-Legendre rule of
-    /// `nodes` points. For a polynomial density of degree g, it is exact for games of up to `2 nodes − g`
-    /// players.
+    /// Creates the value whose mixing measure has a `density` on \[0, 1\], computed with the Gauss-Legendre
+    /// rule of `nodes` points. For a polynomial density of degree g, it is exact for games of up to `2 nodes
+    /// − g` players.
     ///
     /// # Errors
     ///
@@ -155,9 +157,9 @@ impl Semivalue {
         Mixture::of_density(density, nodes).map(Self::Mixture)
     }
 
-    /// Returns `ln M(a, b)`, the logarithm of the moment of the mixing measure, for moments that may
-    /// underflow; −∞ if the moment is zero. Takes constant time except for mixtures (one step per atom) and
-    /// weights by size (as [`moment`](Self::moment)).
+    /// Returns `ln M(a, b)`, the logarithm of the moment of the mixing measure; −∞ if the moment is zero. Use
+    /// it for moments that may underflow. Takes constant time except for mixtures (one step per atom) and
+    /// weights by size (as for [`moment`](Self::moment)).
     ///
     /// # Panics
     ///
@@ -176,17 +178,17 @@ impl Semivalue {
     /// Returns `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`: the probability that `a` given players are present and `b`
     /// given others are absent.
     ///
-    /// For Shapley, the moment is correctly rounded as long as the binomial coefficient C(a + b, a) is an
-    /// exact f64, which is the case for a + b ≤ 50; otherwise, the relative error is below 1e-15 for each of
+    /// For the Shapley value, the moment is correctly rounded if the binomial coefficient C(a + b, a) is an
+    /// exact f64, which is the case for a + b ≤ 50. Otherwise, the relative error is below 1e-15 for each of
     /// the O(a + b) factors. Moments below 1e-305 may be zero. For weights by size for n players, computing a
     /// moment takes O(n (a + b)) steps.
     ///
     /// # Panics
     ///
-    /// For weights by size, if `a + b` exceeds their number of players minus one.
+    /// For weights by size, if `a + b` exceeds the number of players for which they are defined, minus one.
     pub fn moment(&self, a: usize, b: usize) -> f64 {
         match self {
-            // a! b! / (a + b + 1)! = 1 / ((a + b + 1) · C(a + b, min(a, b)))
+            // The moment is a! b! / (a + b + 1)! = 1 / ((a + b + 1) · C(a + b, min(a, b))).
             Self::Shapley => {
                 let (few, total) = (a.min(b), a + b);
                 let choose = (1..=few).fold(1.0, |choose, k| choose * (total - few + k) as f64 / k as f64);
@@ -205,23 +207,24 @@ impl Semivalue {
     ///
     /// # Panics
     ///
-    /// If `size` is not below `players`, or if weights by size are for fewer players.
+    /// If `size` is not below `players`, or if weights by size are defined for fewer players.
     pub fn coefficient(&self, players: usize, size: usize) -> f64 {
         assert!(size < players, "invalid number of other players {size}: the game has {players} players");
         self.moment(size, players - 1 - size)
     }
 
-    /// Returns the distribution of the size of the coalition that the player joins:
-    /// `P(s) = C(n−1, s) · M(s, n−1−s)` for `s` in `0..n`; it sums to 1.
+    /// Returns the distribution of the size of the coalition that the player joins: `P(s) = C(n−1, s) · M(s,
+    /// n−1−s)` for `s` in `0..n`. The probabilities sum to 1.
     ///
-    /// The distribution is computed directly, not as coefficient times binomial, so that it is accurate for
-    /// any number of players: 1/n for each size for Shapley, binomial distributions for (weighted) Banzhaf
-    /// and the atoms of mixtures, a beta-binomial distribution for Beta-Shapley. Takes O(n) time per atom;
-    /// for weights by size, O(n) for each player by which `players` is smaller than their number of players.
+    /// The distribution is computed directly, not as the coefficient times a binomial coefficient, so that it
+    /// is accurate for any number of players. It is 1/n for each size for Shapley, a binomial distribution
+    /// for (weighted) Banzhaf and for each atom of a mixture, and a beta-binomial distribution for
+    /// Beta-Shapley. Takes O(n) time per atom. For weights by size, takes O(n) time for each player by which
+    /// `players` is smaller than the number of players for which they are defined.
     ///
     /// # Panics
     ///
-    /// For weights by size, if they are for fewer players.
+    /// For weights by size, if they are defined for fewer players.
     pub fn size_distribution(&self, players: usize) -> Vec<f64> {
         match self {
             Self::Shapley => vec![1.0 / players as f64; players],
@@ -235,8 +238,8 @@ impl Semivalue {
         }
     }
 
-    /// Returns a quadrature rule of the mixing measure that is exact for polynomials in t up to `degree`,
-    /// with nodes inside \[0, 1\] and positive weights that sum to 1.
+    /// Returns a quadrature rule for the mixing measure that is exact for polynomials in t up to `degree`.
+    /// Its nodes are inside \[0, 1\]; its weights are positive and sum to 1.
     ///
     /// | value | rule | nodes |
     /// |---|---|---|
@@ -260,8 +263,8 @@ impl Semivalue {
         }
     }
 
-    /// Returns the weighted regression whose solution is the value in every game, if it exists: for Shapley,
-    /// Banzhaf, weighted Banzhaf.
+    /// Returns the weighted regression whose solution is the value in every game, if there is one. It exists
+    /// for Shapley, Banzhaf and weighted Banzhaf values.
     pub fn least_squares(&self) -> Option<LeastSquaresForm> {
         match self {
             Self::Shapley => Some(LeastSquaresForm::SumConstrained),
@@ -276,7 +279,7 @@ impl Semivalue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::WeightsForOtherPlayers`] if weights by size are for a different number.
+    /// [`ValueError::WeightsForOtherPlayers`] if weights by size are defined for a different number.
     pub fn check_players(&self, players: usize) -> Result<(), ValueError> {
         match self {
             Self::SizeWeights(weights) if weights.players() != players => {
@@ -286,12 +289,12 @@ impl Semivalue {
         }
     }
 
-    /// Returns the value for the `players` that remain when null players are removed from the game: the same
-    /// value, except for weights by size, which are converted to fewer players.
+    /// Returns the value for the `players` that remain when null players are removed from the game. This is
+    /// the same value, except that weights by size are converted to fewer players.
     ///
     /// # Panics
     ///
-    /// For weights by size, if they are for fewer players, or `players` is zero.
+    /// For weights by size, if they are defined for fewer players, or if `players` is zero.
     pub fn without_null_players(&self, players: usize) -> Self {
         match self {
             Self::SizeWeights(weights) => Self::SizeWeights(weights.for_players(players)),

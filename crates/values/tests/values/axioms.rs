@@ -1,4 +1,4 @@
-//! Tests the axioms of values on random games, and that the predicates detect violations.
+//! Tests the axioms of values on random games, and that each predicate detects violations.
 
 use apportion_games::{Game, TabulatedGame};
 use apportion_values::{Semivalue, axioms, enumerate};
@@ -103,8 +103,8 @@ proptest! {
         let both = TabulatedGame::new(table.collect(), v.outputs()).unwrap();
         for value in all() {
             let (of_v, of_w) = (values(&v, value.clone()), values(&w, value.clone()));
-            // Values may cancel when the games do not: the scale of the games is 10, and the values are
-            // smaller.
+            // Sums of values may cancel when those of the games do not. The scale of the games is 10, and the
+            // values are smaller.
             axioms::linearity(&[(alpha, &of_v), (beta, &of_w)], &values(&both, value), 1e-11).unwrap();
         }
     }
@@ -160,7 +160,7 @@ fn what_violates_an_axiom_is_found() {
     assert!(!axioms::is_null(&game, 2, 1e-9));
 }
 
-/// Asserts that `check` accepts differences up to 1e-6 times `scale`, and rejects larger ones.
+/// Asserts that `check` accepts differences of up to 1e-6 times `scale`, and rejects larger ones.
 fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Result<(), axioms::Violation>) {
     let tolerance = 1e-6;
     for sign in [1.0, -1.0] {
@@ -170,8 +170,8 @@ fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Resul
     }
 }
 
-/// Returns a game where two players contribute 1 each and the third 2. The contributions to the other output
-/// are 1000 times as large.
+/// Returns a game in which two players contribute 1 each, and the third contributes 2. The contributions to
+/// the other output are 1000 times as large.
 fn of_two_scales() -> TabulatedGame {
     let worth = |mask: u64| f64::from((mask & 3).count_ones()) + 2.0 * (mask >> 2) as f64;
     let both = (0..8).flat_map(|mask| [5.0 + worth(mask), 1000.0 * worth(mask) - 7000.0]);
@@ -182,7 +182,7 @@ fn of_two_scales() -> TabulatedGame {
 fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
     let game = of_two_scales();
     let exact = [1.0, 1000.0, 1.0, 1000.0, 2.0, 2000.0];
-    // The largest |v(S) − v(∅)| of each output.
+    // The range is the largest |v(S) − v(∅)| for each output.
     for (output, range) in [(0, 4.0), (1, 4000.0)] {
         let off = |player: usize, by: f64| {
             let mut values = exact;
@@ -210,7 +210,7 @@ fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
             axioms::two_efficiency(&game, &exact, (1, 2), &merged, tolerance)
         };
         allows_what_it_says("2-efficiency of the last two", range, check);
-        // The sum of three players, each with an error of `by`.
+        // The sum contains three players, each with an error of `by`.
         for (base, full, scale) in [
             ([0.0, 0.0], [4.0, 4000.0], range),
             ([5.0, -7000.0], [9.0, -3000.0], [9.0, 7000.0][output]),
@@ -244,7 +244,7 @@ fn players_are_alike_and_add_the_same_up_to_a_share_of_the_range() {
         let range = [4.0, 4000.0][output];
         let check = |by: f64| {
             let mut table = of_two_scales().values_in_order().to_vec();
-            // The coalition of players 0 and 2.
+            // Change the value of the coalition of players 0 and 2.
             table[5 * 2 + output] += by * 1e-6 * range;
             let game = TabulatedGame::new(table, 2).unwrap();
             let larger = with_dummy(&game, 3, 0.0);

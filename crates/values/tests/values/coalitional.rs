@@ -1,4 +1,4 @@
-//! Tests values for players in groups against the definition, and their reductions to semivalues.
+//! Tests values for players in groups against their definition, and their reductions to semivalues.
 
 use apportion_games::{
     Additive, Counted, Game, GameError, Partition, QuotientGame, SubGame, SumOfUnanimity, TabulatedGame,
@@ -74,7 +74,7 @@ fn coalitional_values_are_those_of_the_definition() {
 
 #[test]
 fn groups_of_one_and_one_group_reduce_to_one_of_the_two_levels() {
-    // 14 groups have more unions than are evaluated at once.
+    // For 14 groups, there are more unions than are evaluated in one batch.
     for players in [1, 2, 5, 8, 14] {
         let game = random_game(players, 2);
         let semivalue = |value: &Semivalue| enumerate(&game, value.clone()).unwrap().values;
@@ -141,7 +141,8 @@ fn structures_that_no_enumeration_can_take_are_refused() {
 
 #[test]
 fn a_unanimity_game_across_groups_is_split_group_by_group() {
-    // The value is 1 if all of {0, 1, 70} are present; 0 and 1 share the half of their group.
+    // The value is 1 if all of {0, 1, 70} are present; players 0 and 1 share half of it, which is their
+    // group's part.
     let game = SumOfUnanimity::unanimity(71, [0, 1, 70]).unwrap();
     let players = [0, 1, 2, 70];
     let sub = SubGame::new(&game, &players).unwrap();

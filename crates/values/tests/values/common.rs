@@ -2,8 +2,8 @@
 
 use apportion_games::{Game, TabulatedGame};
 
-/// Returns a table of numbers in [−1, 1), from the upper bits of a linear congruential generator (Knuth's
-/// multiplier).
+/// Returns a table of numbers in [−1, 1), taken from the upper bits of a linear congruential generator
+/// (Knuth's multiplier).
 pub(crate) fn random_game(players: usize, outputs: usize) -> TabulatedGame {
     let mut state = (players * 10 + outputs) as u64;
     let draw = || {
@@ -13,8 +13,8 @@ pub(crate) fn random_game(players: usize, outputs: usize) -> TabulatedGame {
     TabulatedGame::new(std::iter::repeat_with(draw).take(outputs << players).collect(), outputs).unwrap()
 }
 
-/// Returns the game made symmetric in `first` and `second`: v(S) is the mean of the values of S before and
-/// after exchanging the two players.
+/// Returns a game that is symmetric in `first` and `second`: v(S) is the mean of the original values of S and
+/// of S with the two players exchanged.
 pub(crate) fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
     let exchanged = |mask: u64| {
         let differ = (mask >> first ^ mask >> second) & 1;
@@ -27,7 +27,7 @@ pub(crate) fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) 
     TabulatedGame::new(values.collect(), game.outputs()).unwrap()
 }
 
-/// Returns the positions of the set bits.
+/// Returns the indices of the set bits.
 pub(crate) fn members(mask: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |player| mask >> player & 1 == 1)
 }

@@ -1,4 +1,5 @@
-//! Tests enumeration against both definitions, closed forms and any number of threads, and checks its errors.
+//! Tests enumeration against both definitions and closed forms, on any number of threads, and checks its
+//! errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +13,7 @@ use crate::common::{assert_close, random_game};
 
 const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 
-/// Returns one semivalue of each kind, for games of `players`.
+/// Returns one semivalue of each kind, for games of `players` players.
 fn all(players: usize) -> Vec<Semivalue> {
     let weights: Vec<f64> = (1..=players).map(|weight| weight as f64).collect();
     let distribution: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
@@ -102,7 +103,8 @@ fn shapley_values_are_means_over_all_orders() {
 #[test]
 fn a_large_constant_changes_nothing() {
     let game = random_game(12, 1);
-    // Powers of two, so that the shifted table equals the original one up to a rounding of 2^−23.
+    // The shift is a power of two, so that the shifted table equals the original one up to a rounding of
+    // 2^−23.
     let shifted = TabulatedGame::from_fn(12, |mask| game.value(mask)[0] + 2f64.powi(30)).unwrap();
     let back = TabulatedGame::from_fn(12, |mask| shifted.value(mask)[0] - 2f64.powi(30)).unwrap();
     for value in BOTH {
@@ -145,7 +147,7 @@ fn every_coalition_is_asked_for_once_for_all_values_together() {
         let game = counted(&table);
         let got = enumerate_many(&game, &BOTH).unwrap();
         assert_eq!(game.evaluations(), 1 << players);
-        // A table that is read directly yields the same bits as one that is evaluated.
+        // A table that is read directly yields the same bits as the same table evaluated in batches.
         assert_eq!(got, enumerate_many(&table, &BOTH).unwrap());
     }
 }
@@ -174,7 +176,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 /// A game whose values are the squares of the coalition sizes. It declares whether it supports threads, and
-/// fails for the coalitions selected by `fails`.
+/// fails for the coalitions that `fails` selects.
 struct Watched<F> {
     players: usize,
     parallel: bool,
@@ -284,7 +286,7 @@ fn weights_by_size_are_refused_for_games_of_other_players() {
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{refused}");
 }
 
-/// Tests that the gradient of the regression over all coalitions vanishes at the value.
+/// The regression over all coalitions has a gradient of zero at the value.
 #[test]
 fn values_solve_their_least_squares_problem_over_all_coalitions() {
     for players in [2, 3, 5, 6] {
@@ -296,8 +298,8 @@ fn values_solve_their_least_squares_problem_over_all_coalitions() {
                 LeastSquaresForm::Centred { p } => (p, mean_of(&game, form)),
                 _ => (0.0, game.value(0)[0]),
             };
-            // Σ_S w(S) residual(S) (z_i − centre), the gradient: zero for every player, or under the
-            // constraint the same for all.
+            // The gradient is Σ_S w(S) residual(S) (z_i − centre). It is zero for every player; under the
+            // constraint, it is the same for all players.
             let gradient: Vec<f64> = (0..players)
                 .map(|player| {
                     let term = |mask: u64| {

@@ -1,4 +1,4 @@
-//! Tests values for players on graphs against averages over orders, and their names.
+//! Tests values for players on graphs against averages over orders of the players, and tests their names.
 
 use apportion_games::{
     Additive, Adjacency, Coalition, Game, Graph, Purpose, SumOfUnanimity, TabulatedGame, stream,
@@ -12,7 +12,8 @@ fn values(value: GraphValue, game: &impl Game, graph: &Graph) -> Vec<f64> {
     value.enumerate(game, graph).unwrap().values
 }
 
-/// Returns the Shapley value by definition over all orders of `players`, for the restricted game `worth`.
+/// Returns the Shapley value of `player` in the restricted game `worth`, by its definition over all orders of
+/// `players`.
 fn over_orders(players: &[usize], player: usize, worth: &dyn Fn(u64) -> f64) -> f64 {
     fn walk(left: &mut Vec<usize>, before: u64, player: usize, worth: &dyn Fn(u64) -> f64) -> (f64, f64) {
         let (mut sum, mut count) = (0.0, 0.0);

@@ -1,5 +1,5 @@
-//! Tests interaction indices from enumeration, Möbius and Walsh coefficients against their definitions, their
-//! axioms, and invalid games.
+//! Tests interaction indices from enumeration, Möbius and Walsh coefficients against their definitions and
+//! their axioms, and tests invalid games.
 
 use apportion_games::{Coalitions, Counted, Game, GameError, SumOfUnanimity, TabulatedGame};
 use apportion_values::interactions::{MAX_INTERACTIONS, MAX_ORDER};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::common::{made_symmetric, members, random_game};
 
-/// Returns one index of each kind, for games of `players`.
+/// Returns one index of each kind, for games of `players` players.
 fn all(players: usize) -> Vec<InteractionIndex> {
     let distribution = vec![1.0 / players as f64; players];
     let skewed: Vec<f64> =
@@ -106,7 +106,7 @@ fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Opt
         InteractionIndex::Semivalue(value) | InteractionIndex::Generalized(value) => match value {
             Semivalue::Shapley => factorial(n - s - k) * factorial(s) / factorial(n - k + 1),
             Semivalue::Banzhaf => 0.5f64.powi((n - k) as i32),
-            // In a game of n − k + 1 players, to which weights by size must be converted.
+            // Convert weights by size to a game of n − k + 1 players.
             Semivalue::SizeWeights(_) => value.without_null_players(n - k + 1).coefficient(n - k + 1, s),
             _ => value.coefficient(n - k + 1, s),
         },
@@ -122,7 +122,7 @@ fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Opt
 const BERNOULLI: [f64; 9] = [1.0, -0.5, 1.0 / 6.0, 0.0, -1.0 / 30.0, 0.0, 1.0 / 42.0, 0.0, -1.0 / 30.0];
 
 /// Returns the k-Shapley value by the recursion of Bordt and von Luxburg: each order distributes the
-/// interactions of its size to all coalitions contained in them.
+/// interactions of its size to all coalitions that they contain.
 fn k_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     if order < size(of) {
         return 0.0;
@@ -136,8 +136,8 @@ fn k_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     (size(of)..=order).map(step).sum()
 }
 
-/// Returns the joint Shapley value: coalitions of up to `order` of the remaining players arrive in turn, all
-/// equally likely.
+/// Returns the joint Shapley value by definition: coalitions of up to `order` of the remaining players arrive
+/// one after another, all equally likely.
 fn joint_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     let all = (1u64 << game.players()) - 1;
     let mut reached = vec![0.0; all as usize + 1];
@@ -157,7 +157,8 @@ fn joint_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     value
 }
 
-/// Checks that an index defined as a best approximation cannot be improved in any direction.
+/// Checks, for an index defined as a best approximation, that a change in any direction does not improve the
+/// approximation.
 fn check_approximation(
     game: &TabulatedGame,
     found: &Interactions,
@@ -190,8 +191,8 @@ fn check_approximation(
     }
 }
 
-/// Returns the interaction index of a coalition by definition; `None` for indices that are defined as
-/// approximations.
+/// Returns the interaction index of a coalition by definition; `None` if the index is defined as an
+/// approximation.
 fn by_definition(game: &TabulatedGame, index: &InteractionIndex, order: usize, of: u64) -> Option<f64> {
     let (n, k) = (game.players(), size(of));
     Some(match index {
@@ -445,7 +446,7 @@ fn order_one_is_the_value() {
 
 #[test]
 fn several_indices_come_from_one_pass_and_threads_do_not_change_a_bit() {
-    // More than the 4096 masks of a block, so that blocks are merged.
+    // The table has more than the 4096 masks of a block, so that blocks are merged.
     let table = random_game(14, 2);
     let game = Counted::new(&table);
     let asked: Vec<(InteractionIndex, usize)> =
@@ -536,8 +537,8 @@ fn constants_and_errors_are_told_beside_the_values_that_they_are_of() {
     assert_eq!(with.std_errors(), Some(&errors[..]));
     assert_eq!((with.constant(), with.get(&[])), (&[7.0, 8.0][..], Some(&[7.0, 8.0][..])));
     assert_eq!((with.values(), with.order(), with.outputs()), (pairs.values(), 2, 2));
-    // The errors of players 0, 1 and 2 are on the diagonal, and the full errors of the pairs 01, 02 and 12
-    // off the diagonal.
+    // The diagonal contains the errors of players 0, 1 and 2; the other entries contain the full errors of
+    // the pairs 01, 02 and 12.
     let expected =
         [1.0, 2.0, 7.0, 8.0, 9.0, 10.0, 7.0, 8.0, 3.0, 4.0, 11.0, 12.0, 9.0, 10.0, 11.0, 12.0, 5.0, 6.0];
     assert_eq!(with.matrix_of_errors().unwrap(), expected);
@@ -603,7 +604,7 @@ proptest! {
 
     #[test]
     fn who_adds_nothing_interacts_with_nobody(game in any_game(), order in 1..5usize) {
-        // Add a null player, the last.
+        // Add a null player as the last player.
         let both = [game.values_in_order(), game.values_in_order()].concat();
         let with_null = TabulatedGame::new(both, game.outputs()).unwrap();
         let null = game.players();
@@ -703,7 +704,7 @@ impl Game for Broken {
 fn values_that_are_none_are_told_by_their_coalition() {
     for (players, mask) in [(1, 0), (3, 5), (13, 4097), (13, 8191)] {
         for value in [f64::NAN, f64::INFINITY] {
-            // Möbius coefficients of pairs do not depend on all coalitions; the value is rejected
+            // The Möbius coefficients of pairs do not depend on all coalitions. The invalid value is rejected
             // nevertheless.
             for index in ["shapley", "moebius", "generalized-internal"] {
                 let error = enumerate_interactions(&Broken(players, mask, value), &index.parse().unwrap(), 2);

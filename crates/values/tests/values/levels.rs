@@ -1,5 +1,5 @@
-//! Tests values over a hierarchy of groups against their definition, by orders and by coalitions at every
-//! level.
+//! Tests values over a hierarchy of groups against their definition by orders, and against their definition
+//! by coalitions at every level.
 
 use apportion_games::{
     Additive, Counted, Game, GameError, Glove, Hierarchy, Member, Partition, SumOfUnanimity, TabulatedGame,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::common::{assert_close, mask_of, random_game};
 
-/// A generator of random numbers below a bound, from the upper bits of a linear congruential generator
+/// A generator of random numbers below a bound, taken from the upper bits of a linear congruential generator
 /// (Knuth's multiplier).
 struct Draws(u64);
 
@@ -19,8 +19,8 @@ impl Draws {
         (self.0 >> 33) as usize % bound
     }
 
-    /// Draws a hierarchy: groups of one to three nodes, often including the last group, with at most `depth`
-    /// levels.
+    /// Draws a hierarchy with at most `depth` levels. Its groups have one to three nodes, and often include
+    /// the previous group.
     fn hierarchy(&mut self, players: usize, depth: usize) -> Hierarchy {
         let mut nodes: Vec<(Member, usize)> =
             (0..players).map(|player| (Member::Player(player), 1)).collect();
@@ -67,7 +67,8 @@ fn orders(hierarchy: &Hierarchy, node: usize) -> Vec<Vec<usize>> {
     arrange(&of_members)
 }
 
-/// Returns the mean marginal contributions over these orders.
+/// Returns the mean marginal contributions over the orders in which the players of every group are
+/// contiguous.
 fn by_orders(game: &TabulatedGame, hierarchy: &Hierarchy) -> Vec<f64> {
     let outputs = game.outputs();
     let mut values = vec![0.0; game.players() * outputs];
@@ -202,15 +203,15 @@ fn two_levels_are_a_partition_and_one_is_a_semivalue() {
 
 #[test]
 fn a_unanimity_game_is_split_level_by_level() {
-    // ((0, 1), 2), (3, 64), 69, where the value is 1 if all of 0, 1, 2, 64 and 69 are present; uses more than
-    // a word of bits.
+    // The hierarchy is ((0, 1), 2), (3, 64), 69; the value is 1 if all of 0, 1, 2, 64 and 69 are present. It
+    // uses more than a word of bits.
     let mut parents = vec![Some(75); 70];
     let pairs = [(0, 70), (1, 70), (2, 71), (3, 72), (64, 72)];
     pairs.into_iter().for_each(|(node, group)| parents[node] = Some(group));
     for group in [Some(71), Some(75), Some(75), Some(75), Some(75), None] {
         parents.push(group);
     }
-    // Groups of one member, so that 73 and 74 are groups.
+    // Add groups with one member, so that nodes 73 and 74 are groups.
     (parents[4], parents[5]) = (Some(73), Some(74));
     let hierarchy = Hierarchy::from_parents(70, &parents).unwrap();
     let game = SumOfUnanimity::unanimity(70, [0, 1, 2, 64, 69]).unwrap();
@@ -265,7 +266,7 @@ fn what_no_enumeration_can_take_is_refused() {
 fn a_group_asks_for_its_members_with_all_siblings_around_it() {
     let worth: Vec<f64> = (0..9).map(f64::from).collect();
     let game = Counted::new(Additive::new(worth.clone()).unwrap());
-    // ((0, 1, 2), 3, 4), (5, 6), (7, 8)
+    // The hierarchy is ((0, 1, 2), 3, 4), (5, 6), (7, 8).
     let players = |from: usize, to: usize| (from..to).map(Member::Player).collect::<Vec<_>>();
     let inner = [vec![Member::Group(players(0, 3))], players(3, 5)].concat();
     let top = vec![Member::Group(inner), Member::Group(players(5, 7)), Member::Group(players(7, 9))];
@@ -284,7 +285,7 @@ proptest! {
         let hierarchy = Draws(seed).hierarchy(players, depth);
         let game = random_game(players, 1);
         let owen = CoalitionalValue::owen().enumerate_over(&game, &hierarchy).unwrap();
-        // The groups at the top are the players of the quotient game.
+        // The groups below the root are the players of the quotient game.
         let top = hierarchy.children(hierarchy.root());
         let groups: Vec<Vec<usize>> = top.iter().map(|&node| hierarchy.players_at(node)).collect();
         let partition = Partition::new(players, groups.clone()).unwrap();

@@ -28,8 +28,8 @@ fn with_the_weights_of_a_semivalue_it_is_that_semivalue() {
     }
 }
 
-/// Compares with the definition: all orders with their probabilities, drawn from the last player to the
-/// first.
+/// Compares with the definition over all orders, whose probabilities come from drawing them from the last
+/// player to the first.
 #[test]
 fn weighted_shapley_is_the_average_over_orders_drawn_from_the_end() {
     fn orders(
@@ -145,7 +145,8 @@ fn laws_survive_being_written_and_read() {
 
 #[test]
 fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
-    // Two of 13 players have 2^12 coalitions each, and every other player has one.
+    // Of 13 players, two have distributions over 2^12 coalitions each; every other player has a single
+    // coalition.
     let players = 13;
     let game = random(players, 5);
     let distribution = |player: usize| {
@@ -210,7 +211,7 @@ fn each_fault_of_a_law_is_told_as_what_it_is() {
     }
     let distribution = || CoalitionDistribution::new(Coalitions::from_masks(1, [0]), vec![1.0 - 0.5e-9]);
     assert!(LinearValue::from_distributions(vec![distribution()]).is_ok());
-    // A player that does not exist: number 2 of 2 players.
+    // The distributions refer to player number 2, which does not exist in a game of 2 players.
     let refused = serde_json::from_str::<LinearValue>("[[[[],1.0]],[[[2],1.0]]]").unwrap_err().to_string();
     assert!(refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 players"));
     assert!(serde_json::from_str::<LinearValue>("[[[[1],1.0]],[[[0],1.0]]]").is_ok());

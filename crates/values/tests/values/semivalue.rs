@@ -203,7 +203,7 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
 
 #[test]
 fn weights_by_size_serve_where_the_number_of_coalitions_overflows() {
-    // C(1030, 515) exceeds the range of f64, and all weights of Banzhaf values are 2^-1030.
+    // C(1030, 515) exceeds the range of f64, and every coalition has the weight 2^−1030 in the Banzhaf value.
     let by_size = Semivalue::from_size_weights(&[2f64.powi(-1030); 1031]).unwrap();
     let (got, expected) = (by_size.size_distribution(1031), Semivalue::Banzhaf.size_distribution(1031));
     for (size, (got, expected)) in got.iter().zip(&expected).enumerate() {

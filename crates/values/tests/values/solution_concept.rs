@@ -1,4 +1,4 @@
-//! Tests solution concepts by name, with their groups or graph, and their reductions.
+//! Tests solution concepts by name, with their groups or graph, and tests their reductions.
 
 use apportion_games::{Additive, Cached, Coalitions, Graph, Hierarchy, Partition, SumOfUnanimity};
 use apportion_values::{
@@ -175,7 +175,7 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
 #[test]
 fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_more_than_all() {
     // Each player joins the coalition of all others. The count includes this coalition with and without the
-    // player, for each player, and the grand and the empty coalition; it is at most the number of all
+    // player, for each player, and the grand and the empty coalition; it does not exceed the number of all
     // coalitions.
     let distribution = |players: usize, player: usize| {
         let mut coalitions = Coalitions::new(players);
@@ -203,7 +203,7 @@ fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
         let value = Value::from_concept(name.parse().unwrap(), Some(groups(sizes)), None).unwrap();
         value.coalitions(sizes.iter().sum())
     };
-    // The largest game among members has m - 1 + |S_j| players.
+    // The largest game of members has m − 1 + |S_j| players.
     assert_eq!(count("owen", &[24, 2]), Some(4 + 2 * ((1 << 24) - 2 + 2)));
     assert_eq!(count("owen", &[25, 1]), None);
     assert_eq!(count("owen", &[22, 3, 1, 1]), Some(16 + 8 * ((1 << 22) - 2 + 6)));
@@ -274,7 +274,7 @@ fn the_plainest_name_is_that_of_the_same_value() {
     let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
     assert_eq!(Value::from(linear.clone()).simplified(), Value::Linear(linear));
 
-    // Two levels are groups of players; three are not.
+    // A hierarchy with two levels is equivalent to a partition; one with three levels is not.
     let [long, plain] = ["coalitional=beta=1,1/beta=1,1", "owen"].map(|name| name.parse().unwrap());
     let two = Value::over_hierarchy(long, Hierarchy::from(&groups)).unwrap().simplified();
     let SolutionConcept::Coalitional(owen) = plain else { panic!("Owen values are coalitional") };

@@ -14,14 +14,14 @@ use crate::run::Estimator;
 use crate::sampling::permutation_shap::PermutationShap;
 use crate::support::{FullBudget, StandardErrors};
 
-/// The maximum share of the evaluations for tabulating the quotient game.
+/// The maximum fraction of the evaluations that tabulating the quotient game may take.
 const TABLE_SHARE: f64 = 0.5;
 /// The minimum number of evaluations per unknown of the members' regressions that must remain after
 /// tabulating the quotient game.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
 /// With few groups, the quotient game is also tabulated if the table takes no more evaluations than this
-/// number of orders with their reverses, because that many orders of few groups would repeat coalitions. In
-/// this case, fewer evaluations per unknown of the members' regressions are enough.
+/// number of orders with their reverses: this number of orders would repeat coalitions. In this case, fewer
+/// evaluations per unknown of the members' regressions are sufficient.
 const TABLE_OF_FEW: f64 = 3.0;
 const LEFT_OF_FEW: f64 = 2.0;
 
@@ -35,13 +35,13 @@ pub(super) struct Coalitional {
     pub(super) grows: bool,
 }
 
-/// The allocation of the evaluations.
+/// The division of the evaluations among the parts.
 pub(super) enum Plan {
-    /// A table of all unions of groups; the other evaluations are for the members of each group, and include
+    /// A table of all unions of groups. The other evaluations are for the members of each group, and include
     /// the coalitions along `orders`.
     Table { of_members: Vec<usize>, orders: Vec<Vec<usize>> },
-    /// Orders of the groups and their reverses, with a pair of coalitions for the members of each group in
-    /// each of the first `with_members` orders.
+    /// Orders of the groups and their reverses. In each of the first `with_members` orders, a pair of
+    /// coalitions is evaluated for the members of each group.
     Orders { orders: Vec<Vec<usize>>, with_members: usize },
     /// Separate regressions for the groups' values, if required, and for the members of each group.
     Apart { of_quotient: usize, of_members: Vec<usize> },
@@ -58,13 +58,14 @@ impl Coalitional {
             .collect()
     }
 
-    /// Returns whether the groups' values are required, either as results or to be shared by the members.
+    /// Returns whether the groups' values are required, either as results or because members share them.
     pub(super) fn needs_quotient(&self, partition: &Partition) -> bool {
         self.within == LeastSquaresForm::SumConstrained
             || partition.groups().iter().any(|group| group.len() == 1)
     }
 
-    /// Returns the regression for the groups, if required, and the regressions for the members of each group.
+    /// Returns the regression for the groups, if required, followed by the regressions for the members of
+    /// each group.
     pub(super) fn parts(&self, partition: &Partition, tabulates: bool) -> Vec<Part> {
         let quotient =
             (!tabulates && self.needs_quotient(partition)).then(|| Part::of_players(partition.len()));
@@ -78,8 +79,8 @@ impl Coalitional {
         2 * (partition.len() - 1) + 2 * self.members(partition).len()
     }
 
-    /// Returns whether the value is the Owen value, for which A can be drawn as the groups before the
-    /// members' group in a random order, and members share the value of their group.
+    /// Returns whether the value is the Owen value. For the Owen value, members share the value of their
+    /// group, and A can be drawn as the groups before the members' group in a random order.
     pub(super) fn is_of_orders(&self) -> bool {
         self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
     }
@@ -93,8 +94,8 @@ impl Coalitional {
         apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
     }
 
-    /// Returns as many random orders of the groups as the evaluations allow; only the first orders include
-    /// coalitions of members. Unions of groups shared by several orders are evaluated once.
+    /// Returns random orders of the groups, as many as the evaluations allow. Only the first orders include
+    /// coalitions of members. Unions of groups that several orders contain are evaluated once.
     pub(super) fn orders(
         &self,
         partition: &Partition,
@@ -127,7 +128,7 @@ impl Coalitional {
         }
     }
 
-    /// Returns whether all unions of groups are tabulated for this many evaluations.
+    /// Returns whether all unions of groups are tabulated for `total` evaluations.
     pub(super) fn tabulates(&self, partition: &Partition, total: usize) -> bool {
         let groups = partition.len();
         let parts = self.parts(partition, false);
@@ -141,8 +142,8 @@ impl Coalitional {
         groups <= MAX_PLAYERS && (is_covered || is_worth_it)
     }
 
-    /// Returns the number of evaluations from which on unions are always tabulated, or `None` if there are
-    /// too many groups.
+    /// Returns the smallest number of evaluations for which unions are always tabulated, or `None` if there
+    /// are too many groups.
     pub(super) fn tabulates_by(&self, partition: &Partition) -> Option<usize> {
         let groups = partition.len();
         let left = LEFT_PER_UNKNOWN * self.unknowns_of_members(partition) as f64;
@@ -150,7 +151,8 @@ impl Coalitional {
         (groups <= MAX_PLAYERS).then(|| (table / TABLE_SHARE).max(table + left).ceil() as usize)
     }
 
-    /// Returns the number of coefficients in all members' regressions, if the unions of groups are known.
+    /// Returns the total number of coefficients in the members' regressions, if the unions of groups are
+    /// known.
     fn unknowns_of_members(&self, partition: &Partition) -> usize {
         self.parts(partition, true).iter().map(|part| part.unknowns).sum()
     }
@@ -177,7 +179,7 @@ impl Coalitional {
         }
     }
 
-    /// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N); `game`
+    /// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N). `game`
     /// caches evaluations.
     pub(super) fn estimate(
         &self,

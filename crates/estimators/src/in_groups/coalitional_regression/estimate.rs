@@ -4,17 +4,16 @@
 //!
 //! Parts are independent, so the covariance matrices of their errors add up. The matrices for the members of
 //! different groups are separate blocks. If members share the value of their group, their deviations from
-//! equal shares sum to zero, and so do the rows of their covariance. So products of matrices of different
-//! parts have zero trace, and `tr Σ²` is the sum over the parts. With the covariance C of the groups' values
-//! and s_j members in group j, the trace for the members' equal shares is
-//! the shares is
+//! equal shares sum to zero, and so do the rows of their covariance matrix. So products of matrices of
+//! different parts have zero trace, and `tr Σ²` is the sum over the parts. For the covariance matrix C of the
+//! groups' values, and s_j members in group j, the trace for the members' equal shares is
 //!
 //! ```text
 //! Σ_jk C_jk² / (s_j s_k) ≤ Σ_j C_jj² / s_j² + (tr C² − Σ_j C_jj²) max_{j≠k} 1 / (s_j s_k)
 //! ```
 //!
-//! with equality for groups of equal size. The bound is used, which underestimates the number of directions
-//! rather than overestimating it.
+//! with equality for groups of equal size. The bound is used instead of the trace: it underestimates the
+//! number of directions rather than overestimating it.
 
 use apportion_values::Semivalue;
 
@@ -30,7 +29,7 @@ pub(super) struct Estimate {
     pub(super) values: Vec<f64>,
     /// The variances of the values, in the same layout; `None` if unknown.
     pub(super) variances: Option<Vec<f64>>,
-    /// The allowance for unseen events, in the same layout, to be added to the variances.
+    /// The allowance for unseen events, in the same layout; it is added to the variances.
     pub(super) unseen: Vec<f64>,
     pub(super) diagnostics: Diagnostics,
 }
@@ -53,7 +52,7 @@ impl From<Explanation> for Estimate {
 }
 
 impl Estimate {
-    /// Creates an estimate of exact values.
+    /// Creates an estimate from exact values.
     pub(super) fn exact(values: Vec<f64>) -> Self {
         let unseen = vec![0.0; values.len()];
         let diagnostics = Diagnostics { exact: true, ..Diagnostics::default() };
@@ -85,8 +84,8 @@ impl CombinedParts {
         }
     }
 
-    /// Adds the diagnostics of a part: the whole is exact if all parts are, ranks and unknowns add up, and
-    /// the worst condition number and the fewest degrees of freedom are kept.
+    /// Adds the diagnostics of a part. The whole is exact if all parts are; ranks and unknowns add up; the
+    /// worst condition number and the fewest degrees of freedom are kept.
     pub(super) fn note(&mut self, part: &Diagnostics) {
         let whole = &mut self.diagnostics;
         let sum = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).reduce(|a, b| a + b);
@@ -130,7 +129,8 @@ impl CombinedParts {
         self.add_square_traces(estimate, |_, square_trace| square_trace);
     }
 
-    /// Adds to tr Σ² of each output the result of `of_part` for the variances and tr Σ² of a part.
+    /// Adds the result of `of_part` to tr Σ² of each output; its arguments are the variances and tr Σ² of a
+    /// part.
     fn add_square_traces(&mut self, part: &Estimate, of_part: impl Fn(&[f64], f64) -> f64) {
         let Some(sums) = &mut self.square_traces else { return };
         for (output, sum) in sums.iter_mut().enumerate() {
@@ -207,8 +207,8 @@ pub(super) fn regression(value: &Semivalue, standard_errors: StandardErrors) -> 
 mod tests {
     use super::*;
 
-    /// Returns a covariance matrix of `n` values, from deterministic losses; its rows sum to zero if
-    /// `are_deviations`.
+    /// Returns a covariance matrix of `n` values, from deterministic losses. Its rows sum to zero if
+    /// `are_deviations` is set.
     fn covariance(n: usize, are_deviations: bool, seed: usize) -> Vec<Vec<f64>> {
         let loss = |k: usize| -> Vec<f64> {
             let raw: Vec<f64> = (0..n).map(|i| ((i * 7 + k * 13 + seed * 5) % 11) as f64 - 5.0).collect();

@@ -1,20 +1,20 @@
-//! The allocation of evaluations for coalitional values if samples grow.
+//! The division of evaluations for coalitional values if samples grow.
 //!
 //! # How samples grow
 //!
-//! Parts grow independently, and no share shrinks as the budget grows ([`split_growing`]). The exception is
-//! the switch to tabulated unions of groups, at a number of evaluations F that depends on the partition only.
-//! At F, all of the 2^m − 2 unions not yet evaluated are evaluated at once. So enough evaluations must be
-//! reserved for them just before: the evaluations for members are capped at what F leaves for them, and only
-//! the groups' values get more. From F on
+//! Parts grow independently, and no part's number of evaluations decreases as the budget grows
+//! ([`split_growing`]). The exception is the switch to tabulated unions of groups, at a number of evaluations
+//! F that depends on the partition only. At F, all of the 2^m − 2 unions that are not evaluated yet are
+//! evaluated at once, so enough evaluations must be reserved for them before. Just below F, the evaluations
+//! for members are limited to those that F leaves for them, and only the groups' values get more. From F on,
 //!
 //! - after orders of the groups, the members' samples begin with the coalitions along these orders;
-//! - after separate regressions, strata of (T, A) with T neither ∅ nor all members continue in their orders;
-//!   all other rows are unions.
+//! - after separate regressions, the strata of (T, A) in which T is neither ∅ nor contains all members
+//!   continue in their orders; all other rows are unions.
 //!
-//! Owen values never use separate regressions: these take at least a pair for every two unknowns, of which
-//! there are `s + m − 1` for the members of a group and m for the groups, which is never less than the cost
-//! of an order.
+//! Owen values never use separate regressions. These take at least a pair for every two unknowns, of which
+//! there are `s + m − 1` for the members of a group and m for the groups. This is never less than the cost of
+//! an order.
 
 use apportion_games::Partition;
 
@@ -67,7 +67,7 @@ impl Coalitional {
         let (of_table, quotients) =
             (self.parts(partition, true), usize::from(self.needs_quotient(partition)));
         let room = from - table as usize;
-        // The largest total whose shares for members fit when unions are tabulated.
+        // Find the largest total whose evaluations for members fit when unions are tabulated.
         let of_members = |total: usize| shares(total)[quotients..].iter().sum::<usize>();
         let last = if before(from) { first_of(least..from, |total| of_members(total) > room) - 1 } else { 0 };
         if total >= from {
@@ -87,9 +87,9 @@ impl Coalitional {
         Ok(self.apart(partition, shares))
     }
 
-    /// Returns F, the number of evaluations from which on unions are tabulated; at most `least` if they are
-    /// tabulated from the start. F is the corresponding number without growing samples, or larger, so that
-    /// the members' minimum fits in before.
+    /// Returns F, the smallest number of evaluations for which unions are tabulated; at most `least` if they
+    /// are tabulated from the start. F is the corresponding number for samples that do not grow, or larger if
+    /// the members' minimum would not fit below it.
     fn tabulates_from(&self, partition: &Partition, least: usize) -> Option<usize> {
         let by = self.tabulates_by(partition)?;
         let from = first_of(0..by, |total| self.tabulates(partition, total));
@@ -107,7 +107,8 @@ impl Coalitional {
     }
 }
 
-/// Returns the first number in `range` from which on `holds` is true, or the end of `range`.
+/// Returns the smallest number in `range` for which `holds` is true, or the end of `range`. `holds` must
+/// remain true for larger numbers.
 fn first_of(range: std::ops::Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut start, mut end) = (range.start, range.end);
     while start < end {

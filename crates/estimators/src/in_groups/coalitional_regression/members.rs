@@ -1,4 +1,4 @@
-//! The members of one group: a regression on coalitions of other groups and of fellow members.
+//! The members of one group: a regression on coalitions of other groups and of members of the same group.
 //!
 //! # Notation
 //!
@@ -23,11 +23,11 @@ use crate::report::{Diagnostics, ErrorDistribution, unseen};
 use crate::support::leverage_distribution;
 use crate::support::{StandardErrors, certified};
 
-/// If v(Q_A) and v(Q_A ∪ S_j) are known, the other groups have columns only if there are at least this many
-/// rows per unknown.
+/// If v(Q_A) and v(Q_A ∪ S_j) are known, the other groups only have columns if there are at least this number
+/// of rows per unknown.
 const ROWS_PER_UNKNOWN: usize = 6;
 
-/// The regression for the members of a group of two or more members, in a partition with at least one other
+/// The regression for the members of a group with several members, in a partition with at least one other
 /// group.
 pub(super) struct Members<'a> {
     pub(super) partition: &'a Partition,
@@ -64,8 +64,7 @@ impl Members<'_> {
         self.partition.len() - 1
     }
 
-    /// Returns the number of unknowns of the regression, and the number of evaluations with which it is
-    /// exact.
+    /// Returns the number of unknowns of the regression, and the number of evaluations that makes it exact.
     pub(super) fn part(&self, quotient_is_known: bool) -> Part {
         let (s, r) = (self.members() as f64, self.others() as f64);
         let capacity = match self.within {
@@ -76,7 +75,7 @@ impl Members<'_> {
         Part { unknowns, capacity }
     }
 
-    /// Returns whether complements have equal weights, so that pairs act as one row.
+    /// Returns whether rows are paired: complements then have equal weights, and pairs act as one row.
     fn pairing(&self) -> Pairing {
         let half = |form: Option<LeastSquaresForm>| match form {
             Some(LeastSquaresForm::SumConstrained) => true,
@@ -103,14 +102,14 @@ impl Members<'_> {
     }
 
     /// Appends the rows that are always in the sample, in complementary pairs: those with T = ∅ and T = S_j,
-    /// if the distribution of T includes them. Without columns of the other groups these rows are the same
-    /// for all A, so one row represents all.
+    /// if the distribution of T includes them. Without columns for the other groups, these rows are the same
+    /// for all A, so one row represents all of them.
     fn push_certain_rows(&self, quotient_is_known: bool, has_columns_of_others: bool, rows: &mut Coalitions) {
         let (s, r) = (self.members(), self.others());
         if self.within == LeastSquaresForm::SumConstrained {
             return;
         }
-        // There are few groups if the quotient game is tabulated.
+        // If the quotient game is tabulated, there are few groups.
         let unions = if quotient_is_known && has_columns_of_others { 1u64 << r } else { 1 };
         for union in 0..unions {
             rows.push_members((0..r).filter(|other| union >> other & 1 == 1).map(|other| s + other));
@@ -154,9 +153,9 @@ impl Members<'_> {
         Ok(Rows { coalitions, pairing, ln_weights, free, has_columns_of_others, is_complete })
     }
 
-    /// Returns a pair of rows for each of the independent `orders` of the groups: A are the groups before
-    /// this one, and T is a coalition of members; in the complement, A are the groups after it. All T occur
-    /// equally often, except for a remainder that is drawn by leverage.
+    /// Returns a pair of rows for each of the independent `orders` of the groups. In the first row, A are the
+    /// groups before this group, and T is a coalition of members; in the complement, A are the groups after
+    /// it. All T occur equally often, except for a remainder that is drawn by leverage scores.
     pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows> {
         let (s, r) = (self.members(), self.others());
         let pairs_of_members = if s < 32 { (1 << (s - 1)) - 1 } else { usize::MAX };
@@ -177,7 +176,7 @@ impl Members<'_> {
             let members = of_members.row(2 * pair);
             coalitions.push_members(members.members().chain(before));
             coalitions.push_complement(coalitions.len() - 1);
-            // A is drawn from its own distribution. For T, the expected number of occurrences is required:
+            // A is drawn from its own distribution. For T, the expected number of occurrences is required.
             let t = members.size();
             let ln_inclusion = remainder.strata()[t].ln_inclusion();
             let ln_times = if rounds > 0 { (rounds as f64 + ln_inclusion.exp()).ln() } else { ln_inclusion };
@@ -193,8 +192,8 @@ impl Members<'_> {
         })
     }
 
-    /// Draws the given number of pairs of coalitions T by leverage. If samples grow, a smaller sample is a
-    /// prefix of every larger one.
+    /// Draws the given number of pairs of coalitions T by leverage scores. If samples grow, a smaller sample
+    /// is a prefix of every larger one.
     fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample> {
         let (distribution, pairing) = (SizeDistribution::leverage(self.members())?, Pairing::Paired);
         let sampler = FixedCounts { distribution, pairing, order: self.order() };
@@ -215,7 +214,7 @@ impl Members<'_> {
         let rows = self.draw_along(orders, seed)?.coalitions;
         let mut met: HashSet<&[u64]> = HashSet::new();
         for pair in (0..rows.len()).step_by(2) {
-            // Either row may already have occurred as the other's complement.
+            // The pair may have occurred before in the opposite order.
             let is_new = met.insert(rows.row(pair).words());
             if met.insert(rows.row(pair + 1).words()) && is_new {
                 (pair..pair + 2).for_each(|row| first.coalitions.push(rows.row(row)));
@@ -225,10 +224,10 @@ impl Members<'_> {
         Ok(first)
     }
 
-    /// Estimates the values of the members, or their deviations from equal shares if they share the value of
-    /// the group ([`LeastSquaresForm::SumConstrained`]).
+    /// Estimates the values of the members or, if they share the value of the group
+    /// ([`LeastSquaresForm::SumConstrained`]), their deviations from equal shares.
     ///
-    /// If `game` caches v(Q_A) and v(Q_A ∪ S_j) of all rows, `of_group` is φ_j.
+    /// If `game` caches v(Q_A) and v(Q_A ∪ S_j) for all rows, `of_group` is φ_j.
     pub(super) fn estimate(
         &self,
         game: &dyn Game,
@@ -253,7 +252,8 @@ impl Members<'_> {
             Pairing::Paired => Design::paired(&columns, &weights)?,
             Pairing::Unpaired => Design::new(&columns, &weights)?,
         };
-        // Members that have nothing to divide, without columns of other groups, have no common level.
+        // If members share the group's value, only their deviations from equal shares are estimated. Then
+        // paired rows without columns for other groups have no common level.
         let has_level = !shares || rows.has_columns_of_others || rows.pairing == Pairing::Unpaired;
         let solution = if has_level {
             least_squares(&design.with_intercept(), &targets, outputs, Constraint::None)?
@@ -265,7 +265,7 @@ impl Members<'_> {
         if shares {
             take_off_mean(&mut values, outputs);
         }
-        // One of two members is in every proper coalition, so only their difference is unknown.
+        // Of two members, one is in every proper coalition, so only their difference is unknown.
         let unknowns = columns.players() - usize::from(shares && (s == 2 || !has_level));
         let free = &rows.free;
         let certificate = || {
@@ -273,7 +273,7 @@ impl Members<'_> {
         };
         let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
         let mut error_distribution = certificate.as_ref().map(ErrorDistribution::of_regression);
-        // With columns of other groups, the directions refer to all coefficients, except for deviations.
+        // With columns for other groups, the directions refer to all coefficients, except for deviations.
         if !shares && columns.players() > s {
             error_distribution = error_distribution
                 .map(|distribution| ErrorDistribution { directions: Vec::new(), ..distribution });
@@ -296,7 +296,7 @@ impl Members<'_> {
         Ok(Estimate { values, variances, unseen, diagnostics })
     }
 
-    /// Returns T of a row, as positions of its members in the group.
+    /// Returns T of a row, as the positions of its members in the group.
     fn members_of<'c>(&self, rows: &'c Coalitions, row: usize) -> impl Iterator<Item = usize> + 'c {
         let members = self.members();
         rows.row(row).members().take_while(move |&player| player < members)
@@ -309,8 +309,8 @@ impl Members<'_> {
         alone
     }
 
-    /// Returns the players of the intermediate game: each member by itself, and each other group as one
-    /// player.
+    /// Returns the players of the intermediate game: each member of the group by itself, and each other group
+    /// as one player.
     fn intermediate_partition(&self) -> Result<Partition> {
         let members = self.partition.group(self.group).iter().map(|&member| vec![member]);
         let others = self.others_in_order().map(|other| self.partition.group(other).to_vec());
@@ -331,7 +331,7 @@ impl Members<'_> {
     ) -> Result<()> {
         let (s, outputs) = (self.members(), game.outputs());
         let others: Vec<usize> = self.others_in_order().collect();
-        // Two coalitions per row: Q_A without the group and with it.
+        // Evaluate two coalitions per row: Q_A without the group and with it.
         let mut unions = Coalitions::with_capacity(self.partition.len(), 2 * rows.len());
         for row in rows.iter() {
             let union = || row.members().skip_while(|&player| player < s).map(|player| others[player - s]);

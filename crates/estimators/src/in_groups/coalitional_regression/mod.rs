@@ -2,64 +2,65 @@
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m, with s members in the group S_j. T is a set of members of S_j and A a
-//! set of other groups, t = |T| and a = |A|; Q_A is the union of the groups in A. `w^(1)` is the distribution
-//! of A (for Shapley: every size equally likely), and `w^(2)` is the distribution of T.
+//! There are `n` players in `m` groups S_1 … S_m, with s members in the group S_j. T is a set of members of
+//! S_j, and A is a set of other groups; t = |T| and a = |A|. Q_A is the union of the groups in A. `w^(1)` is
+//! the distribution of A (for Shapley: every size equally likely), and `w^(2)` is the distribution of T.
 //!
-//! # Why it is a regression
+//! # The regression
 //!
-//! A coalitional value g_i, i ∈ S_j, is the value with the distribution `w^(2)` of the game
-//! `u_j(T) = E_A[v(Q_A ∪ T)]`. The Shapley value of u_j, and its Banzhaf value, are coefficients of a
-//! weighted regression on the coalitions T. So g_i is a coefficient of a regression on all (T, A),
+//! A coalitional value g_i, i ∈ S_j, is the value with the distribution `w^(2)` in the game `u_j(T) =
+//! E_A[v(Q_A ∪ T)]`. The Shapley and Banzhaf values of u_j are coefficients of a weighted regression on the
+//! coalitions T. So g_i is a coefficient of a regression on all (T, A),
 //!
 //! ```text
 //! min Σ_A Σ_T w^(1)(A) k(T) (c + Σ_i z_i x_i + Σ_b a_b y_b − v(Q_A ∪ T))²
 //! ```
 //!
 //! where k is the weight of the regression for s players (the Shapley kernel on ∅ ≠ T ≠ S_j, or the
-//! distribution of T). The weight is a product. So centred columns z_i of members and a_b of other groups are
-//! orthogonal: with full enumeration the coefficients x_i are those of the regression for u_j, and in a
-//! sample the columns a_b remove the separate contributions of the other groups.
+//! distribution of T). Because the weight is a product, centred columns z_i for members and a_b for other
+//! groups are orthogonal. With full enumeration, the coefficients x_i are therefore the same as in the
+//! regression for u_j. In a sample, the columns a_b remove the separate contributions of the other groups.
 //!
-//! Under the Shapley kernel `Σ_i z_i = t` is also orthogonal to differences between members, since every size
-//! is symmetric. So the regression only estimates `ψ_i = x_i − mean(x)`, and `g_i = φ_j/s + ψ_i` with the
-//! value φ_j of the group in the quotient game. The members sum to the value of the group, and since both are
-//! drawn independently, the variances add up.
+//! Under the Shapley kernel, `Σ_i z_i = t` is also orthogonal to differences between members, because every
+//! size is symmetric. So the regression only estimates `ψ_i = x_i − mean(x)`, and `g_i = φ_j/s + ψ_i`, where
+//! φ_j is the value of the group in the quotient game. The members sum to the value of the group. φ_j and ψ_i
+//! are drawn independently, so their variances add up.
 //!
 //! # Pairs
 //!
 //! (T, A) is drawn together with (S_j∖T, M∖j∖A), its complement at both levels, which has the same weight. So
 //! all terms that are even about ½ cancel, including interactions of two players. For weighted Banzhaf values
-//! with p ≠ ½, complements have different weights, and coalitions are drawn one by one.
+//! with p ≠ ½, complements have different weights, so coalitions are drawn one by one.
 //!
-//! # Leverage
+//! # Leverage scores
 //!
-//! The leverage score of (T, A) for the columns of members is `w^(1)(A)` times that of T for s players,
-//! because their Gram matrix is that of the regression for u_j. So A is drawn from its distribution and T by
-//! leverage: under the Shapley kernel every size t is equally likely. Strata (t, a) are drawn without
-//! replacement ([`TwoBlocks`](apportion_samplers::TwoBlocks)), which makes full enumeration exact.
+//! For the columns of members, the leverage score of (T, A) is `w^(1)(A)` times the leverage score of T for s
+//! players, because their Gram matrix is that of the regression for u_j. So A is drawn from its distribution,
+//! and T by leverage scores: under the Shapley kernel, every size t is equally likely. Strata (t, a) are
+//! drawn without replacement ([`TwoBlocks`](apportion_samplers::TwoBlocks)), which makes full enumeration
+//! exact.
 //!
 //! # Known unions
 //!
 //! If v(Q_A) and D(A) = v(Q_A ∪ S_j) − v(Q_A) are known for the drawn A, `v(Q_A) + (t/s) (D(A) − φ_j)` is
-//! subtracted. For each A it is linear in t, with the same slope on average. So it is orthogonal to the
-//! columns of members (also for Banzhaf values, as D(A) − φ_j is 0 on average) and changes nothing with full
-//! enumeration. It removes everything that does not concern the group, of any order; in our measurements this
-//! reduces the squared error by a factor of two to four. The unions are known
+//! subtracted. For each A, this is linear in t, with the same slope on average. So it is orthogonal to the
+//! columns of members (also for Banzhaf values, because D(A) − φ_j is 0 on average), and changes nothing with
+//! full enumeration. It removes everything that does not concern the group, of any order. In our
+//! measurements, this reduces the squared error by a factor of two to four. The unions are known
 //!
-//! - for all A, if tabulating the 2^m unions takes at most half of the evaluations, or there are two to four
-//!   groups: then φ_j is exact, too;
+//! - for all A, if tabulating the 2^m unions takes at most half of the evaluations, or if there are two to
+//!   four groups; then φ_j is exact, too;
 //! - otherwise, for Owen values, along random orders of the groups and their reverses. These orders estimate
-//!   φ_j, and in each of them every group gets one pair of coalitions of its members. Both estimates then
+//!   φ_j, and each of them includes one pair of coalitions of members for every group. Both estimates then
 //!   share A, and their covariance is ignored in the standard errors: 95% intervals cover more than 92% in
 //!   our tests.
 //!
 //! # Source
 //!
-//! Ours. The values: Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers
-//! with coalition structure using Monte Carlo sampling on the product space of coalitions and features*,
-//! 2023; leverage scores and the regression for players: Musco and Witter, *Provably Accurate Shapley Value
-//! Estimation via Leverage Score Sampling*, ICLR 2025.
+//! The method is our own. Values: Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group
+//! explainers with coalition structure using Monte Carlo sampling on the product space of coalitions and
+//! features*, 2023. Leverage scores and the regression for players: Musco and Witter, *Provably Accurate
+//! Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025.
 
 mod coalitional;
 mod estimate;
@@ -81,27 +82,27 @@ use crate::support::StandardErrors;
 use coalitional::Coalitional;
 use estimate::regression;
 
-/// Values of players in groups from leverage-sampled regressions: one for the groups, and one for the members
-/// of each.
+/// Values of players in groups, from regressions sampled by leverage scores: one regression for the groups,
+/// and one for the members of each group.
 ///
 /// | value | method |
 /// |---|---|
-/// | coalitional, from Shapley, Banzhaf and weighted Banzhaf values: Owen, Banzhaf-Owen, … | coalitions of members and of other groups, in pairs that are complements at both levels; if the members share (Shapley within) `g_i = φ_j/s + ψ_i` |
+/// | coalitional, from Shapley, Banzhaf and weighted Banzhaf values: Owen, Banzhaf-Owen, … | coalitions of members and of other groups, in pairs that are complements at both levels; if the members share the group's value (Shapley within), `g_i = φ_j/s + ψ_i` |
 /// | two-step Shapley | Leverage SHAP for the groups, and for the members of each group alone |
-/// | quotient, for one of the three | [`LeverageShap`](crate::LeverageShap) or [`KernelBanzhaf`](crate::KernelBanzhaf) for the groups |
+/// | quotient, for Shapley, Banzhaf and weighted Banzhaf values | [`LeverageShap`](crate::LeverageShap) or [`KernelBanzhaf`](crate::KernelBanzhaf) for the groups |
 ///
 /// The estimate is exact, with standard errors of zero, if the budget covers all coalitions: 2^m, and at most
-/// `2^(m − 1 + |S_j|)` for each group j. Games with interactions of at most two players are exact as soon as
-/// the coefficients are determined (except for weighted Banzhaf values). With a single group, this is the
-/// regression for the players with the inner semivalue; with n groups of one player, it is the regression
-/// with the outer semivalue.
+/// `2^(m − 1 + |S_j|)` for each group j. Estimates for games with interactions of at most two players are
+/// exact as soon as the coefficients are determined (except for weighted Banzhaf values). With a single
+/// group, this is the regression for the players with the inner semivalue. With n groups of one player, it is
+/// the regression with the outer semivalue.
 ///
 /// # Error
 ///
-/// Mean squared error of Owen values, compared with [`NestedPermutation`](crate::NestedPermutation) (orders
-/// and their reverses) at equal evaluations, on sums of leaves of depth 3 to 5 and on sums of unanimity games
-/// of up to 4 players (`cargo run --release -p apportion-benches --bin groups`). The table shows the error of
-/// the permutations divided by that of this method:
+/// The table shows the mean squared error of [`NestedPermutation`](crate::NestedPermutation) (orders and
+/// their reverses) for Owen values, divided by the error of this method at the same number of evaluations. It
+/// covers sums of leaves of depth 3 to 5, and sums of unanimity games of up to 4 players (`cargo run
+/// --release -p apportion-benches --bin groups`):
 ///
 /// | groups | 5n evaluations | 10n | 20n | 40n | 80n |
 /// |---|---|---|---|---|---|
@@ -112,30 +113,30 @@ use estimate::regression;
 /// | 10 of 5 | 0.7 | 0.7–0.9 | 0.8–0.9 | 0.8–1.2 | 1.5–1.9 |
 /// | 14 of 3 | 0.8–0.9 | 0.9 | 0.9 | 0.9–1.0 | 0.8–1.2 |
 ///
-/// So use it if the unions of groups can be tabulated, and permutations if there are more groups. With more
-/// groups, other coalitional values have two to four times the error of Owen values: with 10 groups of 5 and
-/// 20n evaluations 0.2 of the squared norm, with 80n 0.01.
+/// So use this method if the unions of groups can be tabulated, and permutations if there are more groups.
+/// With more groups, other coalitional values have two to four times the error of Owen values. With 10 groups
+/// of 5, their squared error is 0.2 of the squared norm for 20n evaluations, and 0.01 for 80n.
 ///
 /// # Budget
 ///
-/// v(∅) and v(N) are evaluated once for all parts, and no other coalition twice. The rest is divided among
-/// the parts in proportion to their unknowns, up to full enumeration. If all unions of groups take at most
-/// half of it and leave three evaluations for each member, they are tabulated first; for two to four groups
-/// also if they leave two. Because of pairs and whole orders, a few evaluations of the budget may stay
-/// unused.
+/// v(∅) and v(N) are evaluated once for all parts, and no other coalition is evaluated twice. The remaining
+/// budget is divided among the parts in proportion to their unknowns, up to full enumeration. All unions of
+/// groups are tabulated first if they take at most half of it and leave three evaluations for each member;
+/// for two to four groups, two evaluations are sufficient. Because of pairs and whole orders, a few
+/// evaluations of the budget may stay unused.
 ///
 /// # Standard errors
 ///
-/// Standard errors come from the certificates of the regressions, whose variances add up. If nearly all
-/// coalitions are drawn, the remaining error is small and far from normally distributed: ±1.96 standard
+/// Standard errors are computed from the certificates of the regressions, whose variances add up. If nearly
+/// all coalitions are drawn, the remaining error is small and far from normally distributed: ±1.96 standard
 /// errors cover less than 95%. Intervals with Student's t covered 93 to 97% over all budgets and partitions
-/// of our tests. There are no standard errors if some regression is not determined, or if some coalition is
-/// indispensable for it. The diagnostics contain the sums of ranks and unknowns over all regressions, the
-/// worst condition number and the fewest degrees of freedom. The directions of the errors are combined from
-/// those of the parts; they are unknown for values with Banzhaf's distribution within groups as long as other
-/// groups have columns.
+/// of our tests. There are no standard errors if some regression is not determined, or would not be
+/// determined without some coalition. The diagnostics contain the sums of ranks and unknowns over all
+/// regressions, the worst condition number and the fewest degrees of freedom. The directions of the errors
+/// are combined from those of the parts. They are unknown if the value within groups is a Banzhaf value and
+/// other groups have columns.
 ///
-/// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and caches every evaluated coalition.
+/// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations. Caches every evaluated coalition.
 ///
 /// ```
 /// use apportion_estimators::{CoalitionalRegression, Estimator};
@@ -160,7 +161,7 @@ pub struct CoalitionalRegression {
     #[serde(serialize_with = "crate::run::settings::groups")]
     partition: Partition,
     grows: bool,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
 }
 
@@ -202,7 +203,7 @@ impl CoalitionalRegression {
         &self.partition
     }
 
-    /// Returns the task for the value and the partition; `None` for unsupported values.
+    /// Returns the task for the value and the partition, or `None` if the value is not supported.
     fn task(&self) -> Option<Task> {
         let groups = self.partition.len();
         let regression = |value: &Semivalue| {
@@ -252,13 +253,13 @@ impl Estimator for CoalitionalRegression {
     }
 
     /// Returns the minimum budget for the partition of the estimator (`players` is ignored): v(∅), v(N) and
-    /// one evaluation for each unknown of each regression; for two-step values also v(S_j) of each group of
-    /// several members. Owen values require at most half as many orders of the groups as the largest group
-    /// has members, with `2 (m − 1)` evaluations each plus 2 for each group of several members.
+    /// one evaluation for each unknown of each regression; for two-step values, also v(S_j) for each group of
+    /// several members. Owen values require a number of orders of the groups that is at most half the size of
+    /// the largest group. Each order takes `2 (m − 1)` evaluations, plus 2 for each group of several members.
     ///
-    /// This is the minimum, not a recommendation: below twice the minimum, the coefficients are not
-    /// determined, and the minimum-norm solution is returned, which the diagnostics report. Use five times
-    /// the minimum.
+    /// This is the minimum, not a recommendation; use five times the minimum. Below twice the minimum, the
+    /// coefficients are not determined. The minimum-norm solution is then returned, and the diagnostics
+    /// report this.
     fn minimum_budget(&self, _players: usize) -> usize {
         match self.task() {
             Some(Task::Players(regression)) => regression.minimum_budget(self.partition.players()),
@@ -309,15 +310,15 @@ impl Estimator for CoalitionalRegression {
         units(&self.value, Some(&self.partition), players)
     }
 
-    /// Returns the same regressions with growing samples ([`Order::Nested`](apportion_samplers::Order)), and
-    /// with shares of the budget that never shrink: nothing is evaluated twice.
+    /// Returns the same regressions with growing samples ([`Order::Nested`](apportion_samplers::Order)), in
+    /// which no part's number of evaluations decreases as the budget grows. So nothing is evaluated twice.
     ///
     /// For values of both groups and members, the evaluations for tabulating the unions of groups are
     /// reserved in advance: the evaluations for members wait until the unions are tabulated. With up to six
-    /// groups this happens about when the regressions are determined, and from 6n evaluations on the squared
-    /// error is 0.8 to 1.2 times that without growing. With eight groups of five, Owen values stay within 1.1
-    /// times, but other values do not improve from 256 to 510 evaluations, where they have up to four times
-    /// the error.
+    /// groups, this happens at about the number of evaluations for which the regressions are determined. From
+    /// 6n evaluations on, the squared error is then 0.8 to 1.2 times that of samples that do not grow. With
+    /// eight groups of five, the error of Owen values stays within 1.1 times. Other values do not improve
+    /// from 256 to 510 evaluations, where they have up to four times the error.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { grows: true, ..self.clone() })
     }

@@ -1,15 +1,15 @@
-//! The parts of an estimate, and their shares of the budget.
+//! The parts of an estimate, and the division of the budget among them.
 
 use apportion_games::{Purpose, stream};
 use apportion_samplers::water_fill;
 use rand::Rng;
 
-/// A separate regression.
+/// A regression that is one part of an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Part {
     /// The number of coefficients to estimate.
     pub(super) unknowns: usize,
-    /// The number of evaluations with which the estimate is exact; an even number, or infinite.
+    /// The number of evaluations that makes the estimate exact: an even number, or infinite.
     pub(super) capacity: f64,
 }
 
@@ -26,10 +26,10 @@ pub(super) fn min_evaluations_of(parts: &[Part]) -> usize {
     (least as usize).next_multiple_of(2)
 }
 
-/// Returns even numbers of evaluations for each part, in proportion to its unknowns and at most its capacity,
-/// that sum to `total` (minus one if it is odd) or to the total capacity.
+/// Returns an even number of evaluations for each part. The numbers are in proportion to the parts' unknowns
+/// and at most their capacities. They sum to `total` (minus one if it is odd), or to the total capacity.
 ///
-/// Pairs left over by rounding go to the parts with the largest rounded-off fractions.
+/// Pairs that remain after rounding go to the parts with the largest rounded-off fractions.
 pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
     let weights: Vec<f64> = parts.iter().map(|part| part.unknowns as f64).collect();
     let capacities: Vec<f64> = parts.iter().map(|part| part.capacity).collect();
@@ -48,11 +48,11 @@ pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
-/// Same as [`split`], but no part's share shrinks as `total` grows, and each share is at least that in
-/// `at_least`, whose sum is at most `total`.
+/// Divides evaluations like [`split`], but no part's number decreases as `total` grows. Each number is at
+/// least the one in `at_least`; the sum of `at_least` is at most `total`.
 ///
 /// The k-th pair of a part with u unknowns, k = 0, 1, …, enters at the level `(k + ½) / u`; ties go to the
-/// first part. So the shares are proportional, rounded with Webster's method. At the [`least`] total a part
+/// first part. So the numbers are proportional, rounded with Webster's method. At the [`least`] total, a part
 /// has a pair for every two unknowns.
 pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) -> Vec<usize> {
     let capacity = |index: usize| parts[index].capacity / 2.0;
@@ -67,7 +67,7 @@ pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) ->
             .collect()
     };
     let fits = |level: f64| counts_at(level).into_iter().fold(0, usize::saturating_add) <= total;
-    // Find a level that fits; from there on, add pairs one by one.
+    // Find a level that fits, and then add pairs one by one.
     let (mut below, mut above) = (0.0, total as f64);
     while above - below > 1e-9 * above {
         let middle = 0.5 * (below + above);
@@ -106,7 +106,7 @@ mod tests {
         ];
         for (parts, at_least) in cases {
             let of_all = at_least.iter().sum::<usize>();
-            // The reference result, computed pair by pair.
+            // Compute the reference result pair by pair.
             let mut expected = at_least.clone();
             for total in of_all..of_all + 600 {
                 if total > of_all && total % 2 == 0 {

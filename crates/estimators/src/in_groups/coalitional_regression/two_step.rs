@@ -26,7 +26,7 @@ pub(super) fn min_evaluations(partition: &Partition) -> usize {
     min_evaluations_of(&parts(partition)) + large_groups(partition).count()
 }
 
-/// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N); `game` caches
+/// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N). `game` caches
 /// evaluations.
 pub(super) fn estimate(
     game: &dyn Game,
@@ -56,7 +56,8 @@ pub(super) fn estimate(
         let alone = SubGame::new(game, members)?;
         let mut explanation =
             regression.estimate_seen(&alone, share + 2, seed_of_part(seed, 1 + group as u64))?;
-        // Subtract equal shares of the value of the group alone from the members' values in it.
+        // Subtract equal shares of the value v(S_j) − v(∅) from the members' values in the game of their
+        // group.
         for player in explanation.values.chunks_exact_mut(game.outputs()) {
             for ((value, full), base) in player.iter_mut().zip(&explanation.prediction).zip(&explanation.base)
             {

@@ -1,7 +1,7 @@
-//! Coalitions that grow element by element, and the contribution of every element.
+//! Chains of coalitions that grow element by element, and the contribution of every element.
 
-/// A sequence of coalitions from a first to a last one, which adds the elements between them one by one, in
-/// order and, if antithetic, also in reverse order.
+/// A chain of coalitions from a first to a last one, to which the elements between them are added one by one,
+/// in order and, if antithetic, also in reverse order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     /// The number of elements L.
@@ -10,7 +10,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Returns the number of coalitions strictly between the ends: L − 1 per order.
+    /// Returns the number of coalitions strictly between the first and the last one: L − 1 per order.
     pub(crate) fn rows(self) -> usize {
         self.length.saturating_sub(1) * if self.antithetic { 2 } else { 1 }
     }
@@ -35,11 +35,11 @@ impl Chain {
         }
     }
 
-    /// Calls `add` with the contribution of each element to each output, averaged over both orders if
-    /// antithetic.
+    /// Calls `add` with the contribution of each element to each output; if antithetic, contributions are
+    /// averaged over both orders.
     ///
     /// `between` contains the values of the coalitions of [`coalitions`](Self::coalitions), k numbers each;
-    /// `start` and `end` are the values of the ends.
+    /// `start` and `end` are the values of the first and the last coalition.
     pub(crate) fn contributions(
         self,
         start: &[f64],

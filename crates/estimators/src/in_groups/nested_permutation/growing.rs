@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! B scenarios, or equal parts of their weights; D draws, `D = q B + r` with r < B. Draw j in scenario l has
-//! a separate random stream.
+//! There are B scenarios, or equal parts of their weights, and D draws, `D = q B + r` with r < B. Draw j in
+//! scenario l has a separate random stream.
 //!
 //! # Method
 //!
@@ -21,11 +21,11 @@ use crate::error::{EstimatorError, Result};
 use crate::report::Influences;
 use crate::support::product_draws::{Moments, Plan, ProductDraws, ScenarioCoalitions, Strata, averages};
 
-/// The number of scenarios to process at once; this bounds the memory.
+/// The number of scenarios to process in one batch, which bounds the memory.
 const SCENARIOS_AT_ONCE: usize = 256;
-/// Log2 of the maximum number of draws per scenario, limited by the numbering of random streams.
+/// Log2 of the maximum number of draws per scenario. It is limited by the numbering of random streams.
 const DRAW_BITS: u32 = 24;
-/// The number of the random stream for the order of the scenarios, larger than the stream numbers for
+/// The number of the random stream for the order of the scenarios. It is larger than the stream numbers for
 /// permutations of players.
 const ORDER_UNIT: u64 = 1 << 47;
 /// The minimum number of degrees of freedom for standard errors, and for variances per scenario.
@@ -40,13 +40,13 @@ pub(super) struct GrownEstimate {
     pub(super) degrees_of_freedom: f64,
 }
 
-/// Computes the means over `draws` draws of `walk`, whose strata are the `scenarios` of the game, and their
+/// Computes the means over `draws` draws of `walk`, with the `scenarios` of the game as strata, and their
 /// standard errors.
 ///
-/// With at least two draws in each scenario the standard errors are those of the mean of the scenarios'
-/// means. With fewer they are those of the mean of all draws, as if scenarios were drawn with replacement,
-/// which overestimates the errors. (Extrapolating the variance of the few scenarios with two draws covered
-/// the true value in as little as 61% of the cases.)
+/// With at least two draws in each scenario, the standard errors are those of the mean of the scenarios'
+/// means. With fewer draws, they are those of the mean of all draws, as if scenarios were drawn with
+/// replacement, which overestimates the errors. (Extrapolating the variance from the few scenarios with two
+/// draws covered the true value in as few as 61% of the cases.)
 pub(super) fn average(
     game: &dyn Game,
     walk: &Walk<'_>,
@@ -77,7 +77,7 @@ pub(super) fn average(
     Ok(sums.finish(scenarios, draws))
 }
 
-/// The draws in some scenarios; each scenario is a unit of [`ProductDraws`].
+/// The draws in some scenarios. Each scenario is a unit of [`ProductDraws`].
 struct ScenarioDraws<'a, 'w> {
     walk: &'a Walk<'w>,
     scenarios: &'a [usize],
@@ -162,8 +162,8 @@ impl Sums {
             let std_errors = (draws > MIN_DEGREES).then(errors);
             return GrownEstimate { values, std_errors, influences, degrees_of_freedom: draws as f64 - 1.0 };
         }
-        // Satterthwaite's degrees of freedom, which are fewer if few scenarios contribute most of the
-        // variance.
+        // These are Satterthwaite's degrees of freedom. There are fewer of them if few scenarios contribute
+        // most of the variance.
         let total: f64 = self.variances.iter().sum();
         let effective = if self.spread > 0.0 { total * total / self.spread } else { f64::INFINITY };
         GrownEstimate {
@@ -189,7 +189,7 @@ mod tests {
     fn with_two_draws_each_errors_are_those_of_the_means_of_scenarios() {
         let grown = finished(&[&[1.0, 3.0, 5.0], &[10.0, 14.0], &[0.0, 2.0], &[7.0, 7.0]]);
         assert!((grown.values[0] - (3.0 + 12.0 + 1.0 + 7.0) / 4.0).abs() < 1e-14);
-        // Variances of the means: 4/3, 8/2, 2/2 and 0.
+        // The variances of the means are 4/3, 8/2, 2/2 and 0.
         let expected = f64::sqrt(4.0 / 3.0 + 4.0 + 1.0) / 4.0;
         assert!((grown.std_errors.unwrap()[0] - expected).abs() < 1e-14);
         // The variances have two, one and one degrees of freedom.

@@ -1,15 +1,15 @@
-//! Nested permutations: groups join one after the other, and the members of each group join one after the
-//! other, all in one scenario.
+//! Nested permutations: groups join one after another, and the members of each group join one after another,
+//! all in one scenario.
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m. A nested order σ is a random order of the groups with a random order
-//! of the members inside each; b is a scenario of the game, drawn by its weight `w_b`; there are B scenarios
-//! and `D` draws.
+//! There are `n` players in `m` groups S_1 … S_m. A nested order σ is a random order of the groups, with a
+//! random order of the members inside each group. b is a scenario of the game, drawn with probability `w_b`.
+//! There are B scenarios and `D` draws.
 //!
 //! # Source
 //!
-//! Owen, *Values of games with a priori unions*, 1977, whose value is the mean over these orders.
+//! Owen, *Values of games with a priori unions*, 1977: the Owen value is the mean over these orders.
 //! Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
 //! sampling on the product space of coalitions and features*, 2023, section 4.1, draws such an order for each
 //! player; here all players share it.
@@ -43,8 +43,8 @@ use crate::support::product_draws::{
 /// ```
 ///
 /// If antithetic (the default), the reverse of σ, with groups and members from the last to the first, is
-/// evaluated in the same scenario, and a draw is the mean of both. Scenario evaluations of one draw, for all
-/// players at once:
+/// evaluated in the same scenario, and a draw is the mean of both. The table shows the number of scenario
+/// evaluations per draw, for all players together:
 ///
 /// | value | [`plain`](Self::plain) | antithetic |
 /// |---|---|---|
@@ -52,44 +52,45 @@ use crate::support::product_draws::{
 /// | Shapley, all players in one group | n + 1 | 2n |
 /// | Owen over a hierarchy of groups | n + 1 | 2n |
 /// | quotient Shapley, with groups as players | m + 1 | 2m |
-/// | two-step Shapley: the groups, and each group of several alone from ∅ | m + n + 1 or fewer | 2m + 2n − 1 or fewer |
+/// | two-step Shapley: the groups, and each group of several members from ∅ on its own | m + n + 1 or fewer | 2m + 2n − 1 or fewer |
 ///
 /// and two fewer if the game has a single scenario, whose v(∅) and v(N) are known. Other values are not means
-/// over such orders and are rejected: use [`ProductSpace`](crate::ProductSpace).
+/// over such orders, so they are rejected; use [`ProductSpace`](crate::ProductSpace) for them.
 ///
-/// **Effect of shared orders.** Every player's Δ has the same distribution as with independent draws, so the
-/// mean is the same. But n + 1 evaluations serve all players, where independent draws take 2n. The players'
-/// errors are correlated: in each draw a group's members sum to the contribution of the group in the quotient
-/// game, and all players to v_b(N) − v_b(∅). Do not treat the errors of players as independent when comparing
-/// them.
+/// **Shared orders.** Every player's Δ has the same distribution as for independent draws, so the mean is the
+/// same. But n + 1 evaluations are sufficient for all players, while independent draws take 2n. The players'
+/// errors are correlated: in each draw, a group's members sum to the contribution of the group in the
+/// quotient game, and all players sum to v_b(N) − v_b(∅). Do not treat the errors of players as independent
+/// when comparing them.
 ///
-/// **Stratified scenarios.** The weights of the scenarios, laid end to end, are divided into
-/// `L = min(B, ⌊D/2⌋)` equal parts, and each part gets equally many draws (or one more; the means of the
-/// parts are averaged). So scenarios keep their weights and estimates their means, while differences between
-/// scenarios add almost nothing to the variance: nothing at all with at least 2B draws and equal weights, in
-/// which case all players sum to v(N) − v(∅) up to rounding. Most of the variance of marginal games is of
-/// this kind, so antithetic orders, which reduce the rest, are worth their evaluations.
+/// **Stratified scenarios.** The weights of the scenarios, laid end to end, are divided into `L = min(B,
+/// ⌊D/2⌋)` equal parts. Each part gets the same number of draws, up to one, and the means of the parts are
+/// averaged. So scenarios keep their weights and estimates keep their means, while differences between
+/// scenarios add almost nothing to the variance. They add nothing at all with at least 2B draws and equal
+/// weights; in this case, all players sum to v(N) − v(∅) up to rounding. Most of the variance of marginal
+/// games is of this kind, so antithetic orders, which reduce the rest, are worth their evaluations.
 ///
-/// The [growing](Estimator::growing) twin draws from the parts in turn, with L = B for any D: with at least
-/// 2B draws this is the same, with fewer the standard errors tend to be too large.
+/// The [growing](Estimator::growing) variant draws from the parts in turn, with L = B for any D. With at
+/// least 2B draws, this is the same method; with fewer draws, its standard errors tend to be too large.
 ///
-/// **Measurements.** From 2B draws on (a budget of 4n + 2), the squared error of all players' Owen values at
-/// equal evaluations, relative to independent draws, was 0.06 (plain 0.17) in experiment 2a of the paper with
-/// 100 background rows, and 0.02 to 0.28 for single players. For a tree model of the diabetes data with four
-/// groups and 50 rows it was 0.04 (0.18), and 0.03 to 0.16 for single players. Scenarios drawn without strata
-/// would give 0.77 (0.58) in experiment 2a: with fewer draws the ratio is between these.
+/// **Measurements.** These are squared errors of Owen values with at least 2B draws (a budget of 4n + 2),
+/// relative to independent draws at the same number of evaluations. In experiment 2a of the paper with 100
+/// background rows, the ratio was 0.06 (plain: 0.17) for all players together, and 0.02 to 0.28 for single
+/// players. For a tree model of the diabetes data with four groups and 50 rows, it was 0.04 (plain: 0.18),
+/// and 0.03 to 0.16 for single players. If scenarios were drawn without strata, it would be 0.77 (plain:
+/// 0.58) in experiment 2a. With fewer draws, the ratio is between these numbers.
 ///
 /// **Budget.** Same as for [`ProductSpace`](crate::ProductSpace): M evaluations of the game allow `(M − 2) B`
-/// evaluations in one of B scenarios in addition to v(∅) and v(N). The result is exact if enumeration costs
+/// evaluations in one of B scenarios, in addition to v(∅) and v(N). The result is exact if enumeration costs
 /// no more than the budget, except with [`keep_sampling`](Self::keep_sampling).
 ///
 /// **Standard errors** are `sqrt(Σ_l s_l²/D_l) / L`, where s_l² is the sample variance of a player's Δ over
 /// the D_l draws (pairs if antithetic) of part l. There are none if `D − L < 4`: they require five draws in a
-/// game of one scenario and up to seven in others. ±1.96 standard errors covered the true value in 92 to 94%
-/// of the cases with 1.5 to 2.7 draws for each of 30 scenarios, and in 94 to 95% with 20.
+/// game of one scenario, and up to seven in other games. With 30 scenarios, ±1.96 standard errors covered the
+/// true value in 92 to 94% of the cases for 1.5 to 2.7 draws per scenario, and in 94 to 95% for 20 draws.
 ///
-/// Takes O(T + D n ⌈n/64⌉) time, where T is the time of the game's evaluations, and memory for some thousand
-/// coalitions, or one draw, per thread.
+/// Takes O(T + D n ⌈n/64⌉) time, where T is the time of the game's evaluations. Each thread stores some
+/// thousand coalitions, or one draw.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, NestedPermutation};
@@ -129,7 +130,7 @@ impl NestedPermutation {
     /// # Errors
     ///
     /// [`EstimatorError::OtherValue`] for a value that is not a mean over orders, [`EstimatorError::Value`]
-    /// for one that needs a partition.
+    /// for a value that requires a partition.
     pub fn new(value: impl Into<SolutionConcept>) -> Result<Self, EstimatorError> {
         Self::build(value.into(), None)
     }
@@ -146,8 +147,8 @@ impl NestedPermutation {
         Self::build(value.into(), Some(partition))
     }
 
-    /// Creates the antithetic estimator of the Owen value over a hierarchy of groups: in its orders the
-    /// players of every group are adjacent (Winter, *A value for cooperative games with levels structure of
+    /// Creates the antithetic estimator of the Owen value over a hierarchy of groups. In its orders, the
+    /// players of every group are contiguous (Winter, *A value for cooperative games with levels structure of
     /// cooperation*, 1989).
     ///
     /// ```
@@ -218,13 +219,13 @@ impl NestedPermutation {
     }
 
     /// Estimates the values of all players (groups for quotient values) from `draws` orders, evaluated in
-    /// both directions if antithetic. Evaluates nothing else except v(∅) and v(N), once, in a game of one
-    /// scenario. Results are bitwise identical for any number of threads.
+    /// both directions if antithetic. Other coalitions are not evaluated, except v(∅) and v(N), once, in a
+    /// game of one scenario. Results are bitwise identical for any number of threads.
     ///
     /// # Errors
     ///
     /// [`EstimatorError::Draws`] for zero draws, [`EstimatorError::Value`] for a game that does not match the
-    /// partition, and the errors of the game.
+    /// partition, any error of the game.
     pub fn estimate_draws(
         &self,
         game: &dyn Game,
@@ -242,7 +243,7 @@ impl NestedPermutation {
         Ok(estimates.into())
     }
 
-    /// Evaluates `draws` orders; `ends` contains v(∅) and v(N), which are known if the game has one scenario.
+    /// Evaluates `draws` orders. `ends` contains v(∅) and v(N), which are known if the game has one scenario.
     /// Also returns the degrees of freedom of the errors.
     fn walk(
         &self,
@@ -253,7 +254,7 @@ impl NestedPermutation {
     ) -> Result<(Estimates, f64)> {
         let structure = self.structure(game.players());
         let scenarios = game.scenarios();
-        // In one scenario draws are always added one by one.
+        // In a game of one scenario, draws are always added one by one.
         let grows = self.grows && scenarios > 1;
         let strata = if grows {
             Strata { count: scenarios, draws: scenarios }
@@ -283,7 +284,7 @@ impl NestedPermutation {
         }
     }
 
-    /// Returns the structure of the orders; for the Shapley value all players are in one group.
+    /// Returns the structure of the orders. For the Shapley value, all players are in one group.
     fn structure(&self, players: usize) -> Structure {
         match (&self.value, &self.partition, &self.hierarchy) {
             (SolutionConcept::Coalitional(_), _, Some(hierarchy)) => Structure::Levels(hierarchy.clone()),
@@ -315,7 +316,7 @@ impl NestedPermutation {
         Ok(())
     }
 
-    /// Returns the number of scenario evaluations per draw, for a game with the given numbers of players and
+    /// Returns the number of scenario evaluations per draw, for a game of `players` players and `scenarios`
     /// scenarios.
     fn rows_per_draw(&self, players: usize, scenarios: usize) -> usize {
         self.structure(players).rows_between(self.antithetic) + if scenarios > 1 { 2 } else { 0 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::in_groups::nested_permutation::chain::Chain;
 use crate::support::product_draws::{ProductDraws, ScenarioCoalitions, Scenarios, Strata};
 
-/// The maximum number of draws, limited by the numbering of random streams.
+/// The maximum number of draws. It is limited by the numbering of random streams.
 pub(super) const MAX_DRAWS: usize = 1 << 48;
 
 /// The path of coalitions along an order.
@@ -60,14 +60,14 @@ impl Structure {
     }
 }
 
-/// The draws, each of which evaluates one nested order in one scenario for all players.
+/// The draws of all players. Each draw evaluates one nested order in one scenario.
 pub(crate) struct Walk<'a> {
     structure: &'a Structure,
     antithetic: bool,
     scenarios: Scenarios,
     seed: u64,
     outputs: usize,
-    /// v(∅) and v(N), if the game has one scenario only, so that they need not be evaluated again.
+    /// v(∅) and v(N), if the game has only one scenario, so that they are not evaluated again.
     ends: Option<(Vec<f64>, Vec<f64>)>,
     full: Coalition,
     /// The players of each group.
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
         self.chain(players.len()).coalitions(full, flip, |words| asked.push(words));
     }
 
-    /// Splits `order` into the order of the groups, and the players, group after group.
+    /// Splits `order` into the order of the groups and the players, group after group.
     fn split<'o>(&self, order: &'o [usize]) -> (&'o [usize], &'o [usize]) {
         order.split_at(self.structure.groups())
     }
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         };
         let chain = self.chain(groups.len());
         let (of_groups, mut rest) = between.split_at(chain.rows() * k);
-        // The contribution of each group, in the order of `groups`.
+        // This is the contribution of each group, in the order of `groups`.
         let mut gets = vec![0.0; groups.len() * k];
         chain.contributions(empty, full, of_groups, |at, output, value| gets[at * k + output] = value);
         let mut first = 0;
@@ -185,7 +185,7 @@ impl Order {
 }
 
 impl ProductDraws for Walk<'_> {
-    /// The orders in a block: for each draw the groups, then the players, group after group.
+    /// The orders in a block: for each draw, the groups, followed by the players, group after group.
     type BlockState = Vec<usize>;
 
     fn rows_per_draw(&self, _: usize) -> usize {

@@ -1,4 +1,4 @@
-//! The coalitions of one draw for a player, and the resulting marginal contribution: Algorithms 1, 3 and 4.
+//! The coalitions of one draw for a player, and the resulting marginal contribution (Algorithms 1, 3 and 4).
 
 use std::ops::Range;
 
@@ -12,12 +12,13 @@ use crate::support::product_draws::{ProductDraws, ScenarioCoalitions, Scenarios}
 
 /// The distribution of the coalition that a player joins.
 pub(crate) enum CoalitionDistributions<'a> {
-    /// `Q_A ∪ T`, with one distribution between groups and one within: Algorithm 3. For a semivalue, with all
-    /// players in one group, this is Algorithm 1.
+    /// `Q_A ∪ T`, with one distribution between groups and one within them: Algorithm 3. For a semivalue, all
+    /// players are in one group, and this is Algorithm 1.
     Coalitional(JoinedCoalitions<'a>),
     /// Siblings at every level of a hierarchy: Algorithm 3 with more than two levels.
     OverHierarchy(JoinedOverHierarchy<'a>),
-    /// Algorithm 4: T among the fellow members alone, and Q_A with the whole group.
+    /// T among the other members of the player's group alone, and Q_A together with the whole group:
+    /// Algorithm 4.
     TwoStep(JoinedCoalitions<'a>, &'a Partition),
     /// A custom distribution for each requested player: Algorithm 1 for linear values.
     Linear(&'a LinearValue, Vec<Discrete>),
@@ -47,7 +48,7 @@ impl<'a> CoalitionDistributions<'a> {
         Ok(Self::TwoStep(joined(&CoalitionalValue::owen(), partition)?, partition))
     }
 
-    /// Returns the distributions of a linear value for `players`.
+    /// Returns the distributions of a linear value, for `players`.
     pub(crate) fn linear(value: &'a LinearValue, players: &[usize]) -> Result<Self> {
         let distribution = |&player: &usize| Discrete::new(value.distribution(player).probabilities());
         Ok(Self::Linear(value, players.iter().map(distribution).collect::<Result<_, _>>()?))
@@ -59,9 +60,9 @@ fn joined<'a>(value: &CoalitionalValue, partition: &'a Partition) -> Result<Join
     Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_distribution(members))?)
 }
 
-/// Returns the number of scenario evaluations for one draw of `player` for a two-step value: `T`, `T ∪ i`,
-/// `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario. A player alone in its group requires only the two
-/// evaluations of Algorithm 2.
+/// Returns the number of scenario evaluations for one draw of `player` for a two-step value. These are `T`,
+/// `T ∪ i`, `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario. A player that is alone in its group
+/// requires only the two evaluations of Algorithm 2.
 pub(crate) fn two_step_rows(partition: &Partition, player: usize) -> usize {
     if is_alone(partition, player) { 2 } else { 6 }
 }
@@ -75,13 +76,13 @@ pub(crate) struct Contributions<'a> {
     pub(crate) distributions: CoalitionDistributions<'a>,
     pub(crate) scenarios: Scenarios,
     pub(crate) players: &'a [usize],
-    /// The number of players and outputs of the game.
+    /// The number of players of the game, and the number of its outputs.
     pub(crate) game_players: usize,
     pub(crate) outputs: usize,
     pub(crate) seed: u64,
 }
 
-/// The number of bits in a stream number that identify the block; the remaining bits identify the player.
+/// The number of bits in a stream number that identify the block. The remaining bits identify the player.
 pub(crate) const BLOCK_BITS: u32 = 28;
 
 impl ProductDraws for Contributions<'_> {
@@ -164,8 +165,8 @@ impl ProductDraws for Contributions<'_> {
             | CoalitionDistributions::OverHierarchy(_)
             | CoalitionDistributions::Linear(..) => 1.0,
         };
-        // T, T ∪ i; then Q_A, Q_A ∪ S_j, S_j and ∅ for a share of the group's contribution beyond its own
-        // value.
+        // The terms are T and T ∪ i, followed by Q_A, Q_A ∪ S_j, S_j and ∅ for a share of the group's
+        // contribution beyond its own value.
         let signs = [-1.0, 1.0, -share, share, -share, share];
         let rows = self.rows_per_draw(unit);
         let mut samples = Vec::with_capacity(values.len() / rows);

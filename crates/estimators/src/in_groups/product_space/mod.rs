@@ -1,10 +1,10 @@
-//! Monte Carlo on the product space of coalitions, groups and scenarios.
+//! Monte Carlo sampling on the product space of coalitions, groups and scenarios.
 //!
 //! # Notation
 //!
-//! `n` players, in `m` groups S_1 … S_m if the value uses groups, with player i in S_j; `Q_A` is the union of
-//! the groups in A. The game is the mean of `v_b` over B scenarios of weight `w_b`: for a marginal game, the
-//! rows of the background. There are `K̃` draws for each player.
+//! There are `n` players, in `m` groups S_1 … S_m if the value uses groups, with player i in S_j; `Q_A` is
+//! the union of the groups in A. The game is the mean of `v_b` over B scenarios of weight `w_b`. For a
+//! marginal game, the scenarios are the background rows. There are `K̃` draws for each player.
 //!
 //! # Source
 //!
@@ -30,29 +30,30 @@ use crate::support::product_draws::{
     exact_within, explanation,
 };
 
-/// The mean of each player's marginal contributions to coalitions that are drawn separately for that player,
+/// The mean of each player's marginal contributions to coalitions that are drawn separately for this player,
 /// each in one random scenario of the game.
 ///
 /// ```text
 /// ĝ_i = (1/K̃) Σ_k Δ_i^(k),     Δ_i = v_b(S ∪ i) − v_b(S),     S ~ P_i,  b ~ w
 /// ```
 ///
-/// One draw evaluates two coalitions in one scenario. For a marginal game these are two predictions, for any
+/// One draw evaluates two coalitions in one scenario. For a marginal game, these are two predictions, for any
 /// size of the background. Supports every [`SolutionConcept`]:
 ///
 /// | value | algorithm | the coalition S | scenario evaluations of a draw for all players |
 /// |---|---|---|---|
-/// | semivalue | 1 | a size from the value's distribution, then uniform among that size | 2n |
+/// | semivalue | 1 | a size from the value's distribution, then uniform among the coalitions of this size | 2n |
 /// | linear | 1 | from the custom distribution P_i | 2n |
 /// | quotient | 2 | same as a semivalue, with groups as players | 2m |
-/// | coalitional | 3 | `Q_A ∪ T`, with A from the distribution between groups, T from that within | 2n |
+/// | coalitional | 3 | `Q_A ∪ T`, with A from the distribution between groups, and T from the one within groups | 2n |
 /// | two-step Shapley | 4 | T, and for the quotient game A; see below | 2 for a player alone in its group, 6 for others |
 ///
-/// For Shapley distributions these are the players (or groups, or members) before i in a random order.
+/// For Shapley values, these distributions yield the players (or groups, or members) before i in a random
+/// order.
 ///
-/// The estimates are unbiased for every value of the game. Players share no evaluations: their estimates are
-/// independent and do not sum exactly to v(N) − v(∅). [`NestedPermutation`](crate::NestedPermutation) shares
-/// all evaluations, for values that are means over orders.
+/// The estimates are unbiased for every value of the game. Players share no evaluations, so their estimates
+/// are independent and do not sum exactly to v(N) − v(∅). [`NestedPermutation`](crate::NestedPermutation)
+/// shares all evaluations, for values that are means over orders.
 ///
 /// **Two-step Shapley values** combine three contributions in one scenario (Algorithm 4):
 ///
@@ -61,29 +62,30 @@ use crate::support::product_draws::{
 /// T ⊆ S_j∖i,  A ⊆ M∖j
 /// ```
 ///
-/// The paper prints v_b(S_j) for games with v(∅) = 0; here v_b(∅) is subtracted from it, otherwise a group's
-/// members would not sum to the value of the group. T and A are independent, but share the scenario.
+/// The paper's formula contains v_b(S_j), for games with v(∅) = 0. Here v_b(∅) is subtracted from it;
+/// otherwise a group's members would not sum to the value of the group. T and A are independent, but share
+/// the scenario.
 ///
-/// **Modes.** By default (*empirical marginal*) scenarios are drawn by their weights, and K̃ is as large as
-/// the budget allows. In the [`true_marginal`](Self::true_marginal) mode every scenario is used once, with a
+/// **Modes.** By default (*empirical marginal*), scenarios are drawn by their weights, and K̃ is as large as
+/// the budget allows. In the [`true_marginal`](Self::true_marginal) mode, every scenario is used once, with a
 /// new coalition: K = B for any budget, and `ĝ_i = Σ_b w_b Δ_i^(b)`. This is an unbiased estimate of the
 /// value of the game under the distribution from which the background was sampled, and its standard errors
 /// include the sampling of the background. Games of one scenario are rejected.
 ///
-/// **Budget.** M evaluations of the game: v(∅) and v(N) are two, and the other M − 2 allow `(M − 2) B`
-/// evaluations in one scenario. `evaluations` is the number used, rounded up, `model_rows` the number of
-/// rows; `distinct_coalitions` are not counted and set to the number of evaluations, or to the number of all
-/// coalitions if that is smaller. The estimate is exact if enumeration costs no more than the budget, except
-/// with [`keep_sampling`](Self::keep_sampling) and in the true marginal mode.
+/// **Budget.** Of M evaluations of the game, v(∅) and v(N) are two. The other M − 2 allow `(M − 2) B`
+/// evaluations in one scenario. In the result, `evaluations` is the number used, rounded up, and `model_rows`
+/// is the number of rows. `distinct_coalitions` are not counted; they are set to the number of evaluations,
+/// or to the number of all coalitions if that is smaller. The estimate is exact if enumeration costs no more
+/// than the budget, except with [`keep_sampling`](Self::keep_sampling) and in the true marginal mode.
 ///
 /// **Standard errors** are `sqrt(s²/K̃)`, where s² is the sample variance of a player's contributions
-/// (Theorems 3.1 to 3.3). There are none for fewer than five draws. With about ten draws they tend to be too
+/// (Theorems 3.1 to 3.3). There are none for fewer than five draws. With about ten draws, they tend to be too
 /// small: ±1.96 standard errors covered the true value in 90% of the cases (errors follow Student's t with K̃
 /// − 1 degrees of freedom). For weighted scenarios in the true marginal mode, see
 /// [`true_marginal`](Self::true_marginal).
 ///
-/// Takes at most O(T + K̃ n²) time, where T is the time of the game's evaluations, and memory for some
-/// thousand coalitions per thread.
+/// Takes at most O(T + K̃ n²) time, where T is the time of the game's evaluations. Each thread stores some
+/// thousand coalitions.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, ProductSpace};
@@ -126,8 +128,8 @@ enum Mode {
 impl ProductSpace {
     /// Creates the estimator of a semivalue or a linear value of players, by Algorithm 1.
     ///
-    /// Values of players in groups need a partition: [`grouped`](Self::grouped). Without one, estimation
-    /// fails.
+    /// Values for players in groups require a partition: use [`grouped`](Self::grouped). Without one,
+    /// estimation fails.
     pub fn new(value: impl Into<SolutionConcept>) -> Self {
         Self {
             value: value.into(),
@@ -138,26 +140,26 @@ impl ProductSpace {
         }
     }
 
-    /// Creates the estimator of a value of players in the groups of `partition`: quotient, coalitional and
-    /// two-step, by Algorithms 2, 3 and 4.
+    /// Creates the estimator of a quotient, coalitional or two-step value of players in the groups of
+    /// `partition`, by Algorithm 2, 3 or 4.
     ///
     /// Values without groups ignore the partition.
     pub fn grouped(value: impl Into<SolutionConcept>, partition: Partition) -> Self {
         Self { partition: Some(partition), ..Self::new(value) }
     }
 
-    /// Creates the estimator of a coalitional value over a hierarchy of groups: at every level some siblings
-    /// join, according to the semivalue of the level.
+    /// Creates the estimator of a coalitional value over a hierarchy of groups. At every level, some of the
+    /// siblings join, according to the semivalue for this level.
     pub fn over_hierarchy(value: CoalitionalValue, hierarchy: Hierarchy) -> Self {
         Self { hierarchy: Some(hierarchy), ..Self::new(value) }
     }
 
-    /// Returns the estimator in the true marginal mode: each scenario is used once, with a new coalition, and
+    /// Returns the estimator in the true marginal mode. Each scenario is used once, with a new coalition, and
     /// v is the mean over the distribution from which the scenarios were sampled.
     ///
-    /// With weights that sum to 1 and `W_p = Σ_b w_b^p`, the squared standard error is
-    /// `W_2 Σ_b w_b² (Δ^(b) − ĝ)² / (W_2 − 2 W_3 + W_2²)`, which for equal weights is the sample variance
-    /// divided by B. There are no standard errors if `1 / W_2` is below 5.
+    /// With weights that sum to 1 and `W_p = Σ_b w_b^p`, the squared standard error is `W_2 Σ_b w_b² (Δ^(b) −
+    /// ĝ)² / (W_2 − 2 W_3 + W_2²)`. For equal weights, this is the sample variance divided by B. There are no
+    /// standard errors if `1 / W_2` is below 5.
     #[must_use]
     pub fn true_marginal(self) -> Self {
         Self { mode: Mode::TrueMarginal, ..self }
@@ -175,9 +177,9 @@ impl ProductSpace {
     }
 
     /// Estimates the values of `players` only (groups for quotient values), with K̃ = `draws` draws for each.
-    /// Evaluates nothing else, not even v(∅) or v(N).
+    /// No other coalition is evaluated, not even ∅ or N.
     ///
-    /// The value of a player does not depend on the other requested players, and equals that of
+    /// The value of a player does not depend on the other requested players. It equals the value from
     /// [`Estimator::estimate`] with the same number of draws. A draw takes 2 evaluations in one scenario, or
     /// 6 for two-step Shapley values of players that are not alone in their group. Results are bitwise
     /// identical for any number of threads.
@@ -199,9 +201,9 @@ impl ProductSpace {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Value`] for a value that does not match the game or the partition,
-    /// [`EstimatorError::UnknownPlayer`], [`EstimatorError::Draws`] for zero draws or, in the true marginal
-    /// mode, for other than one draw per scenario; and the errors of the game.
+    /// [`EstimatorError::Value`] for a value that does not match the game or the partition;
+    /// [`EstimatorError::UnknownPlayer`]; [`EstimatorError::Draws`] for zero draws, or, in the true marginal
+    /// mode, unless there is one draw per scenario; any error of the game.
     pub fn estimate_players(
         &self,
         game: &dyn Game,
@@ -212,8 +214,8 @@ impl ProductSpace {
         Ok(self.of_players(game, players, draws, seed)?.into())
     }
 
-    /// Same as [`estimate_players`](Self::estimate_players), with the allowance for unseen events kept
-    /// separate.
+    /// Returns the same estimates as [`estimate_players`](Self::estimate_players), with the allowance for
+    /// unseen events kept separate.
     fn of_players(&self, game: &dyn Game, players: &[usize], draws: usize, seed: u64) -> Result<Estimates> {
         let count = self.check(game)?;
         if let Some(&player) = players.iter().find(|&&player| player >= count) {
@@ -269,7 +271,7 @@ impl ProductSpace {
         structured(&self.value, self.partition(), self.hierarchy.as_ref())
     }
 
-    /// Samples contributions of `players` in `game`, whose players are groups for quotient values.
+    /// Samples contributions of `players` in `game`. For quotient values, the players of `game` are groups.
     fn sample(
         &self,
         game: &dyn Game,
@@ -296,14 +298,14 @@ impl ProductSpace {
             return Err(EstimatorError::NoPlayers);
         }
         let values = self.structured()?.check(game.players())?;
-        // A stream number has enough bits for a million players.
+        // The bits of a stream number are sufficient for a million players.
         if values > MAX_PLAYERS {
             return Err(SamplerError::Players { actual: values, max: MAX_PLAYERS }.into());
         }
         Ok(values)
     }
 
-    /// Returns the error distribution of means of this many draws; errors are independent among players.
+    /// Returns the error distribution of means of `draws` draws. Errors of different players are independent.
     fn error_distribution(&self, game: &dyn Game, std_errors: &[f64], draws: usize) -> ErrorDistribution {
         let weights = match self.mode {
             Mode::TrueMarginal => game.scenario_weights(),
@@ -313,7 +315,7 @@ impl ProductSpace {
             let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
             weights.iter().sum::<f64>().powi(2) / squares
         });
-        // The range of the game bounds the values in its scenarios only if there is a single scenario.
+        // The range of the game only bounds its values in scenarios if there is a single scenario.
         let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
         let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
         ErrorDistribution {
@@ -322,9 +324,9 @@ impl ProductSpace {
         }
     }
 
-    /// Returns the length of the interval that contains every draw, in multiples of the game's range: a
-    /// marginal contribution and, for two-step Shapley values, the difference of two, divided by the size of
-    /// the group, which is at least 2.
+    /// Returns the length of the interval that contains every draw, in multiples of the game's range. A draw
+    /// is a marginal contribution. For two-step Shapley values, the difference of two contributions is added,
+    /// divided by the size of the group, which is at least 2.
     fn span(&self) -> f64 {
         let smallest = |partition: &Partition| {
             let sizes = partition.groups().iter().map(Vec::len).filter(|&size| size > 1);
@@ -336,7 +338,7 @@ impl ProductSpace {
         }
     }
 
-    /// Returns whether exact values are computed if the budget allows.
+    /// Returns whether exact values are computed if the budget allows this.
     fn may_enumerate(&self) -> bool {
         self.mode == Mode::EmpiricalMarginal && self.full_budget == FullBudget::Enumerate
     }
@@ -356,7 +358,8 @@ impl ProductSpace {
 /// The number of draws in a block; each block has a separate random stream.
 const BLOCK: usize = 1024;
 
-/// The maximum number of draws per player, and of players, limited by the numbering of random streams.
+/// The maximum number of draws per player, and of players. Both are limited by the numbering of random
+/// streams.
 const MAX_DRAWS: usize = BLOCK << BLOCK_BITS;
 const MAX_PLAYERS: usize = 1 << (48 - BLOCK_BITS);
 

@@ -1,8 +1,8 @@
-//! Sets of nodes in a window, and their conversion from one numbering of the nodes to another.
+//! Sets of nodes stored as bits, and their conversion from one numbering of the nodes to another.
 
 use std::fmt::Debug;
 
-/// A set of nodes stored as 64-bit words; small sets have a fixed width.
+/// A set of nodes, stored as 64-bit words. Small sets have a fixed width.
 pub(crate) trait Bits: Clone + Ord + Send + Sync + Debug {
     /// Returns the empty set of `nodes` nodes.
     fn empty(nodes: usize) -> Self;
@@ -35,9 +35,10 @@ impl Bits for Vec<u64> {
     }
 }
 
-/// An order-preserving map between positions, as blocks of consecutive positions that stay consecutive.
+/// An order-preserving map between positions, stored as blocks: consecutive positions that stay consecutive.
 ///
-/// On lines it is one block, on grids one block per row, so that a set moves in a few word operations.
+/// For lines, there is one block; for grids, there is one block per row. So a set is converted in a few word
+/// operations.
 #[derive(Debug, Default)]
 pub(crate) struct PositionMap(Vec<Block>);
 
@@ -50,7 +51,7 @@ struct Block {
 }
 
 impl PositionMap {
-    /// Creates the moves `from → to` for these pairs, both ascending.
+    /// Creates the map from pairs `(from, to)`, in which both positions are ascending.
     pub(crate) fn new(pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut blocks: Vec<Block> = Vec::new();
         for (from, to) in pairs {

@@ -1,14 +1,14 @@
-//! C-Shapley values: evaluates each distinct coalition once for all players that need it.
+//! C-Shapley values: each distinct coalition is evaluated once for all players that need it.
 //!
 //! # Method
 //!
 //! The coalitions of a player in its neighbourhood, and their coefficients, are listed once for all players
-//! with identical neighbourhoods ([`shape`]). A coalition is given by a set X in one neighbourhood: it is X
-//! itself or, with others present, N \ X. Sets are processed by their first member a. Players that need such
-//! a set have a in their neighbourhood, and all members of the set have distance at most 2k from a. So the
-//! lists of the players in N_k(a) are converted to the nodes of N_2k(a) from a on ([`bits`]) and sorted,
-//! which brings together the players that need the same coalition ([`window`]). Different nodes a have
-//! different sets, so nothing needs to be remembered from one node to the next.
+//! with identical neighbourhoods ([`shape`]). A coalition is given by a set X in one neighbourhood. The
+//! coalition is X itself if the players outside are absent, or N \ X if they are present. Sets are processed
+//! by their first member a. A player that needs such a set has a in its neighbourhood, and all members of the
+//! set have distance at most 2k from a. So the lists of the players in N_k(a) are converted to the nodes of
+//! N_2k(a) from a on ([`bits`]) and sorted, so that equal coalitions of different players are adjacent
+//! ([`window`]). Different nodes a have different sets, so nothing is stored from one node to the next.
 //!
 //! # Coefficients
 //!
@@ -23,9 +23,10 @@
 //!
 //! # Cost
 //!
-//! `O(p log p')` word operations for p pairs of a player and a coalition, p' of them at one node, once to
-//! count and once to evaluate; memory for the lists of distinct neighbourhoods, about 16 bytes per set, and
-//! for one batch. Pairs are processed in parallel, and sums are computed in the order of nodes.
+//! Takes `O(p log p')` word operations, once to count and once to evaluate. Here p is the number of pairs of
+//! a player and a coalition, and p' is the number of these pairs at one node. The memory is that of the lists
+//! of distinct neighbourhoods, about 16 bytes per set, and of one batch. Pairs are processed in parallel, and
+//! sums are computed in the order of nodes.
 
 mod bits;
 mod shape;
@@ -47,7 +48,7 @@ use shape::{Neighbourhood, Shape};
 use sums::Sums;
 use window::{DistinctSets, Window};
 
-/// The number of pairs of a player and a coalition to process at once.
+/// The number of pairs of a player and a coalition to process in one step.
 const PAIRS: usize = 1 << 18;
 
 /// The lists may always contain this number of sets in total, regardless of the limit.
@@ -57,10 +58,10 @@ const MIN_TOTAL_SETS: usize = 1 << 24;
 /// message.
 const COUNTED: usize = 1 << 16;
 
-/// The number of neighbourhoods to list at once.
+/// The number of neighbourhoods to list in one step.
 const LISTED: usize = 64;
 
-/// Calls a method of the plan that is generic in [`Bits`] with sets as wide as the largest room.
+/// Calls a method of the plan that is generic in [`Bits`], with sets as wide as the largest room.
 macro_rules! with_bits {
     ($plan:ident, $method:ident($argument:expr)) => {
         match $plan.largest_room().div_ceil(64) {
@@ -122,8 +123,8 @@ impl<'a> Plan<'a> {
             .into()
         };
 
-        // A coalition is shared by at most its members, so more than this number per player with the most
-        // common shape exceeds the limit in total.
+        // At most the members of a coalition share it. So if the most common shape has more than this number
+        // per player, the total exceeds the limit.
         let mut sharing = vec![0usize; neighbourhoods.len()];
         shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
         let max_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
@@ -133,7 +134,7 @@ impl<'a> Plan<'a> {
                 return Err(too_many(shape, enough.saturating_add(1)));
             }
         }
-        // Count before listing, to avoid allocating large lists in vain.
+        // Count before listing, because large lists could be allocated in vain.
         let (mut largest, mut kept) = ((0, 0), 0usize);
         for (start, some) in (0..).step_by(LISTED).zip(neighbourhoods.chunks(LISTED)) {
             let counts: Vec<_> = parallel::map(some, |one| one.count(limit));
@@ -170,7 +171,7 @@ impl<'a> Plan<'a> {
         &self.shapes[self.shape_of[player] as usize]
     }
 
-    /// Returns the nodes that may occur in sets with the first member `first`.
+    /// Returns the room of `first`: the nodes that may occur in sets whose first member is `first`.
     fn room(&self, first: usize) -> Vec<usize> {
         let mut nodes = self.graph.neighbourhood(first, self.order.saturating_mul(2));
         nodes.drain(..nodes.partition_point(|&node| node < first));
@@ -211,7 +212,7 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of the game.
+    /// Any error of the game.
     pub(crate) fn values(&self, game: &dyn Game) -> Result<ExactResult> {
         let mut sums = Sums::new(game, self.outside)?;
         with_bits!(self, add_to(&mut sums))?;
@@ -233,7 +234,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Splits the nodes into ranges with enough sets to share among threads, but not many more.
+    /// Splits the nodes into ranges, each with about the number of sets that is worth a thread.
     fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -249,7 +250,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Returns the players with `node` in their neighbourhood, each with its position there.
+    /// Returns the players whose neighbourhood contains `node`, each with the position of `node` there.
     fn users(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
         // Distances are symmetric: a player's neighbourhood contains `node` if the neighbourhood of `node`
         // contains the player.

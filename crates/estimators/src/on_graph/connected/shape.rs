@@ -10,7 +10,7 @@ use apportion_values::{Coefficients, Outside};
 use crate::error::Result;
 use crate::on_graph::moments::Moments;
 
-/// A neighbourhood with its own numbering: its nodes in order, followed by the adjacent nodes for
+/// A neighbourhood with its own numbering of nodes: its nodes in order, followed by the adjacent nodes for
 /// [`Coefficients::Graph`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Neighbourhood {
@@ -18,7 +18,7 @@ pub(crate) struct Neighbourhood {
     pub(crate) root: u32,
     /// The number of nodes in the neighbourhood.
     pub(crate) size: u32,
-    /// The number of adjacent nodes that count as boundary.
+    /// The number of adjacent nodes that count as the boundary.
     pub(crate) around: u32,
     /// The edges with an end in the neighbourhood, with the smaller end first.
     pub(crate) edges: Vec<(u32, u32)>,
@@ -42,8 +42,8 @@ impl Neighbourhood {
     }
 
     /// Returns the number of leaves of a shortest-path tree from the player to all nodes of the
-    /// neighbourhood. A tree without any of its leaves is still connected, so there are at least 2^leaves
-    /// connected coalitions.
+    /// neighbourhood. If any of its leaves are removed, the tree is still connected. So there are at least
+    /// 2^leaves connected coalitions.
     fn leaves(&self, graph: &Graph) -> usize {
         let mut seen = vec![false; self.size as usize];
         seen[self.root as usize] = true;
@@ -65,9 +65,9 @@ impl Neighbourhood {
 
 /// The sets X that determine the coalitions of a player, sorted by their first members.
 ///
-/// For a coalition T of the neighbourhood, X = T with others absent and X = N_k(i) \ T with others present,
-/// so the coalition of all players is X or N \ X. The empty X is omitted, because values are relative to the
-/// value of its coalition.
+/// For a coalition T of the neighbourhood, X is T if the players outside are absent, and N_k(i) \ T if they
+/// are present. So the coalition of all players is X or N \ X. The empty X is omitted, because values are
+/// relative to the value of its coalition.
 pub(crate) struct Shape {
     /// The number of 64-bit words per set.
     width: usize,
@@ -123,8 +123,8 @@ impl Shape {
 struct List {
     inside: Coalition,
     outside: Outside,
-    /// The 64-bit words of all sets X, one after the other, over the nodes of the neighbourhood and adjacent
-    /// nodes.
+    /// The 64-bit words of all sets X, one after another, over the nodes of the neighbourhood and the
+    /// adjacent nodes.
     words: Vec<u64>,
     coefficients: Vec<f64>,
 }
@@ -143,24 +143,23 @@ impl List {
         self.coefficients.push(coefficient);
     }
 
-    /// Appends the coalition of the empty set, with whose value all other coalitions are compared.
+    /// Appends the coalition of the empty set, whose value is subtracted from all other values.
     fn push_base(&mut self) {
         let rest = -self.coefficients.iter().sum::<f64>();
         self.push(Coalition::empty(self.inside.view().players()).view(), rest);
     }
 
-    /// Appends each connected coalition once: as the component that contains the player, or as one that the
-    /// player joins.
+    /// Appends each connected coalition once: either it contains the player, or the player joins it.
     ///
-    /// The coefficient is M(|U| − 1, b) with the player, and −M(|U|, b − 1) if the player is one of the b
-    /// neighbours, as for Myerson values.
+    /// The coefficient is M(|U| − 1, b) if the coalition contains the player. It is −M(|U|, b − 1) if the
+    /// player is one of the b neighbours, as for Myerson values.
     fn by_boundaries(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         let mut within = self.inside.clone();
         visit(graph, root, within.view(), |set| {
             self.push(set.nodes, moments.get(set.size - 1, set.boundary));
         });
         within.remove(root);
-        // Each coalition adjacent to the player is visited from the first neighbour that it contains.
+        // Each coalition that is adjacent to the player is visited from the first neighbour that it contains.
         for &neighbour in graph.neighbours(root) {
             visit(graph, neighbour, within.view(), |set| {
                 self.push(set.nodes, -moments.get(set.size, set.boundary - 1));
@@ -171,7 +170,7 @@ impl List {
     }
 
     /// Appends coalitions by definition: the value of U minus the values of the components of U \ i. A
-    /// component occurs once per U, since all U are restricted to the neighbourhood.
+    /// component occurs once per U, because all U are restricted to the neighbourhood.
     fn by_components(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = moments.get(set.size - 1, set.boundary);

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::on_graph::exact_result::BATCH;
 use crate::run::Evaluations;
 
-/// The sums over all coalitions so far, except those waiting to be evaluated.
+/// The sums over all coalitions so far, except those that wait to be evaluated.
 pub(crate) struct Sums<'g> {
     pub(crate) evaluations: Evaluations<'g>,
     /// The players' sums so far, n × k.
@@ -36,7 +36,7 @@ impl<'g> Sums<'g> {
         })
     }
 
-    /// Returns the value to which gains are relative: the value of the coalition for the empty set.
+    /// Returns the value that is subtracted in gains: the value of the coalition for the empty set.
     fn compared(&self) -> &[f64] {
         match self.outside {
             Outside::Absent => &self.evaluations.empty,
@@ -50,7 +50,7 @@ impl<'g> Sums<'g> {
         self.evaluations.total().iter().map(|total| sign * total).collect()
     }
 
-    /// Adds all sets of a window.
+    /// Adds all distinct sets of a window.
     pub(crate) fn add<B: Bits>(&mut self, window: &DistinctSets<B>) -> Result<()> {
         let mut words = self.everyone.view().words().to_vec();
         window.try_for_each(&mut words, |words, uses| {

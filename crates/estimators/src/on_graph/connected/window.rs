@@ -2,9 +2,9 @@
 
 use super::bits::{Bits, PositionMap};
 
-/// The sets with one first member from the lists of all players, with duplicates.
+/// The sets with a given first member, from the lists of all players, with duplicates.
 pub(crate) struct Window<B> {
-    /// The nodes that may occur in sets, ascending.
+    /// The nodes that may occur in the sets, in ascending order.
     room: Vec<usize>,
     sets: Vec<B>,
     /// The player that needs each set, and the coefficient of the set for this player.
@@ -27,8 +27,8 @@ impl<B: Bits> Window<B> {
         Self { room, sets: Vec::new(), uses: Vec::new() }
     }
 
-    /// Adds sets for `player`, whose members are numbered in its neighbourhood; `nodes` maps these numbers to
-    /// nodes, in ascending order.
+    /// Adds sets for `player`, whose members are numbered in the player's neighbourhood. `nodes` maps these
+    /// numbers to nodes, in ascending order.
     pub(crate) fn push<'s>(
         &mut self,
         player: usize,
@@ -57,7 +57,7 @@ impl<B: Bits> Window<B> {
         self.sets.chunk_by(|a, b| a == b).count()
     }
 
-    /// Merges equal sets; the uses of each keep their order.
+    /// Merges equal sets. The uses of each set keep their order.
     pub(crate) fn joined(self) -> DistinctSets<B> {
         let mut order: Vec<(B, u32)> = self.sets.into_iter().zip(0..).collect();
         order.sort_unstable();
@@ -77,8 +77,8 @@ impl<B: Bits> Window<B> {
 }
 
 impl<B: Bits> DistinctSets<B> {
-    /// Calls `each` with every set and its uses. The set is written to `buffer` as 64-bit words, numbered by
-    /// the graph's nodes.
+    /// Calls `each` with every set and its uses. The set is written to `buffer` as 64-bit words, in the
+    /// numbering of the graph's nodes.
     pub(crate) fn try_for_each<E>(
         &self,
         buffer: &mut [u64],

@@ -1,16 +1,16 @@
-//! Exact L-Shapley values, and the corresponding values for any semivalue: each coalition is evaluated once
+//! Exact L-Shapley values, and the corresponding values for any semivalue. Each coalition is evaluated once
 //! for all players.
 //!
 //! # Notation
 //!
-//! `N_k(i)` is the neighbourhood of order k of player i, m_i its size; M are the moments of the semivalue. A
-//! *piece* is a set P of nodes inside some neighbourhood. If the players outside are absent, the coalition of
-//! a piece is P itself; if they are present it is N \ P, since T ∪ (N \ N_k(i)) is the complement of N_k(i) \
-//! T. In both cases two players need the same coalition if their pieces are the same.
+//! `N_k(i)` is the neighbourhood of order k of player i, and m_i is its size. M are the moments of the
+//! semivalue. A *piece* is a set P of nodes inside some neighbourhood. If the players outside are absent, the
+//! coalition of a piece is P itself. If they are present, it is N \ P, because T ∪ (N \ N_k(i)) is the
+//! complement of N_k(i) \ T. In both cases, two players need the same coalition if their pieces are equal.
 //!
 //! # Method
 //!
-//! Grouped by coalitions, the definition is a sum over the pieces of the neighbourhood:
+//! Grouped by coalition, the definition is a sum over the pieces of the neighbourhood:
 //!
 //! ```text
 //! φ_i = Σ_{P ⊆ N_k(i)} c_i(P) (v_P − v_∅)
@@ -18,9 +18,9 @@
 //! present:  c_i(P) = −M(m_i − |P|, |P| − 1)  if i ∈ P,    M(m_i − 1 − |P|, |P|)  if not
 //! ```
 //!
-//! (v_P is the value of the piece's coalition; the c_i(P) of a player sum to zero, so adding a constant has
-//! no effect.) So every piece is visited once, and its value is added to all players whose neighbourhood
-//! contains it; only sums are stored.
+//! (v_P is the value of the piece's coalition. The c_i(P) of a player sum to zero, so adding a constant has
+//! no effect.) So every piece is visited once, and its value is added to the sums of all players whose
+//! neighbourhood contains it. Only sums are stored.
 
 mod pieces;
 
@@ -35,24 +35,24 @@ use crate::error::GraphError;
 use crate::error::Result;
 use crate::run::Evaluations;
 
-/// The number of pieces whose sums are one unit of work, so that the order of summation does not depend on
-/// threads.
+/// The number of pieces that are summed as one unit of work, so that the order of summation does not depend
+/// on threads.
 const SEGMENT: usize = 1 << 12;
 
-/// The number of steps to spend on counting once it is known that there are too many coalitions.
+/// The maximum number of steps for counting further once there are known to be too many coalitions.
 const STEPS_BEYOND: usize = 1 << 22;
 
-/// Computes the exact values of all players, n × k: for each player the `semivalue` of the game restricted to
-/// its neighbourhood of order `order` (Chen et al. 2019, Definition 1).
+/// Computes the exact values of all players, n × k. The value of a player is the `semivalue` of the game
+/// restricted to its neighbourhood of order `order` (Chen et al. 2019, Definition 1).
 ///
-/// Evaluates each of the [`count`] coalitions once, in batches of about 2^16. In addition to the game it
+/// Evaluates each of the [`count`] coalitions once, in batches of about 2^16. In addition to the evaluations,
 /// takes time proportional to Σ_i 2^{m_i} k, and the memory of a batch. The values are bitwise identical for
 /// any number of threads.
 ///
 /// # Errors
 ///
-/// [`GraphError::LocalCoalitions`] for more than `limit` coalitions, before anything is evaluated; a graph or
-/// weights for a different number of players, and the errors of the game.
+/// [`GraphError::LocalCoalitions`] for more than `limit` coalitions, before anything is evaluated; an error
+/// if the graph or the weights are for a different number of players; any error of the game.
 pub(super) fn local(
     game: &dyn Game,
     graph: &Graph,
@@ -85,8 +85,8 @@ pub(super) fn local(
     Ok(ExactResult::new(values, evaluations))
 }
 
-/// Returns the number of distinct coalitions of the neighbourhoods of order `order`, including v(∅) and v(N).
-/// It is the same whether the players outside are present or absent.
+/// Returns the number of distinct coalitions in the neighbourhoods of order `order`, including v(∅) and v(N).
+/// The number is the same whether the players outside are present or absent.
 ///
 /// | graph | coalitions |
 /// |---|---|
@@ -94,13 +94,13 @@ pub(super) fn local(
 /// | grid, 4 neighbours | per interior node `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`: 23, 7408, 32 632 832 |
 /// | grid, 8 neighbours | per interior node, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`: 400, 31 522 816 |
 ///
-/// The share of a node is the number of sets of its neighbourhood that are distinct up to shifts.
+/// The number per node counts the sets in its neighbourhood that are distinct up to shifts.
 ///
 /// # Errors
 ///
-/// [`GraphError::LocalCoalitions`] for more than `limit`.
+/// [`GraphError::LocalCoalitions`] for more than `limit` coalitions.
 pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize> {
-    // Compute sizes first: neighbourhoods too large to enumerate may be too large to store.
+    // Compute sizes first, because neighbourhoods that are too large to enumerate may be too large to store.
     let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
     let (player, nodes) = largest(sizes.into_iter());
     if nodes > MAX_NODES {
@@ -116,7 +116,7 @@ pub(super) fn neighbourhoods(graph: &Graph, order: usize) -> Vec<Vec<usize>> {
     (0..graph.nodes()).map(|node| graph.neighbourhood(node, order)).collect()
 }
 
-/// Same as [`count`] for given neighbourhoods.
+/// Returns the result of [`count`] for given neighbourhoods.
 fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Result<usize> {
     if let Some(count) = count_within(neighbourhoods, limit) {
         return Ok(count);
@@ -132,7 +132,7 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
     Err(GraphError::LocalCoalitions { order, player, nodes, coalitions, limit }.into())
 }
 
-/// Same as [`count`] for given neighbourhoods, or `None` for more than `limit`.
+/// Returns the result of [`count`] for given neighbourhoods, or `None` for more than `limit`.
 pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Option<usize> {
     let (_, nodes) = largest(neighbourhoods.iter().map(Vec::len));
     if nodes > MAX_NODES || 1usize.checked_shl(nodes as u32)? > limit {
@@ -141,7 +141,7 @@ pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Optio
     let beside = beside(nodes, neighbourhoods.len());
     let (mut pieces, mut unbounded) = (0, usize::MAX);
     for node in 0..neighbourhoods.len() {
-        // The count is below 2^63, like the number of pieces of all earlier nodes.
+        // The count is below 2^63. So was the number of pieces of every earlier node.
         pieces += Owner::for_node(neighbourhoods, node).count(&mut unbounded)? as usize;
         if pieces > limit {
             return None;
@@ -155,21 +155,21 @@ fn largest(sizes: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) ->
     sizes.enumerate().rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default()
 }
 
-/// Returns 2^nodes, or the largest finite number.
+/// Returns 2^nodes, or the largest finite number if that overflows.
 fn power(nodes: usize) -> f64 {
     (nodes as f64).exp2().min(f64::MAX)
 }
 
-/// Returns how many of the coalitions ∅ and N, which are always evaluated, are not pieces; N is a piece if
-/// the largest neighbourhood contains all players.
+/// Returns the number of coalitions among ∅ and N that are not pieces; both are always evaluated. N is a
+/// piece if the largest neighbourhood contains all players.
 fn beside(nodes: usize, players: usize) -> usize {
     if nodes == players { 1 } else { 2 }
 }
 
-/// The coefficients c_i(P), by the sizes of the neighbourhood and the piece.
+/// The coefficients c_i(P), by the size of the neighbourhood and the size of the piece.
 struct Weights {
-    /// For each occurring size m of neighbourhoods and each size of piece, the weights of players inside and
-    /// outside the piece.
+    /// For each size m of a neighbourhood that occurs, and each size of a piece, the weights of players
+    /// inside and outside the piece.
     by_nodes: Vec<Vec<[f64; 2]>>,
 }
 
@@ -208,10 +208,10 @@ struct Batch {
 /// Pieces of one owner that are summed as one unit of work.
 struct Segment {
     owner: Arc<Owner>,
-    /// The row of this segment's first piece in the batch.
+    /// The row of the segment's first piece in the batch.
     first: usize,
     masks: Vec<u64>,
-    /// The common sets of the pieces, one after the other.
+    /// The common sets of the pieces, one after another.
     common: Vec<u64>,
 }
 

@@ -1,16 +1,16 @@
-//! The sets of nodes inside some neighbourhood, each once.
+//! Enumeration of the sets of nodes that lie inside some neighbourhood, without repetitions.
 //!
 //! # Method
 //!
-//! A piece P lies in the neighbourhoods of the nodes of its *common set* C(P) = ∩_{t ∈ P} N_k(t), since t ∈
+//! A piece P lies in the neighbourhoods of the nodes of its *common set* C(P) = ∩_{t ∈ P} N_k(t), because t ∈
 //! N_k(j) is equivalent to j ∈ N_k(t). The smallest of these nodes *owns* it. The pieces owned by a node are
-//! found by including or excluding its neighbours, one by one: a branch ends if the neighbourhood of some
-//! earlier node contains the piece and all remaining neighbours, because then that node has all pieces of the
-//! branch.
+//! found by including or excluding its neighbours, one by one. A branch ends if the neighbourhood of some
+//! earlier node contains the piece and all remaining neighbours, because this node then owns all pieces of
+//! the branch.
 
 use std::collections::BTreeMap;
 
-/// The maximum number of nodes of a neighbourhood, so that its pieces fit into masks of 64 bits, one of which
+/// The maximum number of nodes in a neighbourhood, so that its pieces fit in 64-bit masks, of which one bit
 /// is never set.
 pub(super) const MAX_NODES: usize = 63;
 
@@ -22,10 +22,11 @@ const MAX_COMMON_SETS: usize = 1 << 12;
 
 /// A node, with the nodes that share pieces of its neighbourhood.
 pub(super) struct Owner {
-    /// The neighbourhood of the node: bit b of a mask is `nodes[b]`. Nodes in few earlier neighbourhoods come
-    /// first, so that branches end early.
+    /// The nodes of the neighbourhood; bit b of a mask is `nodes[b]`. Nodes in few earlier neighbourhoods
+    /// come first, so that branches end early.
     nodes: Vec<usize>,
-    /// The nodes whose neighbourhoods share some piece with this node's, ascending.
+    /// The nodes whose neighbourhoods share some piece with the neighbourhood of this node, in ascending
+    /// order.
     candidates: Vec<usize>,
     /// The size of each candidate's neighbourhood.
     sizes: Vec<usize>,
@@ -33,10 +34,10 @@ pub(super) struct Owner {
     bits: Vec<u32>,
     /// The number of 64-bit words per set of candidates.
     words: usize,
-    /// For each bit, the candidates whose neighbourhood contains the node.
+    /// For each bit, the candidates whose neighbourhood contains the node of this bit.
     with: Vec<u64>,
-    /// For each bit, the candidates whose neighbourhoods contain the nodes of this and all later bits;
-    /// followed by the set of all candidates.
+    /// For each bit, the candidates whose neighbourhoods contain the nodes of this bit and all later bits.
+    /// The last entry is the set of all candidates.
     with_rest: Vec<u64>,
     /// The set of candidates with a smaller index than the owner.
     earlier: Vec<u64>,
@@ -84,7 +85,7 @@ impl Owner {
     /// Calls `visit` with the mask and the common set of every non-empty piece of the owner.
     pub(super) fn visit<E>(&self, mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>) -> Result<(), E> {
         let last = self.nodes.len() * self.words;
-        // Row b contains the common set of the included nodes once nodes 0..b are decided.
+        // Row b contains the common set of the included nodes after nodes 0..b have been decided.
         let mut common = vec![0; last + self.words];
         common[..self.words].copy_from_slice(&self.with_rest[last..]);
         self.branch(0, 0, &mut common, &mut visit)
@@ -112,9 +113,9 @@ impl Owner {
 
     /// Returns the number of non-empty pieces of the owner, or `None` if counting takes more than `steps`.
     ///
-    /// Counting follows the same branches as visiting, but merges identical ones: the rest of a branch only
-    /// depends on which earlier nodes contain the included nodes, and on lines, grids and similar graphs
-    /// there are few such sets. If there are many, branches are followed one by one.
+    /// Counting follows the same branches as visiting, but merges identical ones. The rest of a branch only
+    /// depends on the set of earlier nodes whose neighbourhoods contain the included nodes. On lines, grids
+    /// and similar graphs, there are few such sets. If there are many, branches are followed one by one.
     pub(super) fn count(&self, steps: &mut usize) -> Option<f64> {
         let is_first = self.earlier.iter().all(|&word| word == 0);
         let mut count = if is_first { -1.0 } else { 0.0 };
@@ -157,8 +158,9 @@ impl Owner {
         Some(without + self.count_branch(bit + 1, next, steps)?)
     }
 
-    /// Returns the number of pieces of a branch that belong to the owner, if all or none of them do. At the
-    /// last bit, this is always the case: it depends on which earlier nodes contain the included nodes.
+    /// Returns the number of pieces of a branch that belong to the owner, if all or none of them do. This is
+    /// always the case at the last bit. The result depends on the set of earlier nodes whose neighbourhoods
+    /// contain the included nodes.
     fn end(&self, bit: usize, earlier: &[u64]) -> Option<f64> {
         if self.is_others(bit, earlier) {
             return Some(0.0);
@@ -188,7 +190,8 @@ impl Owner {
         self.nodes.iter().enumerate().filter(move |(bit, _)| mask >> bit & 1 == 1).map(|(_, &node)| node)
     }
 
-    /// Returns the nodes whose neighbourhoods share some piece with this node's, ascending.
+    /// Returns the nodes whose neighbourhoods share some piece with the neighbourhood of this node, in
+    /// ascending order.
     pub(super) fn candidates(&self) -> &[usize] {
         &self.candidates
     }

@@ -17,7 +17,7 @@ pub(super) struct PlayerEstimate {
     pub(super) std_errors: Option<Vec<f64>>,
     pub(super) degrees_of_freedom: f64,
     pub(super) influences: Influences,
-    /// The share of one draw in the value; 0 if the value is exact, or if its errors already include the
+    /// The weight of one draw in the value; 0 if the value is exact, or if its errors already include the
     /// allowance for unseen events.
     pub(super) share: f64,
 }
@@ -28,18 +28,17 @@ pub(super) struct Draws<'a> {
     /// The neighbourhood of the player.
     pub(super) around: &'a [usize],
     pub(super) outside: Outside,
-    /// Whether coalitions are drawn with their complements.
+    /// Whether each coalition is drawn together with its complement.
     pub(super) is_paired: bool,
     pub(super) evaluations: usize,
     pub(super) seed: u64,
 }
 
-/// The running moments of all players' draws, each of which is a contribution or the mean of two
-/// contributions.
+/// The running moments of all players' draws. A draw is a contribution or the mean of two contributions.
 pub(super) struct Contributions {
-    /// Coalitions waiting for evaluation: alternately without and with the player.
+    /// The coalitions that wait for evaluation, alternately without and with the player.
     batch: Coalitions,
-    /// The player of each draw in the batch, and the number of contributions in its mean.
+    /// For each draw in the batch, the player and the number of contributions in the draw's mean.
     draws: Vec<(usize, usize)>,
     moments: Vec<RunningMoments>,
     outputs: usize,
@@ -107,7 +106,7 @@ impl Contributions {
         Ok(())
     }
 
-    /// Returns the minimum number of draws, among players that have any.
+    /// Returns the minimum number of draws among the players that have any.
     pub(super) fn min_draws(&self) -> Option<usize> {
         self.moments.iter().map(RunningMoments::count).filter(|&count| count > 0).min()
     }

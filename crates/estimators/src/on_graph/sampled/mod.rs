@@ -26,21 +26,21 @@ use crate::report::{BoundedDraws, Diagnostics, ErrorDistribution, Explanation, I
 use crate::run::{Estimator, Evaluations, check_budget};
 use crate::support::Draws;
 
-/// How to estimate a player's value in its neighbourhood.
+/// The method that estimates a player's value in its neighbourhood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum LocalMethod {
-    /// The mean of the player's contributions to coalitions of the neighbourhood, each with its complement if
-    /// the value gives both the same weight. Supports every semivalue. The default.
+    /// The mean of the player's contributions to coalitions in the neighbourhood. Each coalition is drawn
+    /// with its complement if the value gives both the same weight. Supports every semivalue. The default.
     #[default]
     Contributions,
-    /// A regression on coalitions of the neighbourhood, drawn without replacement by leverage:
-    /// [`LeverageShap`], or [`KernelBanzhaf`] for (weighted) Banzhaf values. Only the player's own value is
-    /// used.
+    /// A regression on coalitions in the neighbourhood, drawn without replacement by leverage scores:
+    /// [`LeverageShap`], or [`KernelBanzhaf`] for (weighted) Banzhaf values. Of its results, only the value
+    /// of the player itself is used.
     Regression,
 }
 
-/// L-Shapley values, and the corresponding values for any semivalue, for neighbourhoods too large to
-/// enumerate: every player's value in the game restricted to its neighbourhood is estimated separately.
+/// L-Shapley values, and the corresponding values for any semivalue, for neighbourhoods that are too large to
+/// enumerate. Every player's value in the game restricted to its neighbourhood is estimated separately.
 ///
 /// ```text
 /// contributions:  φ̃_i = (1/r_i) Σ_j ½ (x(S_j) + x(N_k(i) \ i \ S_j)),
@@ -49,43 +49,44 @@ pub enum LocalMethod {
 /// ```
 ///
 /// The size of S_j is drawn from the size distribution of the semivalue in a game of |N_k(i)| players, and
-/// S_j uniformly among that size. If the distribution is not symmetric, draws are unpaired, without the
-/// second term. Contributions are unbiased; both methods are exact for additive games (regressions from about
-/// 2 evaluations per player of the neighbourhood on).
+/// S_j uniformly among the coalitions of this size. If the distribution is not symmetric, draws are unpaired
+/// and do not have the second term. Contributions are unbiased. Both methods are exact for additive games;
+/// regressions require about 2 evaluations per player of the neighbourhood for this.
 ///
-/// Names: `l-shapley-permutation` and `l-shapley-leverage`; `local-monte-carlo` and `l-banzhaf-kernel` for
-/// other semivalues.
+/// Names: `l-shapley-permutation` and `l-shapley-leverage`. For other semivalues: `local-monte-carlo` and
+/// `l-banzhaf-kernel`.
 ///
-/// **Budget.** All players get the same number of evaluations. A neighbourhood with no more coalitions than
-/// that is enumerated, and the remaining evaluations go to the other players. A coalition drawn by several
-/// players, or twice by one, is evaluated once, so fewer evaluations than the budget may be used, all of them
-/// distinct. A budget for all coalitions of all neighbourhoods gives [exact](OnGraph) values.
+/// **Budget.** All players get the same number of evaluations. If this number covers all coalitions in a
+/// neighbourhood, they are enumerated, and the remaining evaluations go to the other players. A coalition
+/// that is drawn by several players, or twice by one, is evaluated once. So fewer evaluations than the budget
+/// may be used, all of them distinct. A budget for all coalitions in all neighbourhoods yields
+/// [exact](OnGraph) values.
 ///
-/// **Standard errors** are computed from each player's own draws, independent of the other players; they are
-/// zero for enumerated players. For contributions they are the errors of the mean of r_i draws (pairs) with
-/// the allowance of [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn; there are no
-/// standard errors if some player has fewer than 4 draws. For regressions they are the standard errors of the
-/// regression.
+/// **Standard errors** are computed from each player's own draws, independent of the other players. They are
+/// zero for enumerated players. For contributions, they are the errors of the mean of r_i draws (pairs), with
+/// the allowance of [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn; there are none
+/// if some player has fewer than 4 draws. For regressions, they are the standard errors of the regression.
 ///
 /// **Choice of method.** Contributions with their complements are exact for interactions of two players, from
 /// the first draw on, and are not affected by the contributions of the other players in a neighbourhood. The
-/// table shows the median squared error of the regression divided by that of contributions, on a line of 60
-/// players, by the number of evaluations per player of a neighbourhood (a network of 20 hidden units;
-/// interactions of 3 and of 6 players):
+/// table shows the median squared error of the regression divided by that of contributions. It was measured
+/// on a line of 60 players, for several numbers of evaluations per player in the neighbourhood (a network of
+/// 20 hidden units; interactions of 3 and of 6 players):
 ///
 /// | players in the neighbourhood | 2 | 5 | 10 | 20 |
 /// |---|---|---|---|---|
 /// | 9 (512 coalitions) | 36 to 220 | 1.5 to 2.5 | 0.7 to 1.3 | 0.4 to 0.8 |
 /// | 17 | 170 to 670 | 6 to 7 | 4 to 6 | 3 to 6 |
 ///
-/// The regression, which draws without replacement, wins once the draws are a substantial part of all
-/// coalitions.
+/// The regression draws without replacement, so it is more accurate once the draws are a substantial part of
+/// all coalitions.
 ///
-/// **Minimum budget.** 2 evaluations, plus 4 per player (2 if unpaired); for regressions plus |N_k(i)| (for
-/// Banzhaf values one more), at least 4 and even, per player; never more than the number of coalitions.
+/// **Minimum budget.** 2 evaluations, plus a number for each player: for contributions 4 (2 if unpaired), for
+/// regressions |N_k(i)| (one more for Banzhaf values), rounded up to an even number of at least 4. It never
+/// exceeds the number of coalitions.
 ///
-/// Takes `O(T + m n/64)` time for contributions, where T is the time of m evaluations, `O(T + m b²)` for
-/// regressions on neighbourhoods of b players, and the memory of m coalitions and their values.
+/// Contributions take `O(T + m n/64)` time, where T is the time of m evaluations; regressions on
+/// neighbourhoods of b players take `O(T + m b²)`. The memory is that of m coalitions and their values.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LocalSampling};
@@ -115,7 +116,8 @@ pub struct LocalSampling {
 }
 
 impl LocalSampling {
-    /// Creates an estimator of `value`, which must have the form [`GraphForm::Local`], with `method`.
+    /// Creates an estimator of `value`, which must have the form [`GraphForm::Local`], with the given
+    /// `method`.
     ///
     /// # Errors
     ///
@@ -146,14 +148,14 @@ impl LocalSampling {
         }
     }
 
-    /// Creates an estimator of L-Shapley values of order `order` from contributions, with absent players
-    /// outside.
+    /// Creates an estimator of L-Shapley values of order `order` from contributions. Players outside the
+    /// neighbourhood are absent.
     pub fn permutations(graph: impl Into<Arc<Graph>>, order: usize) -> Self {
         Self::l_shapley(graph.into(), order, LocalMethod::Contributions)
     }
 
-    /// Creates an estimator of L-Shapley values of order `order` by local Leverage SHAP, with absent players
-    /// outside.
+    /// Creates an estimator of L-Shapley values of order `order` by Leverage SHAP in each neighbourhood.
+    /// Players outside the neighbourhood are absent.
     pub fn leverage(graph: impl Into<Arc<Graph>>, order: usize) -> Self {
         Self::l_shapley(graph.into(), order, LocalMethod::Regression)
     }
@@ -191,7 +193,7 @@ impl LocalSampling {
         }
     }
 
-    /// Returns the shares of all players in `budget` evaluations, which include v(∅) and v(N); at least the
+    /// Divides `budget` evaluations, which include v(∅) and v(N), among the players; each gets at least its
     /// minimum.
     fn shares(&self, budget: usize) -> Vec<Share> {
         let regression = self.regression();
@@ -214,7 +216,7 @@ impl LocalSampling {
     }
 
     /// Estimates the values of all players in the neighbourhood game of one player, and returns only the
-    /// values of this player.
+    /// value of this player.
     fn in_neighbourhood(
         &self,
         game: &Cached<&dyn Game>,
@@ -253,7 +255,7 @@ impl LocalSampling {
     }
 }
 
-/// Returns the seed of a player's draws.
+/// Returns the seed for a player's draws.
 fn own_seed(seed: u64, player: usize) -> u64 {
     stream(seed, Purpose::Neighbourhoods, player as u64).next_u64()
 }
@@ -282,7 +284,7 @@ impl Estimator for LocalSampling {
         self.value.clone().into()
     }
 
-    /// Returns 2 plus the sum of the minimum budgets of all players, see [`LocalSampling`]. Depends on the
+    /// Returns 2 plus the sum of the minimum budgets of all players; see [`LocalSampling`]. Depends on the
     /// graph only, not on `players`.
     fn minimum_budget(&self, _players: usize) -> usize {
         let least = 2 + self.shares(0).iter().map(|share| share.evaluations).sum::<usize>();
@@ -348,8 +350,9 @@ impl Estimator for LocalSampling {
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
-    /// Returns the same estimator for contributions: shares grow with the budget, and the draws for a share
-    /// are a subset of the draws for a larger share. For regressions, the result uses growing draws.
+    /// For contributions, returns the same estimator: numbers of evaluations grow with the budget, and the
+    /// draws for a number are a subset of the draws for a larger one. For regressions, returns an estimator
+    /// with growing draws.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }

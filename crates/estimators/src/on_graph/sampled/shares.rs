@@ -14,8 +14,8 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Creates the share of a player whose neighbourhood has `nodes` players: at least `least` evaluations,
-    /// or all coalitions.
+    /// Creates the share of a player whose neighbourhood has `nodes` players. It has at least `least`
+    /// evaluations, or all coalitions if there are fewer.
     pub(super) fn new(least: usize, nodes: usize) -> Self {
         let all = if nodes <= MAX_PLAYERS { 1 << nodes } else { usize::MAX };
         let least = least.min(all);
@@ -36,13 +36,13 @@ impl Share {
 /// shares sum to at most `total`. Units that remain go to the first players, one each. No share is below its
 /// minimum.
 ///
-/// No share decreases as the total grows.
+/// No share decreases as `total` grows.
 pub(super) fn fill(shares: &mut [Share], unit: usize, total: usize) {
     let sum = |units: usize| {
         let level = units.saturating_mul(unit);
         shares.iter().fold(0usize, |sum, share| sum.saturating_add(share.at(level)))
     };
-    // A level above the total exceeds every share that is not whole.
+    // At a level above the total, every share that is not whole would exceed the total.
     let (mut below, mut above) = (0, total / unit + 1);
     while above - below > 1 {
         let middle = below + (above - below) / 2;

@@ -1,4 +1,4 @@
-//! The choice of a prior and its strength, by leave-out residuals.
+//! The choice of a prior and its strength, by leave-one-out residuals.
 
 use super::family::Family;
 use super::fit::{Fit, Linear, SpectrumTarget};
@@ -6,13 +6,13 @@ use super::sampled::Sampled;
 use super::screens::ScreenResults;
 use crate::error::Result;
 
-/// The maximum number of pairs for comparing priors.
+/// The maximum number of pairs with which priors are compared.
 const MAX_COMPARED_PAIRS: usize = 320;
-/// The minimum number of pairs for comparing priors.
+/// The minimum number of pairs with which priors are compared.
 const MIN_COMPARED_PAIRS: usize = 12;
 
 /// Returns the squared residual of each pair, multiplied by 1 minus its inclusion probability, for one
-/// output. Infinite if a pair cannot be left out.
+/// output. Infinite if the coefficients are not determined without the pair.
 pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64> {
     let own = left.iter().skip(output).step_by(sampled.outputs);
     own.zip(&sampled.free)
@@ -24,9 +24,9 @@ pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64
         .collect()
 }
 
-/// Returns for each output the largest noise strength within one paired standard error of the best: if the
-/// data are inconclusive, the prior has no effect. If the prior includes single players, a strong noise would
-/// make them all equal, so the best strength is used.
+/// Returns, for each output, the largest noise strength that is within one paired standard error of the best
+/// one. So if the data are inconclusive, the prior has no effect. If the prior includes single players, a
+/// strong noise would make them all equal, so the best strength is used instead.
 pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = fit.strengths();
     let left: Vec<Vec<f64>> = strengths.iter().map(|&strength| fit.left_out(strength)).collect();
@@ -46,7 +46,7 @@ pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     (0..sampled.outputs).map(of_output).collect()
 }
 
-/// Returns the sum of squared residuals Σ f_k r_k² w_k for each output, at its noise strength.
+/// Returns the sum of squared residuals Σ f_k r_k² w_k for each output, at the noise strength of the output.
 pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = strengths(fit, sampled);
     let of_output = |(output, strength): (usize, &f64)| -> f64 {
@@ -55,8 +55,8 @@ pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     strengths.iter().enumerate().map(of_output).collect()
 }
 
-/// Returns whether single players are free or have a prior. With few pairs, the regression on single players
-/// alone is computed both ways, and the variant with the smaller residuals is chosen.
+/// Returns whether single players are free or have a prior. If there are few pairs, the regression on single
+/// players alone is computed in both ways, and the variant with the smaller residuals is chosen.
 pub(super) fn linear(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Linear> {
     let columns = wanted.columns(sampled.players);
     let prior = Linear::Prior(3.0 / sampled.players as f64);
@@ -73,20 +73,20 @@ pub(super) fn linear(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Li
     Ok(if left(Linear::Free)? <= left(prior)? { Linear::Free } else { prior })
 }
 
-/// Returns whether there are enough pairs to estimate this many free columns.
+/// Returns whether there are enough pairs to estimate `columns` free columns.
 fn can_be_free(pairs: usize, columns: usize) -> bool {
     4 * pairs > 5 * columns + 8
 }
 
-/// Returns Σ d² of an output, the unit in which all outputs have equal weights.
+/// Returns Σ d² for one output, the unit in which all outputs have equal weights.
 fn unit(sampled: &Sampled, output: usize) -> f64 {
     let sum: f64 = sampled.odd.iter().skip(output).step_by(sampled.outputs).map(|odd| odd * odd).sum();
     if sum > 0.0 { sum } else { 1.0 }
 }
 
-/// Returns the family for each output: the first, unless another has clearly smaller residuals on pairs that
-/// neither it nor its screens have seen. Also returns these residuals, if all pairs were compared and they
-/// are so few that a choice may fit them by chance.
+/// Returns the family for each output. This is the first one, unless another has clearly smaller residuals on
+/// pairs that neither the family nor its screens have seen. Also returns these residuals, if all pairs were
+/// compared and there are so few of them that a choice may fit them by chance.
 pub(super) fn families(
     sampled: &Sampled,
     linear: Linear,
@@ -147,8 +147,8 @@ pub(super) fn families(
     Ok((0..sampled.outputs).map(of_output).collect())
 }
 
-/// Returns whether the squares in `left` are less in total than those in `right` by more than one paired
-/// standard error.
+/// Returns whether the total of the squares in `left` is below the total of those in `right` by more than one
+/// paired standard error.
 pub(super) fn is_clearly_less(left: &[f64], right: &[f64]) -> bool {
     let (sum, error) = difference(left, right);
     sum + error < 0.0

@@ -1,10 +1,11 @@
-//! The evaluations of the game: both coalitions of every pair, or one coalition of each of more pairs.
+//! The evaluations of the game: both coalitions of every pair, or one coalition from each of a larger number
+//! of pairs.
 //!
 //! If `v(S) + v(S̄)` is the same for every S, one coalition of a pair determines the other. This holds for
-//! additive games and for votes with a quota of half the weight. Some pairs are evaluated in full first. If
-//! their sums vary much less than the residuals of single players for their differences, the sum is assumed
-//! to be constant: halving the cost of a pair is worth more than the resulting noise. The evaluated coalition
-//! of a pair is random, so a pair with a different sum adds noise to the odd part, but no bias:
+//! additive games, and for voting games with a quota of half the weight. Some pairs are evaluated in full
+//! first. If their sums vary much less than the residuals of single players for their differences, the sum is
+//! assumed to be constant: halving the cost of a pair is worth more than the resulting noise. The evaluated
+//! coalition of a pair is random, so a pair with a different sum adds noise to the odd part, but no bias:
 //!
 //! ```text
 //! d̂(S) = ±(v(T) − c/2),  T = S or S̄ by the toss of a coin,    E d̂(S) = d(S),    Var d̂(S) = (e(S) − c/2)²
@@ -23,21 +24,22 @@ use super::sampled::Sampled;
 use crate::error::Result;
 use crate::run::Evaluations;
 
-/// One in this many pairs is evaluated in full first.
+/// Of this number of pairs, one is evaluated in full first.
 const FIRST: usize = 4;
 /// The minimum number of pairs for evaluating only one coalition of a pair.
 const MIN_PAIRS: usize = 24;
-/// The minimum number of first pairs per free column to estimate the residuals of single players, and the
-/// maximum number of first pairs per free column to use for this estimate.
+/// Two limits on the number of first pairs per free column: the minimum for estimating the residuals of
+/// single players, and the maximum that is used for this estimate.
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
-/// The maximum number of free columns for this estimate; beyond that it would take as long as the result.
+/// The maximum number of free columns for this estimate. With more columns, it would take as long as the
+/// result.
 const MAX_COLUMNS: usize = 200;
 /// The number of times that the sample is redrawn to contain more pairs.
 const ROUNDS: usize = 3;
-/// The maximum variance of the pairs' sums for assuming a constant sum, relative to the residuals of single
-/// players for the pairs' differences.
+/// The maximum variance of the pairs' sums with which the sum is assumed to be constant, relative to the
+/// residuals of single players for the pairs' differences.
 const SHARE: f64 = 0.3;
-/// The maximum difference between sums that count as equal, relative to the largest value.
+/// The maximum difference with which sums count as equal, relative to the largest value.
 const ROUNDING: f64 = 1e-9;
 
 /// Pairs of complementary coalitions, and the values of the coalitions.
@@ -45,7 +47,7 @@ pub(super) struct EvaluatedPairs {
     pub(super) sample: Sample,
     /// The value v(S) of each coalition in the sample, rows × outputs.
     pub(super) values: Vec<f64>,
-    /// Whether only one coalition of most pairs was evaluated, and the value of the other one was derived
+    /// Whether only one coalition of most pairs was evaluated. The value of the other one was then derived
     /// from the sum of the pair.
     pub(super) is_halved: bool,
 }
@@ -57,8 +59,8 @@ impl EvaluatedPairs {
         Ok(Self { sample, values, is_halved: false })
     }
 
-    /// Evaluates both coalitions of all pairs of `sample`, or one coalition of most pairs of a larger sample,
-    /// drawn with `more` for a given number of coalitions.
+    /// Evaluates either both coalitions of all pairs of `sample`, or one coalition of most pairs of a larger
+    /// sample. `more` draws a sample with a given number of coalitions.
     pub(super) fn in_halves(
         sample: Sample,
         evaluations: &mut Evaluations<'_>,
@@ -115,7 +117,7 @@ impl EvaluatedPairs {
         let coalitions = sample.coalitions();
         let known = |row: usize| known.get(coalitions.row(row).words()).copied();
         let mut rng = stream(seed, Purpose::Halves, 0);
-        // The coalitions to evaluate, one per pair.
+        // Choose the coalition to evaluate in each pair.
         let told: Vec<usize> =
             (0..coalitions.len()).step_by(2).map(|row| row + usize::from(rng.random::<bool>())).collect();
         let mut wanted = Coalitions::with_capacity(coalitions.players(), told.len());
@@ -138,7 +140,7 @@ impl EvaluatedPairs {
     }
 }
 
-/// Returns half of the sum of a pair's values, for every output, if it is about the same for all pairs.
+/// Returns half of the sum of a pair's values, for every output, if this sum is about the same for all pairs.
 fn halves_of_sums(pairs: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Option<Vec<f64>>> {
     let (outputs, columns) = (pairs.outputs, wanted.columns(pairs.players));
     let (least, most) = PAIRS_PER_COLUMN;

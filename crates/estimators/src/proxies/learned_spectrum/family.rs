@@ -9,13 +9,13 @@ use crate::surrogate::product::{Product, merged, strongest};
 /// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// The products of the screens; triples whose pairs the screens found, with `τ² ∝ Σ √(q_ij q_jl)` over
-    /// the three pairs of pairs and total variance C; 0.1 C for all triples with equal variances, and 0.3 C
-    /// for all quintuples.
+    /// The products of the screens, triples by heredity, and smooth parts. Triples whose pairs the screens
+    /// found have `τ² ∝ Σ √(q_ij q_jl)`, summed over the three pairs of pairs, with total variance C. All
+    /// triples with equal variances have the total variance 0.1 C, and all quintuples 0.3 C.
     Heredity,
-    /// All triples with equal variances and total variance C, and 0.3 C for all quintuples.
+    /// All triples with equal variances and total variance C, and all quintuples with 0.3 C.
     Smooth,
-    /// The products of the screens, and 0.1 C for all triples with equal variances.
+    /// The products of the screens, and all triples with equal variances and total variance 0.1 C.
     Trees,
 }
 
@@ -23,10 +23,10 @@ pub(super) enum Family {
 const MAX_PLAYERS_OF_TRIPLES: usize = 32;
 
 impl Family {
-    /// All families, in the order of preference if the data are inconclusive.
+    /// All families, in the order in which they are preferred if the data are inconclusive.
     pub(super) const ALL: [Self; 3] = [Self::Heredity, Self::Smooth, Self::Trees];
 
-    /// Returns the name used to report the choice.
+    /// Returns the name with which the choice is reported.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Heredity => "products selected by trees, and triples of selected pairs",
@@ -73,7 +73,7 @@ impl Family {
         }
     }
 
-    /// Returns a prior of at most `most` explicit products.
+    /// Returns a prior with at most `most` explicit products.
     pub(super) fn terms(players: usize, screened: &ScreenResults, most: usize) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
         let mut terms = with_triples(players, screened, if found > 0.0 { found } else { 1.0 });
@@ -82,7 +82,7 @@ impl Family {
     }
 }
 
-/// Returns the odd products of the screens and triples by heredity with total variance `spread`, by
+/// Returns the odd products of the screens, and the triples by heredity with total variance `spread`, by
 /// descending variance.
 fn with_triples(players: usize, screened: &ScreenResults, spread: f64) -> Vec<(Product, f64)> {
     let mut triples = triples(players, screened);
@@ -98,7 +98,7 @@ fn with_triples(players: usize, screened: &ScreenResults, spread: f64) -> Vec<(P
 
 /// Returns triples with the strength of their pairs: `√(q_ij q_jl) + √(q_ij q_il) + √(q_jl q_il)`.
 fn triples(players: usize, screened: &ScreenResults) -> Vec<(Product, f64)> {
-    // Restrict to the players of the strongest pairs, so that triples can be listed.
+    // Use only the players in the strongest pairs, so that triples can be listed.
     let mut strengths = vec![0.0; players];
     for (product, square) in &screened.even {
         product.players().for_each(|player| strengths[player] += square);

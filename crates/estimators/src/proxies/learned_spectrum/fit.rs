@@ -4,8 +4,8 @@
 //! d(S) = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S)
 //! ```
 //!
-//! The β_i are free, or have a separate prior if there are too few pairs. Shapley values satisfy
-//! `Σ_T β_T = d(N)` exactly: with `β_i = b_i + (d(N) − Σ_T β_T)/n` and `Σ b_i = 0`, the regression is
+//! The β_i are free, or have a separate prior if there are too few pairs. Shapley values satisfy `Σ_T β_T =
+//! d(N)` exactly. With `β_i = b_i + (d(N) − Σ_T β_T)/n` and `Σ b_i = 0`, the regression is
 //!
 //! ```text
 //! d(S) − x̄ d(N) = Σ_i b_i x_i + Σ_T β_T (χ_T(S) − x̄),    x̄ = (2|S| − n)/n.
@@ -27,22 +27,22 @@ pub(super) enum Linear {
     Prior(f64),
 }
 
-/// The target functional of the spectrum: the weights of a semivalue, `φ_i = Σ_{T ∋ i} weight(|T|) β_T`.
+/// The functional of the spectrum to estimate: the weights of a semivalue, `φ_i = Σ_{T ∋ i} weight(|T|) β_T`.
 #[derive(Clone, Copy)]
 pub(super) struct SpectrumTarget<'a> {
-    /// Whether `Σ_T β_T = d(N)` is satisfied exactly.
+    /// Whether `Σ_T β_T = d(N)` must hold exactly.
     pub(super) is_constrained: bool,
     pub(super) weight: &'a dyn Fn(usize) -> f64,
 }
 
 impl SpectrumTarget<'_> {
-    /// Returns the number of free columns for this number of players.
+    /// Returns the number of free columns for `players` players.
     pub(super) fn columns(self, players: usize) -> usize {
         players - usize::from(self.is_constrained)
     }
 }
 
-/// A regression that can be evaluated at every noise strength.
+/// A regression that can be evaluated for every noise strength.
 pub(super) struct Fit {
     is_constrained: bool,
     outputs: usize,
@@ -58,7 +58,7 @@ pub(super) struct Fit {
 
 /// The noise strengths to try, as powers of ten, in units of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
-/// The strength, in the same unit, at which the prior has no effect.
+/// The noise strength, in the same unit, for which the prior has no effect.
 const NO_PRIOR: f64 = 1e9;
 
 impl Fit {
@@ -83,8 +83,8 @@ impl Fit {
         Self::solved(sampled, (prior, with_all, variance), linear, wanted, PriorCovariance::Gram(&gram))
     }
 
-    /// Creates the same regression, solved in the space of products, for a prior without smooth parts: for
-    /// more pairs than products.
+    /// Creates the same regression, solved in the space of products. Meant for more pairs than products; the
+    /// prior must not have smooth parts.
     pub(super) fn by_terms(
         sampled: &Sampled,
         prior: Prior,
@@ -157,7 +157,7 @@ impl Fit {
         })
     }
 
-    /// Returns the strengths to try in ascending order; a single one if there is no prior.
+    /// Returns the noise strengths to try, in ascending order; a single one if there is no prior.
     pub(super) fn strengths(&self) -> Vec<f64> {
         let unit = self.ridge.mean_eigenvalue();
         if unit <= 0.0 {
@@ -175,7 +175,7 @@ impl Fit {
         self.linear == Linear::Free
     }
 
-    /// Returns whether the prior has no effect at this strength.
+    /// Returns whether the prior has no effect at this noise strength.
     pub(super) fn is_linear(&self, strength: f64) -> bool {
         self.prior.is_empty()
             || self.linear == Linear::Free && strength >= self.ridge.mean_eigenvalue() * NO_PRIOR
@@ -231,7 +231,7 @@ impl Fit {
         let functionals = Functionals { count: n, of_columns: &of_columns, covariances: &covariances };
         let mut estimate = self.ridge.estimate(&functionals, strength);
         if self.is_constrained {
-            // The remaining sum is rounding error compared with each share.
+            // The remaining sum is rounding error compared with each value.
             for output in 0..self.outputs {
                 let own = || (output..n * self.outputs).step_by(self.outputs);
                 let sum: f64 = own().map(|at| estimate.values[at]).sum();
@@ -246,7 +246,7 @@ impl Fit {
     pub(super) fn predict(&self, other: &Sampled, strength: f64) -> Vec<f64> {
         let (signs, means) = (&other.signs, &other.mean_signs);
         let covariances = match self.linear {
-            // Without a prior there are no covariances.
+            // Without a prior, there are no covariances.
             Linear::Free if self.prior.is_empty() => Vec::new(),
             linear => {
                 let with_all = self.prior.with_all(signs);
@@ -275,8 +275,8 @@ impl Fit {
     }
 }
 
-/// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` are the
-/// covariances of each pair with d(N), and the variance of d(N), if d(N) is satisfied exactly.
+/// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` is given if d(N)
+/// is satisfied exactly: the covariances of each pair with d(N), and the variance of d(N).
 fn covariances(
     prior: &Prior,
     linear: Linear,
@@ -290,7 +290,7 @@ fn covariances(
     }
     let Some((left_all, right_all, all)) = ends else { return gram };
     let n = left.players as f64;
-    // Linear part: Σ_i (x_i − x̄)(x'_i − x̄') = Σ_i x_i x'_i − n x̄ x̄'.
+    // The linear part is Σ_i (x_i − x̄)(x'_i − x̄') = Σ_i x_i x'_i − n x̄ x̄'.
     let of_means = all - if let Linear::Prior(variance) = linear { variance * n } else { 0.0 };
     for (i, row) in gram.chunks_exact_mut(right.rows.max(1)).enumerate() {
         for (j, entry) in row.iter_mut().enumerate() {
@@ -302,8 +302,8 @@ fn covariances(
     gram
 }
 
-/// Returns the free columns: signs of single players or, under the constraint, contrasts between them that
-/// sum to zero.
+/// Returns the free columns: the signs of single players or, under the constraint, contrasts between them,
+/// which sum to zero.
 fn columns(signs: &Signs, is_constrained: bool) -> Vec<f64> {
     if !is_constrained {
         return signs.entries.clone();
@@ -321,8 +321,8 @@ fn columns(signs: &Signs, is_constrained: bool) -> Vec<f64> {
     columns
 }
 
-/// Returns an entry of an orthonormal basis of the vectors with sum zero: `e_j − a (1, …, 1, 0) − e_n/√n`,
-/// `a = (1 − 1/√n)/(n − 1)`.
+/// Returns an entry of an orthonormal basis of the vectors that sum to zero: `e_j − a (1, …, 1, 0) − e_n/√n`,
+/// with `a = (1 − 1/√n)/(n − 1)`.
 fn contrast(n: usize, player: usize, column: usize) -> f64 {
     let (root, mean) = contrast_parts(n);
     if player == n - 1 { -root } else { f64::from(u8::from(player == column)) - mean }

@@ -1,11 +1,11 @@
-//! A mean for the prior: predictions for a pair by deep trees fitted to other parts of the sample.
+//! A mean for the prior: predictions for a pair by deep trees that are fitted to other parts of the sample.
 //!
-//! Products of a dozen players are too numerous to have separate variances, yet games that depend on a
-//! maximum (max games, airports) consist of them; a tree with one long path represents them all. The
-//! predictions of the trees are subtracted without their value, `ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`,
-//! which has the value zero. So the remainder has the value of the game, however inaccurate the trees are.
-//! Each pair is predicted by trees that have not seen it, so its leave-one-out residual can be compared with
-//! the residual without trees.
+//! Products of a dozen players are too numerous to have separate variances, but games that depend on a
+//! maximum (max games, airport games) consist of them. A tree with one long path represents all of these
+//! products. The predictions of the trees are subtracted without their value, `ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S}
+//! φ_i(g)`. ĝ has the value zero, so the remainder has the value of the game, however inaccurate the trees
+//! are. Each pair is predicted by trees that have not seen it, so its leave-one-out residual can be compared
+//! with the residual without trees.
 
 use apportion_samplers::Sample;
 use apportion_values::Semivalue;
@@ -16,20 +16,21 @@ use crate::surrogate::trees::TreeSurrogate;
 
 /// The maximum number of splits on a path of the trees.
 const DEPTH: usize = 10;
-/// The number of folds, each predicted by trees fitted to the others.
+/// The number of folds. Each fold is predicted by trees fitted to the others.
 const FOLDS: usize = 5;
-/// The minimum number of pairs for trees.
+/// The minimum number of pairs for using trees.
 const MIN_PAIRS: usize = 20;
-/// The maximum of players × coalitions × outputs for trees; beyond that, trees of this depth take as long as
-/// everything else.
+/// The maximum of players × coalitions × outputs for using trees. Above it, trees of this depth would take as
+/// long as everything else.
 const MAX_NUMBERS: usize = 50_000;
 
 /// The remainders of pairs after subtracting trees.
 pub(super) struct Remainders {
-    /// For estimating values: each pair minus the prediction by trees that have not seen it, where it
-    /// represents unseen pairs, and by all trees, where it represents itself.
+    /// Remainders for estimating values. The predictions subtracted from a pair combine two parts: by trees
+    /// that have not seen it, where it represents unseen pairs, and by all trees, where it represents itself.
     pub(super) estimated: Sampled,
-    /// For estimating errors: each pair minus the prediction by trees that have not seen it.
+    /// Remainders for estimating errors: the predictions subtracted from each pair are by trees that have not
+    /// seen it.
     pub(super) unseen: Sampled,
 }
 

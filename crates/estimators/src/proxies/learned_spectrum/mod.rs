@@ -1,32 +1,32 @@
-//! The learned spectrum: one sample, one fit of the game's Walsh spectrum, and every value as a linear
-//! functional of it.
+//! The learned spectrum: a fit of the game's Walsh spectrum to one sample, of which every value is a linear
+//! functional.
 //!
 //! # The odd part
 //!
-//! With x_i = +1 if i ∈ S, otherwise −1, every game is `v(S) = Σ_T β_T χ_T(S)`, `χ_T(S) = Π_{i ∈ T} x_i`.
-//! Half the difference of a pair of complementary coalitions only contains the odd products, and so do the
-//! Shapley and the Banzhaf value:
+//! With x_i = +1 if i ∈ S, otherwise −1, every game is `v(S) = Σ_T β_T χ_T(S)`, where `χ_T(S) = Π_{i ∈ T}
+//! x_i`. Half the difference within a pair of complementary coalitions only contains the odd products, and so
+//! do the Shapley and the Banzhaf value:
 //!
 //! ```text
 //! d(S) = (v(S) − v(S̄))/2 = Σ_{|T| odd} β_T χ_T(S),
 //! φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_{i} (Banzhaf)
 //! ```
 //!
-//! Leverage SHAP and Kernel Banzhaf are the regressions of d on single players. All their error comes from
-//! the omitted products of three and more players. Here these products have a prior, which is learned from
-//! the same sample.
+//! Leverage SHAP and Kernel Banzhaf are regressions of d on single players. All their error is due to the
+//! omitted products of three and more players. Here, these products have a prior, which is learned from the
+//! same sample.
 //!
 //! # Safeguards
 //!
-//! - As the prior vanishes, the result is that of Leverage SHAP, or Kernel Banzhaf, on the same sample. This
-//!   result is used whenever the data do not show that the prior helps.
-//! - Single players stay free. So in the limit of many pairs the result is the projection of the game on
-//!   linear games and products together, whose Shapley value under the Shapley kernel is that of the game: a
-//!   wrong prior costs accuracy, not correctness.
+//! - As the prior vanishes, the result approaches that of Leverage SHAP or Kernel Banzhaf on the same sample.
+//!   This result is used whenever the data do not show that the prior helps.
+//! - Single players stay free. So in the limit of many pairs, the result is the projection of the game on
+//!   linear games and products together. Under the Shapley kernel, the Shapley value of this projection is
+//!   that of the game: a wrong prior costs accuracy, not correctness.
 //! - `φ̃ = G d` is linear in the targets once the prior is fixed. The error of a pair is its leave-one-out
 //!   residual r_k, so `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is 1 minus the inclusion probability of pair k.
-//! - If single players have a prior, too, V ignores the resulting bias. That prior is used because it
-//!   predicts better than the regression on free single players, so V is at least that of this regression,
+//! - If single players have a prior, too, V ignores the resulting bias. Such a prior is only used because it
+//!   predicts better than the regression on free single players. So V is at least that of this regression,
 //!   and unknown if there is no such regression.
 //!
 //! # Modules
@@ -36,7 +36,7 @@
 //! | [`evaluated_pairs`] | the evaluations of the game |
 //! | [`sampled`] | the evaluated pairs |
 //! | [`screens`] | boosted trees, and their Walsh spectrum |
-//! | [`family`] | priors built from it |
+//! | [`family`] | priors built from this spectrum |
 //! | [`fit`] | the regression with a prior |
 //! | [`means`] | predictions of deep trees, which are subtracted if that helps |
 //! | [`choice`] | the choice of a prior and its strength |
@@ -81,7 +81,7 @@ use crate::setters::setters;
 use crate::support::leverage_distribution;
 use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
 
-/// The learned spectrum, for Shapley and Banzhaf values: regression on pairs of coalitions with a prior on
+/// The learned spectrum, for Shapley and Banzhaf values: a regression on pairs of coalitions, with a prior on
 /// nonlinear terms that is learned from the same sample.
 ///
 /// ```text
@@ -89,28 +89,29 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 /// φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_i (Banzhaf)
 /// ```
 ///
-/// Pairs are drawn and weighted as in [`LeverageShap`](crate::LeverageShap), or for Banzhaf values as in
+/// Pairs are drawn and weighted as in [`LeverageShap`](crate::LeverageShap) or, for Banzhaf values, as in
 /// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement. Boosted trees on coalition bits are fitted to
-/// the sample. The squares of their Walsh coefficients, and triples of the pairs that they find, are the
-/// variances τ_T² of the prior. The strength of the prior is chosen by leave-one-out cross-validation over
-/// pairs. Another prior is used if it predicts clearly better on parts of the sample that its screens have
-/// not seen. If both comparisons are inconclusive, the result is the regression on single players. The choice
-/// is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
+/// the sample. The variances τ_T² of the prior are the squares of the trees' Walsh coefficients, and
+/// variances for triples of the pairs that the trees find. The strength of the prior is chosen by
+/// leave-one-out cross-validation over pairs. Another prior is used if it predicts clearly better on parts of
+/// the sample that its screens have not seen. If both comparisons are inconclusive, the result is the
+/// regression on single players. The choice is reported in
+/// [`Diagnostics::chosen`](crate::Diagnostics::chosen).
 ///
 /// If the sums of the first pairs hardly vary compared with the residuals of single players for their
-/// differences, only one coalition of each further pair is evaluated, for nearly twice as many pairs; not
-/// with growing draws.
+/// differences, only one coalition of each further pair is evaluated. This yields nearly twice as many pairs.
+/// Growing draws do not do this.
 ///
-/// Shapley values sum to `v(N) − v(∅)` exactly; with a budget of `2^n` the result is exact. Standard errors
-/// come from leave-one-out residuals.
+/// Shapley values sum to `v(N) − v(∅)` exactly. For a budget of `2^n`, the result is exact. Standard errors
+/// are computed from leave-one-out residuals.
 ///
-/// In addition to the game it takes the time of some hundred boosted trees and one eigendecomposition,
-/// `O(m³)` for m pairs up to 900, and beyond `O(m r²)` for up to r = 1000 products. For a sum of unanimity
-/// games of 100 players this is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10 000, on one core
-/// of an AMD EPYC (`RAYON_NUM_THREADS=1 cargo run --release -p apportion --example frontier --
-/// learned-spectrum 3 5,20,100 "unanimity 100"`). [`LeverageShap`](crate::LeverageShap) takes 3 to 5% of it
-/// (`benches/rivals/estimators.py --section overhead`): for very cheap games, it is better to spend this time
-/// on more evaluations.
+/// In addition to the game, it takes the time of some hundred boosted trees and one eigendecomposition:
+/// `O(m³)` for m pairs up to 900, and above this `O(m r²)` for up to r = 1000 products. For a sum of
+/// unanimity games of 100 players, this is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10 000,
+/// on one core of an AMD EPYC (`RAYON_NUM_THREADS=1 cargo run --release -p apportion --example frontier --
+/// learned-spectrum 3 5,20,100 "unanimity 100"`). [`LeverageShap`](crate::LeverageShap) takes 3 to 5% of this
+/// time (`benches/rivals/estimators.py --section overhead`). For very cheap games, it is better to spend this
+/// time on more evaluations.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LearnedSpectrum, LeverageShap};
@@ -127,16 +128,17 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LearnedSpectrum {
-    /// The value to estimate: [`Semivalue::Shapley`] by default, or [`Semivalue::Banzhaf`].
+    /// The value to estimate: [`Semivalue::Shapley`] or [`Semivalue::Banzhaf`]; defaults to
+    /// [`Semivalue::Shapley`].
     pub value: Semivalue,
     /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
     pub groups: Option<Partition>,
-    /// How coalitions are drawn, without replacement; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn, without replacement; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -158,20 +160,21 @@ impl Default for LearnedSpectrum {
     }
 }
 
-/// The maximum number of pairs for solving the regression in the space of pairs; beyond that it is solved in
-/// the space of products.
+/// The maximum number of pairs for solving the regression in the space of pairs. For more pairs, it is solved
+/// in the space of products.
 const MAX_PAIRS: usize = 900;
-/// The minimum degrees of freedom of the errors, even if the prior leaves few pairs free: the leave-one-out
-/// residual of a pair is not part of its own fit.
+/// The minimum degrees of freedom of the errors. It applies even if the prior leaves few pairs free, because
+/// the leave-one-out residual of a pair is not part of its own fit.
 const MIN_DEGREES: f64 = 5.0;
-/// The largest ratio of squared residuals on unseen parts of the sample to leave-one-out residuals that is
-/// explained by fewer pairs and different products. Beyond it, the variances are increased in proportion.
+/// The largest ratio between the squared residuals on unseen parts of the sample and the leave-one-out
+/// residuals that can be explained by fewer pairs and different products. Above this ratio, the variances are
+/// increased in proportion.
 const MAX_RESIDUAL_RATIO: f64 = 2.0;
-/// The factor from squared leave-one-out residuals to variances of errors if a prior is used: its screens
-/// have seen every pair, so residuals are too small. Without it, 95% intervals cover 90% for sums of 100
-/// unanimity games of 20 players at 20n.
+/// The factor that converts squared leave-one-out residuals to variances of errors if a prior is used. It is
+/// needed because the prior's screens have seen every pair, so the residuals are too small. Without this
+/// factor, 95% intervals cover 90% for sums of 100 unanimity games of 20 players at 20n.
 const OPTIMISM: f64 = 1.4;
-/// The maximum number of products in a regression solved in their space.
+/// The maximum number of products in a regression that is solved in their space.
 const MAX_PRODUCTS: usize = 1000;
 
 impl LearnedSpectrum {
@@ -180,8 +183,8 @@ impl LearnedSpectrum {
         Self { value: Semivalue::Banzhaf, ..Self::default() }
     }
 
-    /// Creates the estimator of `value`, or `None` if it is not the Shapley or the Banzhaf value: only these
-    /// are regressions on pairs of complementary coalitions.
+    /// Creates the estimator of `value`. Returns `None` if it is not the Shapley or the Banzhaf value: only
+    /// these are regressions on pairs of complementary coalitions.
     pub fn for_value(value: Semivalue) -> Option<Self> {
         match value.simplified().least_squares()? {
             LeastSquaresForm::SumConstrained => Some(Self::default()),
@@ -190,14 +193,14 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Sets the groups, to estimate their values in the quotient game.
+    /// Sets the groups, whose values in the quotient game are estimated.
     pub fn grouped(self, groups: Partition) -> Self {
         Self { groups: Some(groups), ..self }
     }
 
-    /// Creates the estimator that supports this index of [pairs](Self::with_pairs), or `None` for orders
-    /// other than 2, and for indices other than those of Shapley and Banzhaf, k-Shapley values, and faithful
-    /// Shapley and k-additive Shapley indices.
+    /// Creates the estimator that supports the given index of [pairs](Self::with_pairs), or returns `None` if
+    /// there is none. The order must be 2. The supported indices are those of Shapley and Banzhaf, k-Shapley
+    /// values, and faithful Shapley and k-additive Shapley indices.
     pub fn for_index(index: &InteractionIndex, order: usize) -> Option<Self> {
         match index {
             _ if order != 2 => None,
@@ -216,8 +219,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`, the weight with which the coefficient of a product of an odd
-    /// number q of players counts in the value of each of these players.
+    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`: the weight of the coefficient of a product of an odd number q of
+    /// players in the value of each of these players.
     fn weight(&self, order: usize) -> f64 {
         match (self.form(), order) {
             (LeastSquaresForm::SumConstrained, _) => 2.0 / order as f64,
@@ -226,8 +229,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns the values and the sample. If `asks_halves`, only one coalition of a pair is evaluated if it
-    /// determines the other.
+    /// Returns the values and the sample. If `asks_halves` is set, only one coalition of a pair is evaluated
+    /// if it determines the other.
     fn explain(
         &self,
         game: &dyn Game,
@@ -259,7 +262,7 @@ impl LearnedSpectrum {
             };
         let mut sampled = Sampled::new(&sample, &values, &evaluations, self.form());
         if is_halved {
-            // The derived values are random, too, so no pair counts as certain.
+            // The derived values are random, too, so no pair counts as certain to be drawn.
             sampled.free[..sample.coalitions().len() / 2].fill(1.0);
         }
         let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
@@ -267,7 +270,7 @@ impl LearnedSpectrum {
         let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
         let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
         explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
-        // With fewer pairs than players, the sample does not show what it misses.
+        // With fewer pairs than players, the sample does not show what is missing from it.
         if self.standard_errors == StandardErrors::Estimated
             && sampled.len() > wanted.columns(n)
             && answer.variances.iter().all(|variance| variance.is_finite())
@@ -284,8 +287,8 @@ impl LearnedSpectrum {
         Ok((explanation, sampled))
     }
 
-    /// Estimates the values, together with the interaction indices of all pairs of players and of single
-    /// players, from one sample.
+    /// Estimates the values, and the interaction indices of all pairs of players and of single players, from
+    /// one sample.
     ///
     /// ```text
     /// I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T,    |T| even
@@ -293,15 +296,15 @@ impl LearnedSpectrum {
     /// I_i = φ_i − Σ_j I_ij / 2 (k-Shapley, faithful Shapley),    I_i = φ_i (else)
     /// ```
     ///
-    /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two and more players that
-    /// boosted trees find, and on all pairs and all products of four with equal variances; at most 1600 pairs
-    /// of coalitions are used. See [`for_index`](Self::for_index) for the supported indices. Standard errors
-    /// are computed as for values, and are at least those of a regression of the residuals on the product of
-    /// the two players alone; NaN if unknown. Those of single players add both parts. With a budget of `2^n`
-    /// everything is exact.
+    /// The indices are estimated with a regression of `e(S) = (v(S) + v(S̄))/2`. Its prior covers the
+    /// products of two and more players that boosted trees find, and all pairs and all products of four
+    /// players with equal variances. At most 1600 pairs of coalitions are used. See
+    /// [`for_index`](Self::for_index) for the supported indices. Standard errors are computed as for values,
+    /// and are at least those of a regression of the residuals on the product of the two players alone; NaN
+    /// if unknown. Those of single players add both parts. For a budget of `2^n`, everything is exact.
     ///
-    /// In addition to the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs
-    /// of coalitions.
+    /// In addition to the game, it takes about twice the time of the values alone, and `O(n² k²)` time for k
+    /// pairs of coalitions.
     ///
     /// ```
     /// use apportion_estimators::LearnedSpectrum;
@@ -319,8 +322,9 @@ impl LearnedSpectrum {
     ///
     /// # Errors
     ///
-    /// Same as [`estimate`](Estimator::estimate) for players without groups; [`EstimatorError::OtherIndex`]
-    /// for an index that belongs to another value, or has no estimate.
+    /// Same as [`estimate`](Estimator::estimate) for players without groups; also
+    /// [`EstimatorError::OtherIndex`] for an index that belongs to a different value, or that is not
+    /// supported.
     pub fn with_pairs(
         &self,
         index: &InteractionIndex,
@@ -335,7 +339,7 @@ impl LearnedSpectrum {
         let (n, outputs) = (game.players(), game.outputs());
         check_memory_of_pairs(n, outputs, self.memory(n, outputs, budget))?;
         if 1usize.checked_shl(n as u32).is_some_and(|all| all <= budget) {
-            // One pass over all coalitions is enough for both.
+            // One pass over all coalitions is sufficient for both.
             let mut table = vec![0.0; outputs << n];
             game.values(&Coalitions::from_masks(n, 0..1 << n), &mut table)?;
             let table = TabulatedGame::new(table, outputs)?;
@@ -344,7 +348,7 @@ impl LearnedSpectrum {
             return Ok((Explanation { method: self.name().to_owned(), ..values }, indices));
         }
         let weights = index.weights(2, n)?;
-        // The share of each pair to subtract from the value of either player.
+        // This is the fraction of each pair's index to subtract from the value of either player.
         let share = match index {
             InteractionIndex::KShapley | InteractionIndex::FaithfulShapley => 0.5,
             _ => 0.0,
@@ -384,8 +388,9 @@ impl Estimator for LearnedSpectrum {
         }
     }
 
-    /// Returns `n` (the number of groups, for groups), but at least 4 and at most `2^n`. Below about `6n`
-    /// single players have a separate prior if that predicts better; below `2n` there are no standard errors.
+    /// Returns `n` (for groups, the number of groups), but at least 4 and at most `2^n`. Below about `6n`,
+    /// single players have a separate prior if this prior predicts better. Below `2n`, there are no standard
+    /// errors.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
         at_most_all(units.max(4), units)
@@ -404,8 +409,8 @@ impl Estimator for LearnedSpectrum {
         Ok(self.explain(game, budget, seed, true)?.0)
     }
 
-    /// Returns the memory for regressions in the space of pairs of coalitions, or of products and players if
-    /// there are more pairs than `MAX_PAIRS`.
+    /// Returns the memory for regressions in the space of pairs of coalitions; if there are more pairs than
+    /// `MAX_PAIRS`, in the space of products and players.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {
@@ -442,7 +447,7 @@ struct Answer {
     /// The number of pairs minus the number of free columns, at least 1.
     draws_left: f64,
     directions: Vec<f64>,
-    /// The reported choice of a prior for each output.
+    /// The prior that was chosen for each output, as reported.
     chosen: Vec<String>,
 }
 
@@ -461,14 +466,14 @@ impl Answer {
             directions: vec![0.0; outputs],
             chosen: vec![String::new(); outputs],
         };
-        // With a free linear part, a strong noise already removes the prior.
+        // If the linear part is free, a strong noise already removes the prior.
         let alone = match linear {
             Linear::Free => None,
             Linear::Prior(_) => {
                 Some(ValidatedFit::new(Fit::without_prior(sampled, linear, wanted)?, sampled))
             }
         };
-        // The lower bound on the errors if single players have a prior.
+        // This is the lower bound on the errors if single players have a prior.
         let plain = match linear {
             Linear::Free => None,
             Linear::Prior(_) => Fit::without_prior(sampled, Linear::Free, wanted)
@@ -502,8 +507,8 @@ impl Answer {
                     best = (of_trees, "deep trees, and single players for their residuals");
                 }
                 let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
-                // With few pairs, any choice may fit by chance; residuals on held-out parts of the sample
-                // reveal this.
+                // If there are few pairs, any choice may fit by chance; residuals on held-out parts of the
+                // sample show whether it does.
                 let of_chance = match (families[output].1, best.0.total(output)) {
                     (Some(unseen), left) if left > 0.0 => (unseen / (MAX_RESIDUAL_RATIO * left)).max(1.0),
                     _ => 1.0,
@@ -558,10 +563,10 @@ impl Answer {
     }
 }
 
-/// The reported choice if the result is the regression on single players.
+/// The name that is reported if the result is the regression on single players.
 const ALONE: &str = "single players only";
 
-/// A regression, with the strength of its prior for each output and its leave-one-out residuals.
+/// A regression, with the strength of its prior for each output, and its leave-one-out residuals.
 struct ValidatedFit {
     fit: Fit,
     strengths: Vec<f64>,
@@ -578,8 +583,8 @@ impl ValidatedFit {
         Self { fit, strengths, squares, has_mean: false }
     }
 
-    /// Creates the regression of the remainders on single players alone, with residuals from trees that have
-    /// not seen a pair.
+    /// Creates the regression of the remainders on single players alone. Its residuals are from trees that
+    /// have not seen a pair.
     fn from_remainders(remainders: &Remainders, linear: Linear, wanted: SpectrumTarget<'_>) -> Result<Self> {
         let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
         let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
@@ -595,21 +600,21 @@ impl ValidatedFit {
         self.squares[output].iter().sum()
     }
 
-    /// Returns the change of one output's values without each pair, players × pairs, for variances multiplied
-    /// by `factor`.
+    /// Returns the change in one output's values without each pair, players × pairs. The variances are
+    /// multiplied by `factor`.
     fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
         let pairs = sampled.len();
         let of_pair = |(at, influence): (usize, &f64)| {
             let left = (factor * self.squares[output][at % pairs] / sampled.weights[at % pairs]).sqrt();
-            // Zero if a pair is certain to be in the sample.
+            // The change is zero if a pair is certain to be in the sample.
             if left > 0.0 { influence * left } else { 0.0 }
         };
         estimate.influences.iter().enumerate().map(of_pair).collect()
     }
 }
 
-/// Checks that the indices of all pairs of players fit into memory, with `besides` bytes for the values: as
-/// bits of coalitions, which are copied once, and as numbers with their errors.
+/// Checks that the indices of all pairs of players fit in memory, with `besides` bytes for the values. They
+/// are stored as bits of coalitions, which are copied once, and as numbers with their errors.
 fn check_memory_of_pairs(players: usize, outputs: usize, besides: u128) -> Result<()> {
     let row =
         (2 * apportion_games::words_for(players)).saturating_add(outputs.saturating_mul(6)).saturating_add(8);
@@ -622,8 +627,9 @@ fn sum_of_squares(numbers: &[f64]) -> f64 {
     numbers.iter().map(|number| number * number).sum()
 }
 
-/// Returns the degrees of freedom of the total variance and the number of directions of the errors, from the
-/// shares c_k of pairs, players × pairs, as for regressions (`apportion_solvers::Certificate`).
+/// Returns the degrees of freedom of the total variance, and the number of directions of the errors. They are
+/// computed from the changes c_k for pairs, players × pairs, as for regressions
+/// (`apportion_solvers::Certificate`).
 fn distribution_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let norms: Vec<f64> = (0..pairs)
         .map(|pair| {
@@ -635,7 +641,7 @@ fn distribution_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let squares: f64 = norms.iter().map(|norm| norm * norm).sum();
     let spread = squares - sum * sum / pairs as f64;
     let degrees = if spread > 0.0 { 2.0 * sum * sum / spread } else { f64::INFINITY };
-    // Σ̂ = Σ_k c_k c_kᵀ, n × n.
+    // This is Σ̂ = Σ_k c_k c_kᵀ, n × n.
     let mut covariance = vec![0.0; players * players];
     let by_pair: Vec<f64> =
         (0..players * pairs).map(|at| shares[(at % players) * pairs + at / players]).collect();

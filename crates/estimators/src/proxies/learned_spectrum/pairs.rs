@@ -4,29 +4,30 @@
 //! e(S) = (v(S) + v(S̄))/2 = Σ_{|T| even} β_T χ_T(S),    I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T
 //! ```
 //!
-//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index. For the Banzhaf interaction index, only w(2)
-//! = 4 is nonzero; the faithful Shapley index has other weights. e(N) is known, so the regression has no free
-//! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
+//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index. For the Banzhaf interaction index, only
+//! w(2) = 4 is nonzero. The faithful Shapley index has other weights. e(N) is known, so the regression has no
+//! free part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
 //!
 //! # Errors
 //!
 //! All products have a prior, and `Σ_k f_k (G_k r_k)²` ignores its bias: a product that the prior excludes
-//! would have no error at all. So the variance of an index is at least that of a regression of the residuals
-//! r_k on the product of the two players alone, which is 0 if both or neither are in S and otherwise −2:
+//! would have no error at all. So a regression of the residuals r_k on the product of the two players alone
+//! provides a lower bound on the variance of an index. This product is 0 if both or neither of the players
+//! are in S, and otherwise −2:
 //!
 //! ```text
 //! V_ij ≥ w(2)² Σ_k f_k (w_k r_k)² / (2 Σ_k w_k)²,    k over the pairs of coalitions that separate i and j
 //! ```
 //!
-//! Added to it is the squared index that the residuals would have if they were spread evenly over all
-//! products of two and more players:
+//! The variance also includes the squared index that the residuals would have if they were spread evenly over
+//! all products of two and more players:
 //!
 //! ```text
 //! U = R² 2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²,    q even,    R² = Σ_k f_k w_k r_k² / Σ_k w_k
 //! ```
 //!
-//! The first term is multiplied by 2.5, because the selected products partly fit noise. An unseen draw has
-//! twice the weight in an index that it has in a value (`report/unseen.rs`).
+//! The first term is multiplied by 2.5, because the selected products partly fit noise. The weight of an
+//! unseen draw in an index is twice its weight in a value (`report/unseen.rs`).
 
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 
@@ -39,14 +40,14 @@ use crate::report::Explanation;
 use crate::surrogate::prior::{Prior, Signs, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The maximum number of pairs of coalitions in the regression; if there are more, only every second, third,
-/// … pair is used.
+/// The maximum number of pairs of coalitions in the regression. If there are more, only every second (third,
+/// …) pair is used.
 const MAX_ROWS: usize = 1600;
-/// The number of pairs of players to process at a time, which bounds the memory.
+/// The number of pairs of players to process in one step, which bounds the memory.
 const BLOCK: usize = 512;
-/// The factor from squared leave-one-out residuals to variances of errors. Larger than for values: the
-/// largest products are selected, partly by chance. For games of noise with 10 players, 95% intervals cover
-/// 96 to 99% with it, and 83 to 95% with 1.4 and without U.
+/// The factor that converts squared leave-one-out residuals to variances of errors. It is larger than for
+/// values, because the largest products are selected, partly by chance. For games of noise with 10 players,
+/// 95% intervals cover 96 to 99% with this factor, and 83 to 95% with 1.4 and without U.
 const OPTIMISM: f64 = 2.5;
 /// The weight of an unseen draw in an index, relative to its weight in a value.
 const TWICE: f64 = 2.0;
@@ -62,13 +63,13 @@ pub(super) struct Pairs {
     variances: Vec<f64>,
     /// The variances of `Σ_j I_ij`, players × outputs.
     variances_of_sums: Vec<f64>,
-    /// Whether the fit leaves no residuals of the even part, for each output; the sample then contains no
-    /// information about errors.
+    /// Whether the fit leaves no residuals of the even part, for each output. In this case, the sample
+    /// contains no information about errors.
     has_not_varied: Vec<bool>,
 }
 
 impl Pairs {
-    /// Estimates the index in which a product of q players counts with `weight(q)` for each pair of its
+    /// Estimates the index in which a product of q players has the weight `weight(q)` for each pair of its
     /// players.
     pub(super) fn new(sampled: &Sampled, weight: &dyn Fn(usize) -> f64) -> Result<Self> {
         let step = sampled.len().div_ceil(MAX_ROWS).max(1);
@@ -83,8 +84,8 @@ impl Pairs {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let screened = ScreenResults::new(sampled);
         let priors = Family::ALL.map(|family| family.even_prior(n, &screened));
-        // Trees miss few relevant pairs among many players. If the game only has pairs, and the sample is
-        // large enough, the equal-variance prior recovers them exactly.
+        // Among many players, trees miss few relevant pairs. If the game consists of pairs only, and the
+        // sample is large enough, the equal-variance prior recovers them exactly.
         let correlated = (n > 1).then(|| correlated(sampled, &screened));
         let alike = (n > 1).then(|| Prior::all_alike(2, n));
         let fits = priors.into_iter().chain(correlated).chain(alike);
@@ -97,14 +98,14 @@ impl Pairs {
             has_not_varied: vec![false; outputs],
         };
         for output in 0..outputs {
-            // Use the first, unless another has clearly smaller residuals.
+            // Use the first fit, unless another one has clearly smaller residuals.
             let mut best = &fits[0];
             for other in &fits[1..] {
                 if choice::is_clearly_less(&other.squares[output], &best.squares[output]) {
                     best = other;
                 }
             }
-            // The contribution of each pair of coalitions to the sums of each player, players × pairs of
+            // The contribution of each pair of coalitions to each player's sums: players × pairs of
             // coalitions.
             let rows = sampled.len();
             let mut of_sums = vec![0.0; n * rows];
@@ -161,8 +162,9 @@ impl Pairs {
         self
     }
 
-    /// Returns the indices of single players, φ_i minus `share` of the index of each pair that contains i,
-    /// followed by the indices of pairs; with errors if the errors of `values` are known.
+    /// Returns the indices of single players, followed by the indices of pairs, with errors if the errors of
+    /// `values` are known. The index of player i is φ_i minus `share` times the index of each pair that
+    /// contains i.
     pub(super) fn with_singles(self, values: &Explanation, share: f64) -> Explanation {
         let (outputs, of_sums) = (values.base.len(), self.variances_of_sums.iter());
         let n = values.values.len() / outputs;
@@ -183,9 +185,9 @@ impl Pairs {
     }
 }
 
-/// Returns the even products of the screens, with the same total variance for pairs whose products of signs
-/// correlate with the even part by more than chance: `τ² ∝ c² − z² σ²` with the correlation c, its error σ,
-/// and `z² = 2 ln (n (n − 1)/2)`.
+/// Returns a prior with the even products of the screens, and with pairs of players whose products of signs
+/// correlate with the even part by more than chance. Both parts have the same total variance for pairs: `τ² ∝
+/// c² − z² σ²` with the correlation c, its error σ, and `z² = 2 ln (n (n − 1)/2)`.
 fn correlated(sampled: &Sampled, screened: &ScreenResults) -> Prior {
     let (n, outputs, rows) = (sampled.players, sampled.outputs, sampled.len());
     let weight: f64 = sampled.weights.iter().sum();
@@ -200,7 +202,7 @@ fn correlated(sampled: &Sampled, screened: &ScreenResults) -> Prior {
         if error <= 0.0 {
             continue;
         }
-        // Σ_k x_ik p_k x_jk, n × n.
+        // This is Σ_k x_ik p_k x_jk, n × n.
         let signs = &sampled.signs.entries;
         let weighted: Vec<f64> = signs.iter().enumerate().map(|(at, sign)| sign * parts[at / n]).collect();
         let mut sums = vec![0.0; n * n];
@@ -220,10 +222,10 @@ fn correlated(sampled: &Sampled, screened: &ScreenResults) -> Prior {
     }
 }
 
-/// Returns `2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²` over even q: the squared index if all even products have the
-/// coefficients of a function with mean square 1.
+/// Returns `2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²` over even q. This is the squared index if all even products
+/// have the coefficients of a function with mean square 1.
 fn of_all_products(n: usize, weight: &dyn Fn(usize) -> f64) -> f64 {
-    // The logarithm of C(n − 2, q − 2) 2^(1 − n), updated for each size.
+    // The logarithm of C(n − 2, q − 2) 2^(1 − n) is updated for each size.
     let mut ln_share = (1.0 - n as f64) * std::f64::consts::LN_2;
     let mut sum = 0.0;
     for size in 2..=n {
@@ -277,7 +279,7 @@ impl EvenRegression {
         Ok(Self { prior, ridge, strengths, squares })
     }
 
-    /// Returns the index of each of the given pairs, for every output, with the influences of the rows.
+    /// Returns the index of each of the given pairs for one output, with the influences of the rows.
     fn indices(
         &self,
         sampled: &Sampled,
@@ -296,7 +298,7 @@ impl EvenRegression {
     }
 
     /// Returns the variance of β_ij in a regression of the residuals on the product of the two players alone.
-    /// Infinite if no pair of coalitions separates the players.
+    /// Infinite if no pair of coalitions separates these players.
     fn min_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
         let (mut squares, mut weights) = (0.0, 0.0);
         for (row, (square, weight)) in self.squares[output].iter().zip(&sampled.weights).enumerate() {
@@ -325,7 +327,7 @@ impl EvenRegression {
         self.squares[output].iter().sum::<f64>() <= ROUNDING * ROUNDING * size
     }
 
-    /// Returns the variance of a sum with these influences of the rows.
+    /// Returns the variance of a sum, given the influences of the rows on it.
     fn variance(&self, sampled: &Sampled, influences: &[f64], output: usize) -> f64 {
         let squares = &self.squares[output];
         let of_row = |(row, influence): (usize, &f64)| match squares[row] {
@@ -354,7 +356,7 @@ mod tests {
                 assert!((of_all_products(n, weight) - expected).abs() < 1e-12 * expected, "{n}");
             }
         }
-        // Large n must not underflow.
+        // A large n must not underflow.
         let many = of_all_products(5000, &shapley);
         assert!(many > 0.0 && many < 1e-4, "{many}");
     }

@@ -1,4 +1,4 @@
-//! The evaluated pairs of coalitions, their weights, and the odd part of the game for each.
+//! The evaluated pairs of coalitions, their weights, and the odd and even parts of the game.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;
@@ -13,7 +13,7 @@ use crate::surrogate::prior::Signs;
 pub(super) struct Sampled {
     pub(super) players: usize,
     pub(super) outputs: usize,
-    /// The first coalition of each pair.
+    /// The signs of the first coalition of each pair.
     pub(super) signs: Signs,
     /// The mean sign of the first coalition of each pair, `x̄(S) = (2|S| − n)/n`.
     pub(super) mean_signs: Vec<f64>,

@@ -1,5 +1,5 @@
-//! Screens: boosted trees fitted to the evaluations, whose Walsh coefficients indicate relevant products of
-//! players.
+//! Screens: boosted trees fitted to the evaluations. Their Walsh coefficients show which products of players
+//! are relevant.
 
 use super::fit::{Fit, Linear, SpectrumTarget};
 use super::sampled::Sampled;
@@ -7,28 +7,28 @@ use crate::error::Result;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The screens, whose squared coefficients are averaged: trees of depth 3 to 5 find products of up to that
-/// many players.
+/// The screens, whose squared coefficients are averaged. Trees of depth 3 to 5 find products of up to this
+/// number of players.
 const SCREENS: [Boosting; 3] = [
     Boosting { trees: 100, depth: 5, rate: 0.2 },
     Boosting { trees: 100, depth: 4, rate: 0.2 },
     Boosting { trees: 150, depth: 3, rate: 0.2 },
 ];
 
-/// The minimum number of pairs per free column for subtracting the regression on single players before
-/// screening.
+/// The minimum number of pairs per free column with which the regression on single players is subtracted
+/// before screening.
 const MIN_PAIRS_EACH: usize = 2;
 /// The maximum number of targets to screen.
 const MAX_SCREENED_TARGETS: usize = 4;
 /// The maximum number of products to keep.
 pub(super) const MAX_TERMS: usize = 2500;
 
-/// The maximum of rows × players × trees for one screen; a screen that would exceed it gets fewer trees.
+/// The maximum of rows × players × trees for one screen. A screen that would exceed it gets fewer trees.
 const MAX_WORK: f64 = 2e8;
 /// The minimum number of trees of a screen.
 const MIN_TREES: usize = 40;
 
-/// The results of the screens, averaged over screens and outputs, in units of the variance of each output.
+/// The results of the screens, averaged over screens and outputs, in units of each output's variance.
 #[derive(Debug, Clone)]
 pub(super) struct ScreenResults {
     /// Products of an odd number of players, at least three, with their squared coefficients, in descending
@@ -39,8 +39,9 @@ pub(super) struct ScreenResults {
 }
 
 impl ScreenResults {
-    /// Screens the pairs of `sampled` after subtracting the regression on single players, if these are free,
-    /// so that splits are used for nonlinear terms. With few pairs, the regression would leave no residuals.
+    /// Screens the pairs of `sampled`. If single players are free, their regression is subtracted first, so
+    /// that splits are used for nonlinear terms. With few pairs, this regression would leave no residuals, so
+    /// it is not subtracted.
     pub(super) fn beyond_players(
         sampled: &Sampled,
         linear: Linear,
@@ -55,7 +56,7 @@ impl ScreenResults {
         Ok(Self::new(&Sampled { odd, half_total: vec![0.0; sampled.outputs], ..sampled.clone() }))
     }
 
-    /// Screens the pairs of `sampled`, ∅ and N; returns no products if there are more players than products
+    /// Screens the pairs of `sampled`, ∅ and N. Returns no products if there are more players than products
     /// can represent.
     pub(super) fn new(sampled: &Sampled) -> Self {
         let n = sampled.players;
@@ -98,8 +99,9 @@ fn affordable(boosting: Boosting, work: f64) -> Boosting {
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
 }
 
-/// Returns the targets of the screens: each output, divided by its standard deviation. For more than a few
-/// outputs, the targets are sums of all outputs with fixed signs, so that their squared coefficients add up.
+/// Returns the targets of the screens: each output divided by its standard deviation. If there are more than
+/// a few outputs, the targets are sums of all outputs with fixed signs, so that their squared coefficients
+/// add up.
 fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     let in_units = |output: usize| {
         let values = values(sampled, output);
@@ -114,7 +116,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     let sum = |at: usize| {
         let mut sum = vec![0.0; outputs[0].len()];
         for (output, values) in outputs.iter().enumerate() {
-            // Pseudorandom signs (SplitMix64's finalizer).
+            // The signs are pseudorandom (SplitMix64's finalizer).
             let mut word =
                 ((output * MAX_SCREENED_TARGETS + at) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -126,7 +128,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     (0..MAX_SCREENED_TARGETS).map(sum).collect()
 }
 
-/// Returns the values of S and S̄ for each pair, and v(N) and v(∅).
+/// Returns the values of S and S̄ for each pair, followed by v(N) and v(∅).
 fn values(sampled: &Sampled, output: usize) -> Vec<f64> {
     let outputs = sampled.outputs;
     let pairs = (0..sampled.len()).flat_map(|pair| {

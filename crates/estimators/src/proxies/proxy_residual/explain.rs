@@ -15,10 +15,11 @@ use crate::support::leverage_distribution;
 use crate::support::{StandardErrors, certified, draws_of_units, free_shares, sample_is_complete};
 use crate::surrogate::interface::FittedSurrogate;
 
-/// The minimum number of pairs (rows) of a regression beyond its unknowns to estimate a share from residuals.
+/// The minimum number of pairs (rows) of a regression, in excess of its unknowns, for estimating a share from
+/// residuals.
 const SPARE: usize = 8;
-/// The mean squared value of a remainder, in units of its variance, above which the surrogate's values are
-/// inconsistent with its predictions.
+/// The mean squared value of a remainder, in units of its variance, above which the surrogate's values count
+/// as inconsistent with its predictions.
 const FAR: f64 = 25.0;
 /// The relative size of rounding errors compared with the values of the game; surrogates may compute in
 /// single precision.
@@ -30,18 +31,18 @@ enum Solver<'a> {
     Reuse { sample: &'a Sample, value: &'a Semivalue },
 }
 
-/// The role of the surrogates in the result.
+/// How the surrogates are used for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Not used: with far fewer rows than unknowns the minimum-norm regression is more accurate.
+    /// They are not used: with far fewer rows than unknowns, the minimum-norm regression is more accurate.
     None,
-    /// Used alone: with about as many rows as unknowns the regression amplifies any remainder.
+    /// They are used alone: with about as many rows as unknowns, the regression amplifies any remainder.
     Alone,
-    /// Subtracted before the regression.
+    /// They are subtracted before the regression.
     Remainder,
 }
 
-/// The rows of a regression: the sample, and ∅ and N if they are rows like others.
+/// The rows of a regression: the sample, and ∅ and N if these are rows like others.
 struct Rows {
     coalitions: Coalitions,
     weights: Vec<f64>,
@@ -51,7 +52,7 @@ struct Rows {
     times: Option<Vec<u32>>,
 }
 
-/// The numbers to which R is applied, for the sampled coalitions and for N, for several outputs; the numbers
+/// The numbers to which R is applied, for the sampled coalitions and for N, for several outputs. The numbers
 /// for ∅ are zero.
 struct Targets {
     /// The numbers for the sampled coalitions, rows × k (outputs).
@@ -71,7 +72,8 @@ impl Rows {
     fn shapley(sample: &Sample) -> Self {
         let (coalitions, strata) = (sample.coalitions().clone(), sample.strata());
         let n = coalitions.players();
-        // The Shapley kernel divided by the inclusion probability: the binomials cancel.
+        // The weight is the Shapley kernel divided by the inclusion probability; the binomial coefficients
+        // cancel.
         let ln_weight = |size: usize| -(((size * (n - size)) as f64 * strata[size].expected).ln());
         Self::new(sample, coalitions, ln_weight, false)
     }
@@ -143,7 +145,7 @@ impl Rows {
 }
 
 impl Solver<'_> {
-    /// Returns the role of the surrogates, given the numbers of rows and unknowns.
+    /// Returns how the surrogates are used, given the number of rows and the number of unknowns.
     fn part_of_surrogates(&self) -> Part {
         let (rows, unknowns) = match self {
             Self::Regression { rows, unknowns, .. } => (rows.weights.len(), *unknowns),
@@ -190,8 +192,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Returns the residuals of R's linear model, fitted to the `numbers` of one output, for each of its
-    /// rows, multiplied by √w.
+    /// Returns the residuals of R's linear model, fitted to the `numbers` for one output, for each row,
+    /// multiplied by √w.
     fn residuals(&self, numbers: &[f64], full: f64) -> Result<Vec<f64>> {
         let targets = Targets { at_rows: numbers.to_vec(), full: vec![full] };
         match self {
@@ -218,7 +220,7 @@ impl Solver<'_> {
     }
 }
 
-/// Returns the multiple, from 0 to 1, of the surrogate's residuals that explains most of the game's
+/// Returns the factor, from 0 to 1, with which the surrogate's residuals explain most of the game's
 /// residuals.
 fn share(of_game: &[f64], of_surrogate: &[f64]) -> f64 {
     let square: f64 = of_surrogate.iter().map(|x| x * x).sum();
@@ -284,7 +286,7 @@ impl ProxyResidual {
                 write_output(&mut subtracted, output, outputs, &less(&crossed.subtracted));
                 write_output(&mut unseen, output, outputs, &less(&crossed.unseen));
             } else {
-                // R knows at most the sum of the rest, which it divides equally.
+                // R determines at most the sum of the rest, which it divides equally.
                 write_output(&mut subtracted, output, outputs, &vec![0.0; own.len()]);
                 errors = StandardErrors::Omitted;
                 let part = 1.0 / crossed.models.len() as f64;
@@ -307,7 +309,7 @@ impl ProxyResidual {
             .as_ref()
             .is_some_and(|distribution| !distribution.one_draw.is_empty())
         {
-            // Sample reuse has already recorded its design.
+            // Sample reuse has already recorded the properties of its design.
             return Ok(evaluations.explain(self, values, judged.std_errors, seed, diagnostics));
         }
         let mut explanation = evaluations.explain(self, values, judged.std_errors, seed, diagnostics);
@@ -315,8 +317,8 @@ impl ProxyResidual {
         Ok(explanation)
     }
 
-    /// Returns the predictions of the surrogates for one output and the share to subtract, or `None` if they
-    /// are not used.
+    /// Returns the predictions of the surrogates for one output and the factor with which to subtract them,
+    /// or `None` if they are not used.
     fn listened_to(
         &self,
         solver: &Solver<'_>,

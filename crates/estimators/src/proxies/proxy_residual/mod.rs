@@ -1,24 +1,25 @@
-//! Proxy-residual regression: a surrogate with known values, and a regression or sample reuse of its
+//! Proxy-residual regression: a surrogate with known values, plus a regression or sample reuse on its
 //! residuals.
 //!
 //! # Notation
 //!
-//! n players, a value φ, a surrogate g, and its *remainder* `g̃(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`.
+//! There are n players, a value φ and a surrogate g. The *remainder* of g is `g̃(S) = g(S) − g(∅) − Σ_{i ∈ S}
+//! φ_i(g)`.
 //!
-//! # The estimate
+//! # Estimate
 //!
 //! Regressions and adjusted sample reuse are exact for additive games with any sample, and the value of g̃ is
-//! zero. So subtracting any multiple c of g̃ from the game does not change its value, and removes the noise
-//! that g̃ shares with the game:
+//! zero. So subtracting any multiple c of g̃ from the game does not change its value, but removes the noise
+//! that g̃ and the game have in common:
 //!
 //! ```text
 //! φ̃ = R(v − c ĝ)
 //! ```
 //!
-//! with the estimator R. Each coalition is predicted by surrogates that were not fitted to it (the models of
-//! folds, [`crate::support::folds`]), so that overfitting hides nothing. The factor c, between 0 and 1, is
-//! estimated from the correlation of the residuals of both. Standard errors are those of R, from the
-//! residuals of coalitions by the surrogate that has not seen them.
+//! where R is the estimator. Each coalition is predicted by surrogates that were not fitted to it (the models
+//! of folds, [`crate::support::folds`]), so that overfitting hides nothing. The factor c, between 0 and 1, is
+//! estimated from the correlation between the residuals of the game and those of the surrogate. Standard
+//! errors are those of R, from the residuals of coalitions for the surrogate that has not seen them.
 
 mod explain;
 
@@ -37,34 +38,37 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable};
 use crate::surrogate::interface::Surrogate;
 use crate::surrogate::trees::TreeSurrogate;
 
-/// The maximum number of splits on a path of the trees. Games that depend on a maximum (max games, airports)
-/// are trees with one long path: at 20n evaluations of those with 12 players, depth 10 has a ninth of the
-/// squared error of depth 6, and a fiftieth of that of depth 4; for other games the depth hardly matters.
+/// The maximum number of splits on a path of the trees. Games that depend on a maximum (max games, airport
+/// games) are trees with one long path. For such games of 12 players at 20n evaluations, depth 10 has a ninth
+/// of the squared error of depth 6, and a fiftieth of that of depth 4. For other games, the depth hardly
+/// matters.
 const DEPTH: usize = 10;
 
-/// A surrogate with values in closed form, and the estimate of its residuals by leverage regression
-/// (Shapley), the regression of Kernel Banzhaf (Banzhaf and weighted Banzhaf) or adjusted maximum sample
-/// reuse (every other semivalue).
+/// A surrogate with values in closed form, plus an estimate from its residuals: by leverage regression
+/// (Shapley), by the regression of Kernel Banzhaf (Banzhaf and weighted Banzhaf), or by adjusted maximum
+/// sample reuse (every other semivalue).
 ///
 /// ```text
 /// φ̃ = R(v − c ĝ),    ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)
 /// ```
 ///
 /// R estimates the value from a sample, and is exact for additive games with any sample. ĝ has the value
-/// zero, so subtracting it changes nothing. The factor c, between 0 and 1, is estimated from the correlation
-/// of the residuals of both, so that an uninformative surrogate is ignored. With about as many pairs as
-/// unknowns, R amplifies any remainder, and the surrogate is used alone, without standard errors. With fewer
-/// than three quarters as many, the surrogate is not used.
+/// zero, so subtracting it does not change the value. The factor c, between 0 and 1, is estimated from the
+/// correlation between the residuals of the game and those of the surrogate, so that an uninformative
+/// surrogate is ignored. With about as many pairs as unknowns, R amplifies any remainder, so the surrogate is
+/// used alone, without standard errors. With fewer than three quarters as many pairs, the surrogate is not
+/// used.
 ///
 /// # Surrogates
 ///
-/// Boosted trees by default ([`TreeSurrogate`], with depth 10), products of up to three players
-/// ([`KAdditiveSurrogate`](crate::KAdditiveSurrogate)), or a custom [`Surrogate`]. Each is fitted to the
-/// sample without one fold, for each fold.
+/// By default, the surrogate is boosted trees ([`TreeSurrogate`], with depth 10). Alternatives are products
+/// of up to three players ([`KAdditiveSurrogate`](crate::KAdditiveSurrogate)) and custom surrogates
+/// ([`Surrogate`]). For each fold, the surrogate is fitted to the sample without this fold.
 ///
-/// A surrogate may be wrong, overfit, fail or return infinity: this only reduces accuracy. If its values are
-/// not those of its predictions, it would bias the result. So R is applied to its predictions, too; if R
-/// finds values that are farther from zero than five standard errors explain, the surrogate is not used.
+/// A surrogate may be wrong, overfit, fail or return infinity: this only reduces accuracy. But if its values
+/// are not those of its predictions, it would bias the result. So R is applied to its predictions, too. If
+/// the values that R finds are farther from zero than five standard errors explain, the surrogate is not
+/// used.
 ///
 /// # Standard errors
 ///
@@ -74,7 +78,7 @@ const DEPTH: usize = 10;
 /// # Cost
 ///
 /// Takes the time of the fits and of R, plus `O(T + m n)`, where `T` is the time of `m` evaluations. Values
-/// of groups are those of the quotient game.
+/// of groups are values in the quotient game.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap, ProxyResidual, Semivalue};
@@ -96,14 +100,15 @@ pub struct ProxyResidual {
     /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
     pub groups: Option<Partition>,
-    /// The surrogate; [`TreeSurrogate`] with depth 10 by default.
+    /// The surrogate; defaults to [`TreeSurrogate`] with depth 10.
     #[serde(serialize_with = "settings_of")]
     pub surrogate: Arc<dyn Surrogate>,
-    /// The number of folds, each predicted by a surrogate fitted to the others: 5 by default, at least 2.
+    /// The number of folds, at least 2; defaults to 5. Each fold is predicted by a surrogate fitted to the
+    /// others.
     pub folds: usize,
-    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
 }
 
@@ -160,7 +165,7 @@ impl Estimator for ProxyResidual {
         }
     }
 
-    /// Returns `n + 1` (the number of groups plus one, for groups), but at least 4 and at most `2^n`. This is
+    /// Returns `n + 1` (for groups, the number of groups plus one), but at least 4 and at most `2^n`. This is
     /// the minimum, not a recommendation: use 10n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);

@@ -5,15 +5,15 @@
 pub enum SamplingDistribution {
     /// The distribution that is optimal for the value: `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`.
     ///
-    /// It minimizes the sum over the players of the variances of unnormalized means,
-    /// `Σ_s (n²/q(s)) [P(s−1)²/s + P(s)²/(n−s)]`, if all `v(S)²` are equal. For Banzhaf values all coalitions
-    /// are equally likely; for Shapley values it is [`OneSampleFitsAll`](Self::OneSampleFitsAll). For several
-    /// values at once the bracket is summed over them. The default.
+    /// It minimizes the sum, over the players, of the variances of unnormalized means, `Σ_s (n²/q(s))
+    /// [P(s−1)²/s + P(s)²/(n−s)]`, if all `v(S)²` are equal. For Banzhaf values, all coalitions are equally
+    /// likely; for Shapley values, the distribution is [`OneSampleFitsAll`](Self::OneSampleFitsAll). For
+    /// several values estimated together, the term in brackets is summed over the values. The default.
     #[default]
     Specific,
-    /// `q(s) ∝ 1/√(s (n−s))` for all values (Li and Yu, 2024): one sample that serves all of them. For values
-    /// that depend on a few sizes only, such as Banzhaf values for large n, most of the sample is wasted: the
-    /// squared error is 7 to 30 times larger for 60 to 101 players.
+    /// `q(s) ∝ 1/√(s (n−s))` for all values (Li and Yu, 2024), so that one sample can be used for all of
+    /// them. For values that depend on a few sizes only, such as Banzhaf values for large n, most of the
+    /// sample is wasted: the squared error is 7 to 30 times larger for 60 to 101 players.
     OneSampleFitsAll,
 }
 
@@ -50,7 +50,7 @@ mod tests {
             for size in 1..players {
                 let expected = (ln_choose(players, size) - ln_choose(players, middle)).exp();
                 let got = weights[size] / weights[middle];
-                // Below 1e-150 the squares underflow; such sizes are never drawn.
+                // The squares underflow below 1e-150; such sizes are never drawn.
                 assert!(
                     (got - expected).abs() <= 1e-10 * expected + 1e-150,
                     "{size} of {players}: {got}, {expected}"
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn the_law_of_several_values_minimizes_the_sum_of_their_variances() {
-        // Σ_s (1/q) [P(s−1)²/s + P(s)²/(n−s)], summed over the values, for the actual q and for q with a
-        // little mass moved between two sizes.
+        // Compares Σ_s (1/q) [P(s−1)²/s + P(s)²/(n−s)], summed over the values, for the actual q and for q
+        // with a little mass moved between two sizes.
         let players = 12;
         let distributions: Vec<Vec<f64>> = [Ok(Semivalue::Banzhaf), Semivalue::beta_shapley(4.0, 1.0)]
             .map(|value| value.unwrap().size_distribution(players))

@@ -1,4 +1,4 @@
-//! Sums over the coalitions with and without each player, for all players at once, from bits.
+//! Sums over the coalitions with and without each player, computed from bits for all players in one pass.
 //!
 //! # Notation
 //!
@@ -6,12 +6,12 @@
 
 use apportion_games::Coalitions;
 
-/// Returns the sums of `values` over the rows with each player, and over the rows without it. There is one
-/// value per row.
+/// Returns, for each player, the sums of `values` over the rows with the player, and over the rows without
+/// the player. There is one value per row.
 ///
 /// Rows are first summed by their subset of each eight consecutive players, so that a value is added once for
-/// eight players, and every sum combines 128 shorter ones. Neither sum is computed as the total minus the
-/// other one, so small sums keep their precision. Takes `m ⌈n/8⌉` additions.
+/// eight players, and every sum combines 128 partial sums. Neither of the two sums is computed as the total
+/// minus the other one, so small sums keep their precision. Takes `m ⌈n/8⌉` additions.
 pub(crate) fn sums(coalitions: &Coalitions, values: impl Iterator<Item = f64>) -> (Vec<f64>, Vec<f64>) {
     let width = coalitions.words_per_row();
     let mut tables = vec![[0.0; 256]; 8 * width];
@@ -33,7 +33,7 @@ pub(crate) fn sums(coalitions: &Coalitions, values: impl Iterator<Item = f64>) -
     )
 }
 
-/// Per-player and per-row data for the coalitions with a player, or for those without it.
+/// Per-player and per-row data for one side: the coalitions with a player, or those without the player.
 pub(crate) struct Side<'a> {
     /// The mean of the values on this side, for each player.
     pub(crate) means: &'a [f64],
@@ -43,11 +43,11 @@ pub(crate) struct Side<'a> {
     pub(crate) weights: &'a [f64],
 }
 
-/// Returns `Σ_k w_k (f (x_k − μ))²` over all rows for each player, with the weight, factor and mean of the
-/// side that contains the row.
+/// Returns `Σ_k w_k (f (x_k − μ))²` over all rows for each player, with the weight, the factor and the mean
+/// of the side that contains the row.
 ///
-/// Deviations are computed before squaring, so that a mean far from zero costs no precision. Takes `m n`
-/// steps of a few operations.
+/// Deviations are computed before squaring, so a mean far from zero costs no precision. Takes `m n` steps of
+/// a few operations.
 pub(crate) fn squares(
     coalitions: &Coalitions,
     values: &[f64],
@@ -78,8 +78,8 @@ pub(crate) fn squares(
     sums
 }
 
-/// Returns `set` if the mask is all ones, and `unset` if it is zero. Compilers vectorize masking, but not a
-/// branch.
+/// Returns `set` if the mask is all ones, and `unset` if it is zero. Compilers vectorize masks, but not
+/// branches.
 #[inline(always)]
 fn choose(mask: u64, set: f64, unset: f64) -> f64 {
     f64::from_bits(set.to_bits() & mask | unset.to_bits() & !mask)

@@ -3,36 +3,36 @@
 //!
 //! # Notation
 //!
-//! For `n` players and `m` evaluations, `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the distribution of the
-//! size of the coalition that a player joins, `q(s)` is the distribution of the size of a drawn coalition,
-//! and `E(s)` is the expected number of drawn coalitions of size s.
+//! There are `n` players and `m` evaluations; `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the distribution
+//! of the size of the coalition that a player joins. `q(s)` is the distribution of the size of a drawn
+//! coalition, and `E(s)` is the expected number of drawn coalitions of size s.
 //!
 //! # Method
 //!
-//! A semivalue is the difference of two means of the game, over coalitions with the player and over
-//! coalitions without it:
+//! A semivalue is the difference between two means of the game, over the coalitions with the player and over
+//! the coalitions without it:
 //!
 //! ```text
 //! φ_i = Σ_{S∋i} M(s−1, n−s) v(S) − Σ_{S∌i} M(s, n−1−s) v(S)
 //! ```
 //!
-//! Both sums of weights are 1. Coalitions drawn from a single distribution estimate both means for all
-//! players, with the weights
+//! Both sums of weights are 1. Coalitions drawn from a single distribution provide estimates of both means
+//! for all players, with the weights
 //!
 //! ```text
 //! r_in(s)  = M(s−1, n−s) C(n,s) / E(s)   = P(s−1) (n/s) / E(s)
 //! r_out(s) = M(s, n−1−s) C(n,s) / E(s)   = P(s) (n/(n−s)) / E(s)
 //! ```
 //!
-//! in which the binomials cancel. Dividing by the sum of the drawn weights removes any constant shared by all
-//! coalitions. v(∅) and v(N) are always evaluated, so they enter with their exact weights P(0) and P(n−1),
-//! and only sizes 1 to n−1 are drawn.
+//! in which the binomial coefficients cancel. Dividing by the sum of the drawn weights removes any constant
+//! that all coalitions share. v(∅) and v(N) are always evaluated, so they enter with their exact weights P(0)
+//! and P(n−1), and only sizes 1 to n−1 are drawn.
 //!
 //! # Sources
 //!
 //! For Banzhaf values: Wang and Jia, *Data Banzhaf*, AISTATS 2023. Sampling distributions: Li and Yu, *One
-//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024;
-//! they average within each size, which we found less accurate for Shapley values with few coalitions per
+//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024.
+//! They average within each size, which we found less accurate for Shapley values with few coalitions per
 //! size, and about as accurate otherwise. Regression adjustment: Witter, Liu and Musco, *Regression-adjusted
 //! Monte Carlo estimators for Shapley values and probabilistic values*, 2025; in survey sampling this is the
 //! generalized regression estimator (Särndal, Swensson and Wretman, *Model assisted survey sampling*, 1992).
@@ -64,44 +64,44 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 ///      − P(0) v(∅)   − (1 − P(0))   · Σ_{S∌i} r_out v / Σ_{S∌i} r_out
 /// ```
 ///
-/// over `m − 2` drawn coalitions of 1 to n−1 players, with `r_in = P(s−1) n / (s E(s))` and
-/// `r_out = P(s) n / ((n−s) E(s))`. For Banzhaf values all weights are equal: φ̃_i is the mean of v with the
-/// player minus the mean without it.
+/// over `m − 2` drawn coalitions of 1 to n−1 players, with `r_in = P(s−1) n / (s E(s))` and `r_out = P(s) n /
+/// ((n−s) E(s))`. For Banzhaf values, all weights are equal: φ̃_i is the mean of v over coalitions with the
+/// player minus the mean over coalitions without it.
 ///
 /// # Regression adjustment
 ///
 /// [`adjusted`](Self::adjusted) first fits `v ≈ c + Σ_{i∈S} β_i` and applies this formula to the residuals:
-/// `φ̃_i = β_i + (…)`. This is correct for every β, since the semivalue of an additive game is its
-/// coefficients, and only the residuals contribute noise. The regression weight of a coalition is
-/// `(P(s−1)²/s + P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the
-/// probability of drawing a coalition of this size. The adjusted method also draws without replacement, so
-/// that small games and small sizes become exact. It is exact for additive games.
+/// `φ̃_i = β_i + (…)`. This is correct for every β, because the coefficients of an additive game are its
+/// semivalues. Only the residuals contribute noise. The regression weight of a coalition is `(P(s−1)²/s +
+/// P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the probability of drawing
+/// a coalition of this size. The adjusted method also draws without replacement, so that small games and
+/// small sizes become exact. It is exact for additive games.
 ///
-/// In our measurements (tree models with 60 and 101 features and one baseline, a random game of 30 players;
-/// Shapley, Banzhaf, Beta-Shapley(4, 1), (1, 4) and (16, 1), a mixture of two levels; m = 10n to 40n) its
-/// median squared error is 2 to 7 times smaller than that of [`MonteCarlo`](crate::MonteCarlo), and 2 to 60
-/// times smaller than that of plain MSR. For Shapley, Banzhaf and similar values the paired regressions
-/// ([`LeverageShap`](crate::LeverageShap), [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for
-/// every other value we know of no better method. With only as many evaluations as unknowns, the regression
-/// has almost no residuals: use 4n or more.
+/// In our measurements, its median squared error is 2 to 7 times smaller than that of
+/// [`MonteCarlo`](crate::MonteCarlo), and 2 to 60 times smaller than that of plain MSR. (Tree models with 60
+/// and 101 features and one baseline, and a random game of 30 players; Shapley, Banzhaf, Beta-Shapley(4, 1),
+/// (1, 4) and (16, 1) values, and a mixture of two levels; m = 10n to 40n.) For Shapley, Banzhaf and similar
+/// values, the paired regressions ([`LeverageShap`](crate::LeverageShap),
+/// [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for all other values, we know of no better
+/// method. With only as many evaluations as unknowns, the regression has almost no residuals: use 4n or more.
 ///
 /// # Standard errors
 ///
-/// Standard errors are computed with the delta method for both means, from the deviations of each coalition
+/// Standard errors are computed with the delta method for both means, from the deviation of each coalition
 /// from its mean. If adjusted, residuals are divided by `√(1 − h_k)` (with the hat values h_k), because the
 /// regression adapts to each coalition. There are no standard errors if fewer than the equivalent of 10
-/// equally weighted coalitions contain, or lack, some player, or if some coalition is indispensable for the
-/// regression. For a player that no drawn coalition contains (or lacks), v(N) (or v(∅)) replaces the mean. At
-/// m = 20n, the adjusted 95% intervals covered the true value in 94.7% of the cases in smooth games, and in
-/// 94.8% in games designed to mislead samples
-/// (`cargo run --release -p apportion --example honesty -- intervals`).
+/// equally weighted coalitions contain, or lack, some player, or if the regression is not determined without
+/// some coalition. For a player that no drawn coalition contains (or lacks), v(N) (or v(∅)) replaces the
+/// mean. At m = 20n, the adjusted 95% intervals covered the true value in 94.7% of the cases in smooth games,
+/// and in 94.8% in games designed to mislead samples (`cargo run --release -p apportion --example honesty --
+/// intervals`).
 ///
 /// # Cost
 ///
-/// `O(T + m n)` time, where `T` is the time of at most `m` evaluations; `O(T + m n²)` if adjusted. With
-/// replacement, repeated coalitions are evaluated once and weighted by their number of draws. On one core
-/// (AVX-512 machine), for a game with negligible cost, n = 100, m = 10 000: 3 ms, adjusted 6 ms; without
-/// standard errors 1.3 and 2.1 ms.
+/// Takes `O(T + m n)` time, where `T` is the time of at most `m` evaluations; if adjusted, `O(T + m n²)`.
+/// With replacement, repeated coalitions are evaluated once and weighted by their number of draws. On one
+/// core (AVX-512), for a game with negligible cost, n = 100 and m = 10 000, the plain method takes 3 ms and
+/// the adjusted one 6 ms; without standard errors, they take 1.3 and 2.1 ms.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, MaximumSampleReuse};
@@ -123,17 +123,17 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 pub struct MaximumSampleReuse {
     /// The value to estimate.
     pub value: Semivalue,
-    /// The size distribution of drawn coalitions; [`SamplingDistribution::Specific`] by default.
+    /// The size distribution of drawn coalitions; defaults to [`SamplingDistribution::Specific`].
     #[serde(rename = "law")]
     pub distribution: SamplingDistribution,
-    /// How coalitions are drawn, always unpaired; with replacement by default, [`Draws::FixedCounts`] for
-    /// [`adjusted`](Self::adjusted).
+    /// How coalitions are drawn, always unpaired; defaults to [`Draws::WithReplacement`], for
+    /// [`adjusted`](Self::adjusted) to [`Draws::FixedCounts`].
     pub draws: Draws,
-    /// The regression adjustment; none by default.
+    /// The regression adjustment; defaults to [`Adjustment::None`].
     pub adjustment: Adjustment,
-    /// Whether to estimate standard errors; yes by default.
+    /// Whether to estimate standard errors; defaults to [`StandardErrors::Estimated`].
     pub standard_errors: StandardErrors,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -159,17 +159,17 @@ impl MaximumSampleReuse {
         }
     }
 
-    /// Creates regression-adjusted MSR for `value`: draws without replacement, after subtracting a linear
-    /// model.
+    /// Creates regression-adjusted MSR for `value`: draws without replacement, from whose values a linear
+    /// model is subtracted.
     pub fn adjusted(value: Semivalue) -> Self {
         Self { draws: Draws::FixedCounts, adjustment: Adjustment::Linear, ..Self::new(value) }
     }
 
-    /// Estimates several values from one sample: the game is evaluated once for all of them. The results are
-    /// in the order of `values`; the `value` of the estimator is ignored.
+    /// Estimates several values from one sample, so that the game is evaluated once for all of them. The
+    /// results are in the order of `values`; the field `value` of the estimator is ignored.
     ///
-    /// [`SamplingDistribution::Specific`] uses the distribution that minimizes the sum of all their
-    /// variances. With one value this is the same as [`estimate`](Estimator::estimate).
+    /// [`SamplingDistribution::Specific`] selects the distribution that minimizes the sum of the variances of
+    /// all values. For one value, the result is the same as from [`estimate`](Estimator::estimate).
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl MaximumSampleReuse {
         many_in_own_units(game, seen)
     }
 
-    /// Same as [`estimate_many`](Self::estimate_many), before post-processing.
+    /// Computes the results of [`estimate_many`](Self::estimate_many) before post-processing.
     fn many_seen(
         &self,
         game: &dyn Game,
@@ -328,7 +328,8 @@ mod tests {
 
     #[test]
     fn a_player_whom_no_coalition_holds_has_the_value_of_all_for_its_mean() {
-        // All weight is on joining the empty coalition: φ_i = v(i) − v(∅), and only single players are drawn.
+        // All weight is on joining the empty coalition, so φ_i = v(i) − v(∅), and only single players are
+        // drawn.
         let worth: Vec<f64> = (1..=10).map(f64::from).collect();
         let game = Additive::new(worth.clone()).unwrap();
         let mut distribution = vec![0.0; 10];
@@ -343,7 +344,7 @@ mod tests {
         }
         assert_eq!(drawn + 2, got.evaluations);
         assert!(got.std_errors.is_none());
-        // Without replacement all single players are drawn, and the result is exact.
+        // Without replacement, all single players are drawn, and the result is exact.
         let got = estimator.with_draws(Draws::FixedCounts).estimate(&game, 12, 1).unwrap();
         assert!(got.diagnostics.exact);
         assert_eq!(got.std_errors, Some(vec![0.0; 10]));

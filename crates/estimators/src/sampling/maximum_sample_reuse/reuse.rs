@@ -1,5 +1,5 @@
-//! The estimate of one semivalue from a sample: for every player, means over the coalitions with and without
-//! the player, of the game or of the residuals of a linear model.
+//! The estimate of one semivalue from a sample. For every player, it compares two means of the game, or of
+//! the residuals of a linear model: over the coalitions with the player, and over those without.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;
@@ -17,8 +17,8 @@ pub enum Adjustment {
     /// No adjustment.
     #[default]
     None,
-    /// A linear model of the game is fitted to the same evaluations. The estimate is its coefficients plus
-    /// the means of its residuals.
+    /// A linear model of the game is fitted to the same evaluations. The estimate consists of its
+    /// coefficients plus the means of its residuals.
     Linear,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Answer {
 /// The maximum number of rows for estimating the error distribution.
 const MAX_JUDGED_ROWS: usize = 512;
 
-/// The contribution of one side (the coalitions with each player, or without it) to the variances: k × n
+/// The contribution of one side (the coalitions with each player, or those without) to the variances: k × n
 /// means, n factors, and a weight for each row.
 struct Spread<'a> {
     means: &'a [f64],
@@ -124,8 +124,8 @@ impl Reuse<'_> {
         (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
     }
 
-    /// Returns, for each row, the entry of `by_size` for the row's size, multiplied by the number of draws of
-    /// the row.
+    /// Returns, for each row, the entry of `by_size` for the row's size, multiplied by the row's number of
+    /// draws.
     fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
         self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
     }
@@ -138,7 +138,7 @@ impl Reuse<'_> {
     }
 
     /// Returns the weighted means of `gains` on both sides of each player. If no row of positive weight was
-    /// drawn, uses `full` or `empty` instead.
+    /// drawn on a side, uses `full` or `empty` instead.
     fn means(&self, gains: &[f64], empty: &[f64], full: &[f64]) -> Means {
         let side = |by_size: &[f64], held: bool, end: &[f64]| {
             let weights: Vec<f64> = self.weigh(by_size).collect();
@@ -161,16 +161,16 @@ impl Reuse<'_> {
         Means { holding, lacking, held, lacked }
     }
 
-    /// Returns the standard errors (n × k) of the difference of both means, from the deviations of the rows,
-    /// and the error distribution, after fitting `unknowns` coefficients; `None` if some player has too few
-    /// rows.
+    /// Returns the standard errors (n × k) of the difference between the two means, computed from the
+    /// deviations of the rows, and the error distribution after fitting `unknowns` coefficients. Returns
+    /// `None` if some player has too few rows.
     fn judge(
         &self,
         gains: &[f64],
         means: &Means,
         unknowns: usize,
     ) -> Option<(Vec<f64>, (ErrorDistribution, Influences))> {
-        // The variance contributed by a row with deviation 1, if the weights sum to 1.
+        // For a row with deviation 1, compute its contribution to the variance if the weights sum to 1.
         let variances = |by_size: &[f64]| -> Vec<f64> {
             let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
             chance.zip(self.times()).map(|((weight, free), times)| times * free * weight * weight).collect()
@@ -272,10 +272,10 @@ impl Reuse<'_> {
         (distribution, influences)
     }
 
-    /// Returns the residuals corrected for leverage, `e_k / √(1 − h_k)`; `None` if some row is indispensable
-    /// for the fit.
+    /// Returns the residuals corrected for leverage, `e_k / √(1 − h_k)`; `None` if the fit is not determined
+    /// without some row.
     fn unbent_residuals(&self, fit: &LeastSquares, residuals: &[f64]) -> Option<Vec<f64>> {
-        /// A hat value this close to 1 means that the row alone determines some coefficient.
+        /// A hat value within this distance of 1 means that the row alone determines some coefficient.
         const SATURATED: f64 = 1e-9;
         let mut unbent = Vec::with_capacity(residuals.len());
         for ((residuals, hat), times) in
@@ -291,7 +291,7 @@ impl Reuse<'_> {
     }
 }
 
-/// Returns the residuals of the model for the empty and the full coalition.
+/// Returns the residuals of the model for the empty and the grand coalition.
 fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let empty: Vec<f64> = fit.intercepts().into_iter().flatten().map(|intercept| -intercept).collect();
     let mut full: Vec<f64> = total.iter().zip(&empty).map(|(total, empty)| total + empty).collect();
@@ -303,12 +303,12 @@ fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 /// Means over the rows with each player, and over the rows without it.
 struct Means {
-    /// Means over the rows with the player: k × n, one output after the other.
+    /// Means over the rows with the player: k × n, one output after another.
     holding: Vec<f64>,
     /// Means over the rows without the player, in the same layout.
     lacking: Vec<f64>,
-    /// Sums of the weights of the rows with the player: n.
+    /// The sum of the weights of the rows with the player, for each of the n players.
     held: Vec<f64>,
-    /// Sums of the weights of the rows without the player: n.
+    /// The sum of the weights of the rows without the player, for each of the n players.
     lacked: Vec<f64>,
 }

@@ -6,7 +6,8 @@ use super::distribution::squared_weight;
 
 /// The weights of coalition sizes for one semivalue.
 pub(crate) struct SizeWeights {
-    /// r_in and r_out of each size, up to a common factor; 0 if nothing was drawn.
+    /// The weights r_in (this field) and r_out (the next one) for each size, up to a common factor; 0 if
+    /// nothing was drawn.
     pub(super) holding: Vec<f64>,
     pub(super) lacking: Vec<f64>,
     /// The weight of a size in the regression.
@@ -22,7 +23,7 @@ pub(crate) struct SizeWeights {
 }
 
 impl SizeWeights {
-    /// Computes the weights; `joined` is P, the distribution of the size of the coalition that a player
+    /// Computes the weights. `joined` is P, the distribution of the size of the coalition that a player
     /// joins.
     pub(crate) fn new(joined: &[f64], sample: &Sample) -> Self {
         let (players, strata) = (joined.len(), sample.strata());
@@ -49,7 +50,7 @@ impl SizeWeights {
                 },
             )
             .collect();
-        // (P(s−1)²/s + P(s)²/(n−s)) / E(s)² in terms of the weights of the rows.
+        // This is (P(s−1)²/s + P(s)²/(n−s)) / E(s)², in terms of the weights of the rows.
         let regression = of_sizes(&|size| {
             let s = size as f64;
             free[size] * (holding[size].powi(2) * s + lacking[size].powi(2) * (n - s))

@@ -1,17 +1,18 @@
-//! Optimized Monte Carlo: random orders of the players from ∅ to N, where each evaluation serves two players.
+//! Optimized Monte Carlo: random orders of the players from ∅ to N, in which each evaluation is used for two
+//! players.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, `T` independent draws of the players' contributions, and B scenarios of the
-//! game (rows of a background).
+//! There are `n` players, `m` evaluations, `T` independent draws of the players' contributions, and B
+//! scenarios of the game (background rows).
 //!
 //! # Source
 //!
 //! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
-//! attribute importance*, 2020, Algorithm 1. It evaluates v(N) in every order, although it never changes; n −
-//! 1 evaluations per order suffice. The orders: Castro, Gómez and Tejada, *Polynomial calculation of the
-//! Shapley value based on sampling*, 2009; with their reverses: Mitchell, Cooper, Frank and Holmes, *Sampling
-//! Permutations for Shapley Value Estimation*, 2022.
+//! attribute importance*, 2020, Algorithm 1. It evaluates v(N) in every order, although v(N) never changes; n
+//! − 1 evaluations per order are sufficient. Orders: Castro, Gómez and Tejada, *Polynomial calculation of the
+//! Shapley value based on sampling*, 2009. Orders with their reverses: Mitchell, Cooper, Frank and Holmes,
+//! *Sampling Permutations for Shapley Value Estimation*, 2022.
 
 mod orders;
 mod walks;
@@ -33,20 +34,19 @@ use crate::support::product_draws::{
 };
 use crate::support::{DrawDistribution, FullBudget, exact_if_affordable};
 
-/// How a draw evaluates a game that averages several scenarios (rows of a background, the references of the
+/// How a draw evaluates a game that averages over several scenarios (background rows, the references of the
 /// paper).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum References {
-    /// The average of all scenarios: an evaluation takes as many model rows as there are scenarios. The
-    /// default.
+    /// The average over all scenarios. An evaluation takes one model row per scenario. The default.
     #[default]
     Averaged,
-    /// One scenario per draw, drawn by its weight, as in the paper: an evaluation takes one model row.
+    /// One scenario per draw, drawn by its weight, as in the paper. An evaluation takes one model row.
     Drawn,
 }
 
-/// The mean of the players' marginal contributions along random orders, streaming: memory does not grow with
-/// the budget.
+/// The mean of the players' marginal contributions along random orders. Draws are processed as a stream, so
+/// memory does not grow with the budget.
 ///
 /// ```text
 /// φ̃_i = (1/T) Σ_t Δ_i^(t),
@@ -54,20 +54,21 @@ pub enum References {
 /// ```
 ///
 /// A draw is one order, one order with its reverse (the default), or all rotations of one order in both
-/// directions: [`Orders`]. The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` up to rounding. With v(∅) and
-/// v(N) known, T is `⌊(m − 2) / rows⌋` for draws of n − 1, 2(n − 1) or n(n − 1) rows. The draws for a budget
-/// are the first draws for every larger budget.
+/// directions; see [`Orders`]. The estimate is unbiased, and `Σφ̃ = v(N) − v(∅)` up to rounding. If v(∅) and
+/// v(N) are known, T is `⌊(m − 2) / rows⌋`, where a draw takes n − 1, 2(n − 1) or n(n − 1) rows. The draws
+/// for a budget are the first draws for every larger budget.
 ///
 /// **Several references.** With [`References::Drawn`], in a game of B scenarios, each draw uses one scenario
 /// b, drawn by its weight, and also evaluates v_b(∅) and v_b(N). Then `m` evaluations allow `(m − 2) B`
-/// evaluations in one scenario in addition to v(∅) and v(N), so less than
-/// [`minimum_budget`](Estimator::minimum_budget) may suffice; `evaluations` are rounded up. The estimate
-/// stays unbiased, but the values sum to the mean of `v_b(N) − v_b(∅)` over the drawn scenarios, which the
-/// standard errors account for. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios evenly over
-/// its draws, which is better for a single budget but does not grow.
+/// evaluations in one scenario, in addition to v(∅) and v(N). So less than
+/// [`minimum_budget`](Estimator::minimum_budget) may be sufficient; `evaluations` are rounded up. The
+/// estimate stays unbiased. The values sum to the mean of `v_b(N) − v_b(∅)` over the drawn scenarios, which
+/// the standard errors account for. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios evenly
+/// over its draws. This is better for a single budget, but its samples do not grow.
 ///
-/// **Choice of orders.** Mean squared errors at equal evaluations, relative to antithetic orders, for n = 10,
-/// 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
+/// **Choice of orders.** The table shows mean squared errors relative to antithetic orders at the same number
+/// of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's
+/// benches):
 ///
 /// | game | independent | balanced |
 /// |---|---|---|
@@ -78,22 +79,22 @@ pub enum References {
 /// | interactions among a third of the players | 2.1 to 3.9 | 0.7 to 3.6 |
 ///
 /// Balanced orders are better if contributions depend on the size of the coalition more than on its members,
-/// for example if it has to reach a threshold, and for ten players; for interactions of few among many
-/// players they are worse.
+/// for example if it must reach a threshold, and for ten players. They are worse for interactions of few
+/// among many players.
 ///
-/// **Standard errors** are `sqrt(σ̂²/T)`, where σ̂² is the running variance of the draws; there are none for
+/// **Standard errors** are `sqrt(σ̂²/T)`, where σ̂² is the running variance of the draws. There are none for
 /// fewer than five draws. A player whose contributions are equal in all draws may have other, rare
 /// contributions, so one more draw of the typical size is added. The [`ErrorDistribution`] has `T − 1`
-/// degrees of freedom, or fewer if few draws contribute most of the variance, and the directions of the
+/// degrees of freedom, or fewer if few draws contribute most of the variance. Its directions are those of the
 /// draws' covariance, estimated with at most 16 random vectors.
 ///
-/// **Comparison with [`PermutationShap`](crate::PermutationShap):** with antithetic orders both use the same
-/// orders and return the same estimate up to rounding. That method remembers all coalitions to count the
-/// distinct ones; here `distinct_coalitions` is set to the number of evaluations, or to the number of all
-/// coalitions if that is smaller.
+/// **Comparison with [`PermutationShap`](crate::PermutationShap):** with antithetic orders, both methods use
+/// the same orders and return the same estimate up to rounding. `PermutationShap` stores all coalitions to
+/// count the distinct ones. Here, `distinct_coalitions` is set to the number of evaluations, or to the number
+/// of all coalitions if that is smaller.
 ///
-/// Takes `O(E + m n/64 + T n)` time, where E is the time of `m` evaluations, and memory for `O(n k)` numbers
-/// and 2 MiB of coalitions with their values.
+/// Takes `O(E + m n/64 + T n)` time, where E is the time of `m` evaluations. Stores `O(n k)` numbers, and 2
+/// MiB of coalitions with their values.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, OptimizedMonteCarlo};
@@ -111,11 +112,11 @@ pub enum References {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct OptimizedMonteCarlo {
-    /// The orders in a draw; [`Orders::Antithetic`] by default.
+    /// The orders in a draw; defaults to [`Orders::Antithetic`].
     pub orders: Orders,
-    /// How a draw evaluates a game of several scenarios; [`References::Averaged`] by default.
+    /// How a draw evaluates a game of several scenarios; defaults to [`References::Averaged`].
     pub references: References,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,
 }
 
@@ -126,10 +127,10 @@ setters!(OptimizedMonteCarlo {
 });
 
 /// The minimum number of draws for standard errors. With two draws, 1.96 standard errors cover the true value
-/// in 71% of the cases, and if both give the same contributions the standard error would be zero.
+/// in 71% of the cases, and the standard error would be zero if both yielded the same contributions.
 const MIN_DRAWS: usize = 5;
 
-/// The maximum number of draws, limited by the numbering of random streams.
+/// The maximum number of draws. It is limited by the numbering of random streams.
 const MAX_DRAWS: usize = 1 << 48;
 
 impl OptimizedMonteCarlo {
@@ -160,7 +161,8 @@ impl OptimizedMonteCarlo {
                 scenario_evaluations: rows * draws,
             })
         })?;
-        // No bound on the draws: values in one scenario may be far outside the range of the average game.
+        // There is no bound on the draws, because values in one scenario may be far outside the range of the
+        // average game.
         let diagnostics = diagnostics(pattern, &moments, &distribution, game.players(), None);
         Ok(Explanation { diagnostics, ..explanation })
     }
@@ -179,8 +181,8 @@ impl Estimator for OptimizedMonteCarlo {
     }
 
     /// Returns the number of evaluations for one draw, v(∅) and v(N): `n + 1` for independent orders, `2n`
-    /// antithetic, `n(n − 1) + 2` balanced; at most `2^n`. With [`References::Drawn`] in a game of several
-    /// scenarios, less may suffice.
+    /// for antithetic ones, and `n(n − 1) + 2` for balanced ones; at most `2^n`. With [`References::Drawn`],
+    /// less may be sufficient in a game of several scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let rows = if players < 2 { 0 } else { self.pattern(players).rows() };
         at_most_all(rows.saturating_add(2), players)
@@ -210,7 +212,8 @@ impl Estimator for OptimizedMonteCarlo {
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
-    /// Returns the same estimator: the draws for a budget are the first draws for every larger budget.
+    /// Returns the same estimator, because the draws for a budget are the first draws for every larger
+    /// budget.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(*self)
     }
@@ -220,7 +223,7 @@ fn std_errors(moments: &RunningMoments) -> Option<Vec<f64>> {
     (moments.count() >= MIN_DRAWS).then(|| moments.standard_errors().collect())
 }
 
-/// Returns the error distribution of draws that vary in at most `rank` directions.
+/// Returns the diagnostics, with the error distribution of draws that vary in at most `rank` directions.
 fn diagnostics(
     pattern: Pattern,
     moments: &RunningMoments,

@@ -3,7 +3,7 @@
 use apportion_games::{Coalition, Coalitions};
 use serde::{Deserialize, Serialize};
 
-/// The orders of players in one independent draw.
+/// The orders of the players in one independent draw.
 ///
 /// | | orders of a draw | evaluations of a draw |
 /// |---|---|---|
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 /// | `Antithetic` | one and its reverse | 2(n − 1) |
 /// | `Balanced` | the n rotations of one, and their reverses | n(n − 1) |
 ///
-/// in addition to v(∅) and v(N).
+/// The evaluations of v(∅) and v(N) are additional.
 ///
-/// In a balanced draw every player takes every position twice, once forwards and once in reverse. So
-/// differences between positions, for example if contributions diminish with the size of the coalition, add
-/// nothing to the variance. A random order arranged in a circle has n(n − 1) proper arcs, which are the
-/// coalitions in its n rotations; the complement of an arc is an arc, so the n reverses need no additional
+/// In a balanced draw, every player takes every position twice, once forwards and once in reverse. So
+/// differences between positions add nothing to the variance, for example if contributions decrease with the
+/// size of the coalition. A random order arranged in a circle has n(n − 1) proper arcs, which are the
+/// coalitions in its n rotations. The complement of an arc is an arc, so the n reverses need no additional
 /// evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Orders {
@@ -31,9 +31,9 @@ pub enum Orders {
 
 /// The coalitions that a draw evaluates, step by step, except ∅ and N.
 ///
-/// A sample is n × k numbers, the players' mean contributions in the draw's orders. The value of every
-/// coalition between ∅ and N is multiplied by a factor, added to the players that just joined it, and
-/// subtracted from those that join next.
+/// A sample consists of n × k numbers: the players' mean contributions in the orders of the draw. The value
+/// of every coalition between ∅ and N is multiplied by a factor, added for the players that just joined it,
+/// and subtracted for those that join next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub(crate) orders: Orders,
@@ -42,7 +42,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the number of steps of a draw.
+    /// Returns the number of steps in a draw.
     pub(crate) fn steps(self) -> usize {
         match self.orders {
             Orders::Independent | Orders::Antithetic => self.players - 1,
@@ -50,7 +50,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of coalitions of a step.
+    /// Returns the number of coalitions in a step.
     pub(crate) fn rows_per_step(self) -> usize {
         match self.orders {
             Orders::Independent | Orders::Balanced => 1,
@@ -58,12 +58,12 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of coalitions of a draw.
+    /// Returns the number of coalitions in a draw.
     pub(crate) fn rows(self) -> usize {
         self.steps().saturating_mul(self.rows_per_step())
     }
 
-    /// Returns the number of orders of a draw.
+    /// Returns the number of orders in a draw.
     pub(crate) fn walks(self) -> usize {
         match self.orders {
             Orders::Independent => 1,
@@ -95,8 +95,8 @@ impl Pattern {
                 share(sample, order[step], gains, 1.0);
                 share(sample, order[step + 1], gains, -1.0);
             }
-            // In the reverse order, the player leaves the remaining coalition first, and the next one joined
-            // last.
+            // In the reverse order, `order[step + 1]` is the last player to join the complement, and
+            // `order[step]` joins it next.
             Orders::Antithetic => {
                 let (prefix, others) = gains.split_at(gains.len() / 2);
                 for (player, factor) in [(order[step], 0.5), (order[step + 1], -0.5)] {
@@ -104,8 +104,8 @@ impl Pattern {
                     share(sample, player, others, -factor);
                 }
             }
-            // Either end of the arc is the last to join the rest of it, in one direction; either neighbour
-            // joins it next.
+            // Depending on the direction, either end of the arc is the last to join it, and either neighbour
+            // of the arc joins it next.
             Orders::Balanced => {
                 let (first, length) = (step / (n - 1), step % (n - 1) + 1);
                 let part = 0.5 / n as f64;
@@ -117,7 +117,7 @@ impl Pattern {
         }
     }
 
-    /// Adds v(N) − v(∅), `total`, to the players that join last.
+    /// Adds `total`, v(N) − v(∅), for the players that join last.
     pub(crate) fn absorb_ends(self, order: &[usize], total: &[f64], sample: &mut [f64]) {
         match self.orders {
             Orders::Independent => share(sample, order[self.players - 1], total, 1.0),
@@ -133,7 +133,7 @@ impl Pattern {
     }
 }
 
-/// Adds `factor` times `gains`, k numbers, to the contribution of `player`.
+/// Adds `factor` times `gains`, which are k numbers, to the contribution of `player`.
 #[inline]
 fn share(sample: &mut [f64], player: usize, gains: &[f64], factor: f64) {
     let own = &mut sample[player * gains.len()..(player + 1) * gains.len()];
@@ -183,7 +183,7 @@ mod tests {
                 assert_eq!(walks(orders, &order).len(), pattern.walks());
                 let got: BTreeSet<Vec<u64>> = rows.iter().map(|row| row.words().to_vec()).collect();
                 assert_eq!(got, walked, "{orders:?}");
-                // Two players have one order and its reverse: the two prefixes are each other's complements.
+                // Two players have one order and its reverse, whose prefixes are complements of each other.
                 assert_eq!(got.len(), rows.len(), "{orders:?}, {players}");
             }
         }
@@ -200,7 +200,8 @@ mod tests {
                     assert_eq!(there.len(), players);
                 }
             }
-            // The evaluated coalitions contain n of each size, and every player is in equally many of them.
+            // The evaluated coalitions contain n of each size, and every player occurs in the same number of
+            // them.
             let rows = evaluated(Pattern { orders: Orders::Balanced, players }, &order);
             for size in 1..players {
                 let of_size = || rows.iter().filter(|row| row.size() == size);

@@ -1,4 +1,4 @@
-//! Evaluates the orders of all draws: coalitions in batches of bounded size, and contributions draw by draw.
+//! Evaluates the orders of all draws: coalitions in batches of bounded size, contributions draw by draw.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::support::DrawDistribution;
 
 /// The values of ∅ and N for a draw.
 pub(crate) enum Ends {
-    /// Known v(∅) and v(N) of the game: draws evaluate the average over all scenarios.
+    /// v(∅) and v(N) are known: draws evaluate the average over all scenarios.
     Known(Vec<f64>, Vec<f64>),
     /// Each draw uses one scenario from this distribution, and evaluates ∅ and N in it.
     InScenarios(Discrete),
@@ -33,12 +33,12 @@ struct Piece {
     steps: Range<usize>,
 }
 
-/// The maximum number of coalitions to evaluate at once, and of their 64-bit words, so that memory is bounded
-/// for many players too.
+/// The maximum number of coalitions in a batch. The number of their 64-bit words is limited too, so that
+/// memory is bounded for many players.
 const BATCH_ROWS: usize = 1 << 14;
 const BATCH_WORDS: usize = 1 << 18;
 
-/// The number of coalitions per task and thread, if they are evaluated in scenarios.
+/// The number of coalitions per task of a thread, if they are evaluated in scenarios.
 const TASK_ROWS: usize = 1 << 10;
 
 impl Walks<'_> {
@@ -66,7 +66,7 @@ impl Walks<'_> {
             batch.clear();
             scenarios.clear();
             pieces.clear();
-            // Leave room for both ends and a step.
+            // Leave room for ∅, N and a step.
             while draw < draws && (batch.is_empty() || batch.len() + 4 <= rows) {
                 if next == 0 {
                     order = Rc::new(permutation(players, self.seed, draw as u64));
@@ -101,7 +101,7 @@ impl Walks<'_> {
     }
 
     /// Evaluates a batch. The average game is evaluated in one call, because it may cache. Coalitions in
-    /// scenarios, which no game caches, are evaluated in tasks for several threads.
+    /// scenarios are never cached by a game, so they are evaluated in tasks for several threads.
     fn evaluate(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<()> {
         if matches!(self.ends, Ends::Known(..)) {
             return Ok(self.game.values(batch, values)?);

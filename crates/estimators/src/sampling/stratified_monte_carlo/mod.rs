@@ -1,17 +1,17 @@
-//! Stratified Monte Carlo: contributions by player and by size of the joined coalition.
+//! Stratified Monte Carlo: contributions drawn by player and by size of the joined coalition.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations. The stratum (i, l) consists of the contributions of player i to the C(n−1,
-//! l) coalitions of l others; `μ_il` is their mean, `σ_il` their standard deviation, and `c_il` the number of
-//! draws.
+//! There are `n` players and `m` evaluations. The stratum (i, l) consists of the contributions of player i to
+//! the C(n−1, l) coalitions of l others. `μ_il` is their mean, `σ_il` is their standard deviation, and `c_il`
+//! is the number of draws.
 //!
 //! # Source
 //!
 //! Castro, Gómez, Molina and Tejada, *Improving polynomial estimation of the Shapley value by stratified
-//! random sampling with optimum allocation*, 2017; Maleki, Tran-Thanh, Hines, Rahwan and Rogers, *Bounding
-//! the estimation error of sampling-based Shapley value approximation*, 2013, stratified by size. Grah and
-//! Thouvenot, 2020, mention it as an application of running variances.
+//! random sampling with optimum allocation*, 2017. Stratified by size: Maleki, Tran-Thanh, Hines, Rahwan and
+//! Rogers, *Bounding the estimation error of sampling-based Shapley value approximation*, 2013. Grah and
+//! Thouvenot, 2020, mention the method as an application of running variances.
 
 mod sample;
 mod strata;
@@ -37,31 +37,32 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// φ̃_i = Σ_l P(l) μ̃_il,     μ̃_il = the mean of v(S ∪ i) − v(S) over the draws S of l others
 /// ```
 ///
-/// P(l) is the size distribution of the value ([`Semivalue::size_distribution`]), 1/n for Shapley.
-/// Differences of contributions between sizes add nothing to the variance. Players share only the coalitions
-/// of one player and of all players but one, which are evaluated once, at the beginning. With these the
-/// strata of sizes 0 and n−1 are known, and draws of sizes 1 and n−2 take one evaluation, all others two.
-/// Strata of at most 64 coalitions, and those of sizes 1 and n−2, are drawn without replacement until they
-/// are exhausted.
+/// P(l) is the size distribution of the value ([`Semivalue::size_distribution`]), which is 1/n for Shapley.
+/// Differences in contributions between sizes add nothing to the variance. Players only share the coalitions
+/// of one player and of all players but one, which are evaluated once, at the beginning. The strata of sizes
+/// 0 and n−1 are then known. Draws of sizes 1 and n−2 take one evaluation, and all others take two. Strata of
+/// at most 64 coalitions, and those of sizes 1 and n−2, are drawn without replacement until they are
+/// exhausted.
 ///
-/// **Allocation.** With [`Neyman`](Allocation::Neyman), each stratum first gets four equal draws. Then as
-/// many evaluations are spent on allocated draws as on equal ones, then both are doubled, and so on. The
-/// draws of a stratum have two halves, and each is allocated by the variances of the other half. So the
-/// estimate and its variance are unbiased, although the numbers of draws depend on the draws: `μ̃_il` is then
-/// the mean of the means of both halves. The draws for a budget are a subset of the draws for every larger
-/// budget.
+/// **Allocation.** With [`Neyman`](Allocation::Neyman), each stratum first gets four equal draws. Then the
+/// same number of evaluations is spent on allocated draws as on equal ones, both numbers are doubled, and so
+/// on. The draws from a stratum have two halves, and the draws of each half are allocated by the variances of
+/// the other half. So the estimate and its variance are unbiased, although the numbers of draws depend on the
+/// draws; `μ̃_il` is then the mean of the means of both halves. The draws for a budget are a subset of the
+/// draws for every larger budget.
 ///
-/// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, or the sum for both halves divided by four if
-/// allocated, with a factor `1 − c/C(n−1, l)` without replacement. There are none if a stratum with several
-/// coalitions has one draw. Contributions that are equal in all draws of a stratum have no variance, although
-/// there may be rare others. The degrees of freedom are those of Welch and Satterthwaite for the player that
-/// has the fewest; errors of different players are independent.
+/// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, or, if allocated, the sum for both halves divided by
+/// four, with a factor `1 − c/C(n−1, l)` without replacement. There are none if a stratum with several
+/// coalitions has one draw. Contributions that are equal in all draws from a stratum have no variance,
+/// although there may be rare others. The degrees of freedom are those of Welch and Satterthwaite for the
+/// player that has the fewest. Errors of different players are independent.
 ///
 /// **When it helps.** Stratification always helps compared with [`MonteCarlo`](crate::MonteCarlo), which
-/// draws sizes at random: the squared error is 0.05 to 0.83 times as large. Compared with orders shared by
-/// all players, it helps only if contributions depend mainly on the size of the coalition. Mean squared
-/// errors at equal evaluations, relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo),
-/// for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
+/// draws sizes at random: the squared error is 0.05 to 0.83 times as large. Compared with orders that all
+/// players share, it only helps if contributions depend mainly on the size of the coalition. The table shows
+/// mean squared errors relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo) at the same
+/// number of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the
+/// workspace's benches):
 ///
 /// | game | equal | Neyman | `MonteCarlo` |
 /// |---|---|---|---|
@@ -71,13 +72,13 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// | interactions of up to 3 players | 1.8 to 5.1 | 1.8 to 5.1 | 5.4 to 10.3 |
 /// | interactions among a third of the players | 1.8 to 4.4 | 1.0 to 4.7 | 4.5 to 8.2 |
 ///
-/// The allocation matters from about 8n² on. It is worth up to three times the evaluations of an equal one at
-/// 128n², and costs at most 50% more if there is nothing to gain. For smaller budgets, there are only the
-/// four equal draws.
+/// The allocation matters from about 8n² on. At 128n², it is worth up to three times the evaluations of an
+/// equal allocation, and costs at most 50% more if there is nothing to gain. For smaller budgets, there are
+/// only the four equal draws.
 ///
 /// [`minimum_budget`](Estimator::minimum_budget) is one draw from every stratum: `2 (n − 1)²` for Shapley
-/// values; there is no unbiased estimate with less. Takes `O(E + m (n + ln n))` time, where E is the time of
-/// `m` evaluations, and memory for `O(n² k)` numbers.
+/// values. There is no unbiased estimate with fewer evaluations. Takes `O(E + m (n + ln n))` time, where E is
+/// the time of `m` evaluations. Stores `O(n² k)` numbers.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, StratifiedMonteCarlo};
@@ -97,10 +98,10 @@ use crate::support::{FullBudget, exact_if_affordable};
 pub struct StratifiedMonteCarlo {
     /// The value to estimate.
     pub value: Semivalue,
-    /// How draws are allocated to strata; [`Allocation::Neyman`] by default.
+    /// How draws are allocated to strata; defaults to [`Allocation::Neyman`].
     pub allocation: Allocation,
-    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default. Games of up to four players
-    /// are always enumerated.
+    /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`]. Games of up to four
+    /// players are always enumerated.
     pub full_budget: FullBudget,
 }
 
@@ -117,11 +118,11 @@ impl StratifiedMonteCarlo {
     }
 }
 
-/// The maximum number of draws, limited by the numbering of draws.
+/// The maximum number of draws. It is limited by the numbering of draws.
 const MAX_DRAWS: usize = 1 << 40;
 
-/// The maximum number of players for which games are always enumerated: with four, drawing from every stratum
-/// takes more evaluations than there are coalitions.
+/// The maximum number of players for which games are always enumerated. For up to four players, drawing from
+/// every stratum takes more evaluations than there are coalitions.
 const ALWAYS_ENUMERATED: usize = 4;
 
 impl Estimator for StratifiedMonteCarlo {
@@ -137,9 +138,9 @@ impl Estimator for StratifiedMonteCarlo {
     }
 
     /// Returns the number of evaluations for one draw from every stratum with positive weight: `2 (n − 1)²`
-    /// for Shapley; at most `2^n`.
+    /// for Shapley values; at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
-        // Weights by size may be defined for a different number of players; this is reported when the value
+        // Weights by size may be defined for a different number of players. This is reported when the value
         // is estimated.
         let fits = players > 0 && self.value.check_players(players).is_ok();
         let least =
@@ -169,13 +170,14 @@ impl Estimator for StratifiedMonteCarlo {
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
-    /// Returns the same estimator: the draws for a budget are a subset of the draws for every larger budget.
+    /// Returns the same estimator, because the draws for a budget are a subset of the draws for every larger
+    /// budget.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(self.clone())
     }
 }
 
-/// Evaluates the single players, and all players but one, if they are part of some contribution; otherwise
+/// Evaluates the single players, and all players but one, if some contribution contains them; otherwise
 /// returns zeros.
 fn known_values(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<KnownValues> {
     let (players, outputs) = (sizes.players, evaluations.game.outputs());
@@ -207,12 +209,12 @@ struct Estimates {
     is_exact: bool,
 }
 
-/// A mean of independent draws, and the factors for its value and variance.
+/// A mean of independent draws, with the factors for its value and variance.
 struct Part<'s> {
     moments: &'s RunningMoments,
     /// The weight of the mean in the value.
     weight: f64,
-    /// The fraction of the stratum's coalitions that is not drawn.
+    /// The fraction of the stratum's coalitions that were not drawn.
     open: f64,
 }
 
@@ -232,7 +234,8 @@ fn estimates(
         let first = known.alone[at] - ends.empty[output];
         *value = distribution[0] * first + distribution[players - 1] * last;
     }
-    // Squared standard errors, and the sum of their squares divided by their degrees of freedom.
+    // These are the squared standard errors, and the sum of their squares divided by their degrees of
+    // freedom.
     let (mut variances, mut spreads) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
     let (mut influences, mut shares) = (Influences::none(players * outputs), vec![0.0; players * outputs]);
     let (mut has_errors, mut is_exact) = (true, true);
@@ -244,7 +247,7 @@ fn estimates(
         let mut together = sides[0].all.clone();
         together.merge(&sides[1].all);
         let [first, second] = sides;
-        // If the numbers of draws do not depend on the draws, all of these are one sample.
+        // If the numbers of draws do not depend on the draws, all draws are one sample.
         let parts = if sample.is_adaptive && second.all.count() > 0 {
             vec![(&first.all, 0.5), (&second.all, 0.5)]
         } else {
@@ -276,7 +279,7 @@ fn estimates(
             .map(|output| independent_directions(variances.iter().skip(output).step_by(outputs).copied()))
             .collect(),
         one_draw: influences.one_draw(&values, &shares, outputs),
-        // Single players, and all players but one, are known.
+        // The values of single players, and of all players but one, are known.
         border_left: Some(0.0),
         ..ErrorDistribution::default()
     };
@@ -289,13 +292,13 @@ fn estimates(
 }
 
 impl Part<'_> {
-    /// Returns the share of one draw in the value; 0 if the whole stratum was drawn.
+    /// Returns the weight of one draw in the value; 0 if the whole stratum was drawn.
     fn share(&self) -> f64 {
         if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
     }
 
-    /// Adds the mean to a player's values, and the variance of the mean to the variances of these values.
-    /// Returns whether the variance is known: for a single draw, only if the stratum contains nothing else.
+    /// Adds the mean to a player's values, and its variance to the variances of these values. Returns whether
+    /// the variance is known. For a single draw, it is known only if the stratum contains nothing else.
     fn add(&self, values: &mut [f64], variances: &mut [f64], spreads: &mut [f64]) -> bool {
         let count = self.moments.count() as f64;
         values.iter_mut().zip(self.moments.mean()).for_each(|(value, mean)| *value += self.weight * mean);

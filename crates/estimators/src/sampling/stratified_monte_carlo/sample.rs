@@ -3,11 +3,11 @@
 //! # Unbiasedness
 //!
 //! If the numbers of draws depend on the draws, the mean of all draws is biased: a stratum whose first few
-//! contributions agree by chance is not drawn again. Here every stratum has two sides, independent halves of
-//! its draws, and the number of draws on one side depends on the other side only: on the variances of its
-//! *equal* draws, whose number depends on nothing but the budget. So the number of draws on a side is
-//! independent of the draws there. The mean of a side and its variance are unbiased, and so is the mean of
-//! both sides.
+//! contributions agree by chance is not drawn from again. Here, every stratum has two sides, which are
+//! independent halves of its draws. The number of draws on one side depends only on the variances of the
+//! *equal* draws on the other side, whose number depends on nothing but the budget. So the number of draws on
+//! a side is independent of the draws there. The mean of a side and its variance are unbiased, and so is the
+//! mean of both sides.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,22 +22,22 @@ use crate::report::RunningMoments;
 /// How draws are allocated to strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Allocation {
-    /// The same number of draws for every stratum.
+    /// The same number of draws from every stratum.
     Equal,
-    /// Half of the evaluations as equal draws, and half in proportion to the `P(l) σ_il` estimated from the
+    /// Half of the evaluations for equal draws, and half in proportion to `P(l) σ_il`, estimated from the
     /// draws so far. The default.
     #[default]
     Neyman,
 }
 
-/// The coalition values that are known before any draw, k numbers each: of each single player, and of all
-/// players but one.
+/// The coalition values that are known before any draw: of each single player, and of all players but one, k
+/// numbers each.
 pub(crate) struct KnownValues {
     pub(crate) alone: Vec<f64>,
     pub(crate) all_others: Vec<f64>,
 }
 
-/// The draws of a stratum on one side.
+/// The draws from a stratum on one side.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
     /// All draws on this side.
@@ -53,8 +53,8 @@ pub(crate) struct Sample<'a, 'p> {
     game: &'a dyn Game,
     strata: &'a Strata<'p>,
     known: &'a KnownValues,
-    /// The two sides of each stratum, stratum by stratum; equal allocation and small strata use the first
-    /// only.
+    /// The two sides of each stratum, stratum by stratum. Equal allocation and small strata only use the
+    /// first one.
     pub(crate) sides: Vec<[Side; 2]>,
     /// Whether the numbers of draws depend on the draws.
     pub(crate) is_adaptive: bool,
@@ -70,11 +70,11 @@ struct Draw {
     is_equal: bool,
 }
 
-/// The number of equal draws from a stratum before the first allocated ones: two on each side, the minimum to
-/// estimate a variance.
+/// The number of equal draws from a stratum before the first allocated draws: two on each side, the minimum
+/// for estimating a variance.
 const FIRST_LEVEL: usize = 4;
 
-/// The number of draws to evaluate at once.
+/// The number of draws to evaluate in one batch.
 const BATCH: usize = 1 << 12;
 
 impl<'a, 'p> Sample<'a, 'p> {
@@ -105,8 +105,8 @@ impl<'a, 'p> Sample<'a, 'p> {
                 }
             }
             level = next;
-            // Only count draws from strata that are never exhausted, so that rounds do not depend on the
-            // sizes of the others.
+            // Only draws from strata that are never exhausted are counted, so that rounds do not depend on
+            // the sizes of the other strata.
             if equal == 0 && sample.is_exhausted() {
                 return Ok(sample);
             }
@@ -127,8 +127,8 @@ impl<'a, 'p> Sample<'a, 'p> {
         self.strata.population(stratum).is_some_and(|all| drawn >= all as usize)
     }
 
-    /// Makes one draw from every stratum. Returns the cost of draws with replacement, and whether the budget
-    /// sufficed.
+    /// Makes one draw from every stratum. Returns the cost of the draws with replacement, and whether the
+    /// budget was sufficient.
     fn draw_equally(&mut self, level: usize, allocation: Allocation, budget: usize) -> Result<(usize, bool)> {
         let (mut spent, mut left) = (0, budget - self.count);
         let mut draws = Vec::with_capacity(BATCH);
@@ -156,7 +156,7 @@ impl<'a, 'p> Sample<'a, 'p> {
     }
 
     /// Spends `spend` evaluations where they reduce the variances most, on both sides in turn. Returns
-    /// whether the budget sufficed.
+    /// whether the budget was sufficient.
     fn draw_by_variance(&mut self, spend: usize, budget: usize) -> Result<bool> {
         // Each of these draws costs two evaluations.
         let (wanted, affordable) = (spend / 2, (budget - self.count) / 2);
@@ -181,11 +181,11 @@ impl<'a, 'p> Sample<'a, 'p> {
         Ok(wanted <= affordable)
     }
 
-    /// Returns a queue of the strata in the order in which `side` draws from them, by the variances on the
-    /// other side.
+    /// Returns a queue of the strata, in the order in which `side` draws from them, given the variances on
+    /// the other side.
     ///
-    /// One deviation of the typical size among all players for this coalition size is added to each variance,
-    /// because with few draws it may be zero by chance.
+    /// One deviation, of the typical size among all players for this coalition size, is added to each
+    /// variance, because a variance from few draws may be zero by chance.
     fn queue(&self, side: usize) -> Queue {
         let players = self.strata.sizes.players;
         let mut entries = Vec::with_capacity(self.sides.len());
@@ -241,7 +241,7 @@ impl<'a, 'p> Sample<'a, 'p> {
             let before = if self.strata.sizes.is_asked(size) {
                 answers.next().unwrap_or_default()
             } else {
-                // The coalition is a single player: with three or more players, 1 is the only size below 2.
+                // The coalition is a single player: for three or more players, 1 is the only size below 2.
                 alone(row.members().next().unwrap_or(player))
             };
             let after = if self.strata.sizes.is_asked(size + 1) {
@@ -263,12 +263,12 @@ impl<'a, 'p> Sample<'a, 'p> {
     }
 }
 
-/// A queue of strata that starts with the one whose next draw reduces the variance of the estimates most:
-/// `P² σ² / (c (c + 1))` after c draws.
+/// A queue of strata. The first is the one whose next draw reduces the variance of the estimates most: by `P²
+/// σ² / (c (c + 1))` after c draws.
 ///
-/// Taking strata one by one gives the exact integer Neyman allocation (Wright, *The equivalence of Neyman
+/// Choosing strata one by one yields the exact integer Neyman allocation (Wright, *The equivalence of Neyman
 /// optimum allocation for sampling and equal proportions for apportioning the U.S. House of Representatives*,
-/// 2012), which never decreases for any stratum as the number of draws grows.
+/// 2012). As the number of draws grows, it never decreases for any stratum.
 struct Queue(BinaryHeap<Entry>);
 
 #[derive(Clone, Copy)]
@@ -283,7 +283,7 @@ impl Entry {
         Self { gain, stratum, drawn }
     }
 
-    /// Returns the sort key: the priority, then fewer draws.
+    /// Returns the sort key: first the priority, then the number of draws, fewer first.
     fn key(&self) -> (f64, Reverse<usize>, Reverse<usize>) {
         let drawn = self.drawn as f64;
         (self.gain / (drawn * (drawn + 1.0)), Reverse(self.drawn), Reverse(self.stratum))

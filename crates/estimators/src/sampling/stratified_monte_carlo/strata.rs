@@ -10,11 +10,11 @@ pub(crate) struct Sizes {
     pub(crate) players: usize,
     /// The weights P(l) of the sizes 0..n.
     pub(crate) distribution: Vec<f64>,
-    /// The sizes in 1..=n−2 with positive weight; for sizes 0 and n−1 there is one coalition per player.
+    /// The sizes in 1..=n−2 with positive weight. For sizes 0 and n−1, there is one coalition per player.
     pub(crate) inner: Vec<usize>,
 }
 
-/// The weight below which sizes are ignored: it is smaller than the rounding error of the sum of the other
+/// The weight below which sizes are ignored. It is smaller than the rounding error of the sum of the other
 /// weights.
 const NO_WEIGHT: f64 = 1e-18;
 
@@ -25,18 +25,18 @@ impl Sizes {
         Self { players, distribution, inner }
     }
 
-    /// Returns whether the values of single players are part of some contribution.
+    /// Returns whether some contribution contains the value of a single player.
     pub(crate) fn needs_singles(&self) -> bool {
         self.distribution.iter().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
-    /// Returns whether the values of all players but one are part of some contribution, and are not those of
-    /// single players.
+    /// Returns whether some contribution contains the value of all players but one, and this is not the value
+    /// of a single player.
     pub(crate) fn needs_all_but_one(&self) -> bool {
         self.players > 2 && self.distribution.iter().rev().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
-    /// Returns whether coalitions of `size` are evaluated in draws, rather than before.
+    /// Returns whether coalitions of `size` are evaluated in draws, rather than before the first draw.
     pub(crate) fn is_asked(&self, size: usize) -> bool {
         (2..self.players - 1).contains(&size)
     }
@@ -52,22 +52,22 @@ impl Sizes {
         2 + self.players * (usize::from(self.needs_singles()) + usize::from(self.needs_all_but_one()))
     }
 
-    /// Returns the number of evaluations with one draw from every stratum.
+    /// Returns the number of evaluations for one draw from every stratum.
     pub(crate) fn min_evaluations(&self) -> usize {
         let draws: usize = self.inner.iter().map(|&size| self.cost(size)).sum();
         self.known_evaluations().saturating_add(self.players.saturating_mul(draws))
     }
 }
 
-/// Strata with at most this many coalitions are drawn without replacement.
+/// Strata with at most this number of coalitions are drawn without replacement.
 const SMALL: u128 = 64;
 
-/// The distance between consecutive draws in the random stream of a stratum, in random words, as a power of
-/// two: more than a draw consumes.
+/// Log2 of the distance between consecutive draws in the random stream of a stratum, in random words. A draw
+/// consumes fewer words than this distance.
 const DRAW_BITS: u32 = 24;
 
-/// The strata of inner sizes, numbered size by size: stratum `at · n + player` belongs to `player` and
-/// `sizes.inner[at]`.
+/// The strata of the inner sizes, numbered size by size: stratum `at · n + player` is that of `player` and of
+/// the size `sizes.inner[at]`.
 pub(crate) struct Strata<'p> {
     pub(crate) sizes: Sizes,
     /// C(n−1, l) for each inner size whose coalitions are drawn without replacement.
@@ -85,7 +85,7 @@ impl<'p> Strata<'p> {
             JoinedCoalitions::new(whole, &[1.0], only)
         };
         let joined = sizes.inner.iter().map(of_size).collect::<Result<_, _>>()?;
-        // Sizes 1 and n − 2 have n − 1 coalitions, which is small compared with the budget for any n.
+        // Sizes 1 and n − 2 have n − 1 coalitions, which is few compared with the budget for any n.
         let small = |&size: &usize| {
             let most = if size == 1 || size + 2 == players { u128::from(u32::MAX) } else { SMALL };
             choose(players - 1, size).filter(|&count| count <= most).map(|count| count as u32)
@@ -123,10 +123,11 @@ impl<'p> Strata<'p> {
         self.populations[stratum / self.sizes.players]
     }
 
-    /// Appends to `batch` the coalition (without the player) of draw number `draw` on `side` of a stratum.
-    /// The coalition is a function of these numbers and the seed.
+    /// Appends to `batch` the coalition (without the player) of draw number `draw` on `side` of a stratum. It
+    /// is determined by these numbers and the seed.
     ///
-    /// Draws without replacement are the stratum's coalitions in random order, and use one side only.
+    /// If a stratum is drawn without replacement, its draws are its coalitions in random order, and only one
+    /// side is used.
     pub(crate) fn push(&self, stratum: usize, side: usize, draw: usize, batch: &mut Coalitions) {
         let (at, player) = (stratum / self.sizes.players, self.player(stratum));
         let mut rng = stream(self.seed, Purpose::Strata, (2 * stratum + side) as u64);
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_least_budget_draws_once_from_every_stratum() {
-        // 2 (n − 1)²: two for each of n (n − 1) contributions, minus the shared ones.
+        // The number is 2 (n − 1)²: two for each of n (n − 1) contributions, minus the shared ones.
         let least = |players| uniform(players).min_evaluations();
         assert_eq!([2, 3, 4, 5, 10, 30].map(least), [4, 8, 18, 32, 162, 1682]);
         let early = Sizes::new(vec![0.5, 0.5, 0.0, 0.0, 0.0]);

@@ -9,10 +9,10 @@ use super::moments::Moments;
 use super::strata::{Strata, Stratified};
 use crate::error::Result;
 
-/// A sampling scheme: for each of several units (players, or all players together) it draws coalitions and
-/// turns their values into independent samples of `width` numbers.
+/// A sampling scheme. For each of several units (single players, or all players together), it draws
+/// coalitions and converts their values to independent samples of `width` numbers.
 pub(crate) trait ProductDraws: Sync {
-    /// The part of a drawn block that is needed to compute the samples once the game is evaluated.
+    /// The data of a drawn block from which the samples are computed after the game is evaluated.
     type BlockState;
 
     /// Returns the number of coalitions per draw for `unit`.
@@ -21,7 +21,7 @@ pub(crate) trait ProductDraws: Sync {
     /// Returns the random stream for a block of a unit.
     fn stream(&self, unit: usize, block: usize) -> ChaCha8Rng;
 
-    /// Makes the draws with indices `draws`, by appending coalitions with their scenarios to `asked`.
+    /// Makes the draws with the indices `draws`, by appending coalitions and their scenarios to `asked`.
     fn draw(
         &self,
         unit: usize,
@@ -30,7 +30,7 @@ pub(crate) trait ProductDraws: Sync {
         asked: &mut ScenarioCoalitions,
     ) -> Self::BlockState;
 
-    /// Returns the samples, one after the other, from the values of the coalitions.
+    /// Computes the samples from the values of the coalitions, and returns them one after another.
     fn samples(&self, unit: usize, drawn: Self::BlockState, values: &[f64]) -> Vec<f64>;
 }
 
@@ -57,9 +57,10 @@ impl ScenarioCoalitions {
 pub(crate) struct Plan<'w> {
     /// The number of units.
     pub(crate) units: usize,
-    /// The draws per unit, numbered in the order of their strata.
+    /// The draws per unit; they are numbered in the order of their strata.
     pub(crate) strata: Strata,
-    /// The number of draws in a block. Results depend on it, but not on batches and threads.
+    /// The number of draws in a block. Results depend on it, but not on the division into batches and
+    /// threads.
     pub(crate) block: usize,
     /// The number of entries in each sample.
     pub(crate) width: usize,
@@ -67,13 +68,13 @@ pub(crate) struct Plan<'w> {
     pub(crate) weights: Option<&'w [f64]>,
 }
 
-/// The approximate number of coalitions to evaluate at once; a batch contains several small blocks.
+/// The approximate number of coalitions in a batch. A batch contains several small blocks.
 const BATCH_ROWS: usize = 1 << 11;
 
 /// Draws coalitions, evaluates the game, and returns the moments of each unit's samples.
 ///
 /// Every block has a separate random stream, and blocks are merged in order, so the result is bitwise
-/// identical for any number of threads. Memory holds one batch and its values per thread.
+/// identical for any number of threads. Each thread stores one batch and its values.
 pub(crate) fn averages(
     game: &dyn Game,
     draws: &impl ProductDraws,
@@ -120,7 +121,7 @@ struct Samples {
     moments: Moments,
 }
 
-/// Returns the moments of the samples in some blocks, which are given as pairs of unit and block number.
+/// Returns the moments of the samples in some blocks, given as pairs of a unit and a block number.
 fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,

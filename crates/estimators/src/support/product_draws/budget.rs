@@ -1,4 +1,4 @@
-//! Budgets for coalitions evaluated in one scenario, and the resulting explanation.
+//! Budgets for coalitions that are evaluated in one scenario, and the resulting explanation.
 
 use apportion_games::Game;
 
@@ -7,12 +7,12 @@ use crate::error::{EstimatorError, Result};
 use crate::report::{Diagnostics, ErrorDistribution, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
 
-/// Returns the number of draws that a budget of M evaluations allows in addition to v(∅) and v(N), if each
-/// draw takes `rows` evaluations in one of B scenarios: `⌊(M − 2) B / rows⌋`.
+/// Returns the number of draws that a budget of M evaluations allows in addition to v(∅) and v(N). A draw
+/// takes `rows` evaluations in one of B scenarios, so the number is `⌊(M − 2) B / rows⌋`.
 ///
 /// # Errors
 ///
-/// [`EstimatorError::Budget`] if this is less than `min_draws`.
+/// [`EstimatorError::Budget`] if the number is less than `min_draws`.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Exact values, if they fit into the budget.
+//! Exact values, if the budget covers their cost.
 
 use apportion_games::Game;
 use apportion_values::Value;
@@ -8,7 +8,7 @@ use crate::report::Explanation;
 use crate::run::Estimator;
 use crate::support::{MAX_CACHED_COALITIONS, exact_of};
 
-/// Returns the exact values if they require at most `budget` coalitions; each is evaluated once.
+/// Returns the exact values if they require at most `budget` coalitions. Each of these is evaluated once.
 ///
 /// # Errors
 ///

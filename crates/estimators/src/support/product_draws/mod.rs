@@ -6,7 +6,7 @@
 //! | [`strata`], [`scenarios`] | the scenario of each draw |
 //! | [`moments`] | means and variances of draws |
 //! | [`budget`] | the number of draws for a budget, and the resulting explanation |
-//! | [`full_enumeration`] | exact values, if they fit into the budget |
+//! | [`full_enumeration`] | exact values, if the budget covers their cost |
 
 mod averages;
 mod budget;

@@ -1,10 +1,10 @@
-//! The mean of weighted samples and its variance.
+//! The weighted mean of samples, and its variance.
 
 use crate::report::Influences;
 
-/// Moments of vectors x_d of `width` numbers with weights w_d, computed block by block and merged in order
-/// (Chan, Golub and LeVeque, *Updating formulae and a pairwise algorithm for computing sample variances*,
-/// 1979).
+/// Moments of vectors x_d of `width` numbers with weights w_d. They are computed block by block, and blocks
+/// are merged in order (Chan, Golub and LeVeque, *Updating formulae and a pairwise algorithm for computing
+/// sample variances*, 1979).
 #[derive(Debug, Clone)]
 pub(crate) struct Moments {
     /// The sums Σ w, Σ w² and Σ w³ of powers of the weights.
@@ -15,7 +15,7 @@ pub(crate) struct Moments {
     skew: Vec<f64>,
     /// The sums Σ w² (x − mean)².
     spread: Vec<f64>,
-    /// Σ w⁴ (x − mean)⁴, relative to the means of the merged blocks, plus a term between blocks.
+    /// The sums Σ w⁴ (x − mean)⁴, relative to the means of the merged blocks, plus a term between blocks.
     fourths: Vec<f64>,
 }
 
@@ -54,7 +54,7 @@ impl Moments {
         Self { weights: sums, mean, skew, spread, fourths }
     }
 
-    /// Adds the samples of `other`.
+    /// Merges the moments of the samples of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         let total = self.weights[0] + other.weights[0];
         if total == 0.0 {
@@ -87,13 +87,13 @@ impl Moments {
         Influences::of_means(&self.spread, &self.fourths, self.weights[0])
     }
 
-    /// Returns the share `W_2` of one sample in the mean.
+    /// Returns `W_2`, the weight of one sample in the mean.
     pub(crate) fn share(&self) -> f64 {
         self.effective_number().recip()
     }
 
-    /// Returns the number of samples. If weights differ, it is the number of equally weighted samples with
-    /// the same variance, 1 / W_2 (see [`variances`](Self::variances)).
+    /// Returns the number of samples. If the weights differ, it is the number of equally weighted samples
+    /// with the same variance, 1 / W_2 (see [`variances`](Self::variances)).
     pub(crate) fn effective_number(&self) -> f64 {
         let [sum, squares, _] = self.weights;
         sum * sum / squares
@@ -102,8 +102,8 @@ impl Moments {
     /// Returns estimates of the variances of the means, for independent samples.
     ///
     /// With weights that sum to 1 and W_p = Σ w^p, `W_2 Σ w² (x − mean)² / (W_2 − 2 W_3 + W_2²)` is unbiased
-    /// for any weights. For equal weights it is the sample variance divided by the number of samples. For a
-    /// single sample it is NaN.
+    /// for any weights. For equal weights, it is the sample variance divided by the number of samples. For a
+    /// single sample, it is NaN.
     pub(crate) fn variances(&self) -> impl Iterator<Item = f64> {
         let [sum, squares, cubes] = self.weights;
         let (squares, cubes) = (squares / (sum * sum), cubes / (sum * sum * sum));
@@ -152,7 +152,7 @@ mod tests {
                     assert!((moments.mean()[column] - mean).abs() < 1e-10);
                     assert!((got / (variance / count as f64) - 1.0).abs() < 1e-9, "{count}, {block}");
                 }
-                // The scale of the weights does not matter.
+                // The scale of the weights must not matter.
                 let weighted = in_blocks(&samples, 2, Some(&vec![0.25; count]), block);
                 assert!(weighted.variances().zip(&variances).all(|(a, b)| (a / b - 1.0).abs() < 1e-9));
             }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_variance_of_a_weighted_mean_is_estimated_without_bias() {
-        // Uniform samples of variance 1/3 with six very different weights: Var = Σ w² / 3.
+        // For uniform samples of variance 1/3 with six very different weights, Var = Σ w² / 3.
         let weights = [0.5, 0.2, 0.1, 0.1, 0.05, 0.05].map(|weight| weight * 8.0);
         let squares = weights.iter().map(|w| (w / 8.0f64).powi(2)).sum::<f64>();
         let estimate =

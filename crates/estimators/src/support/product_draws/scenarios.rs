@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// How scenarios are assigned to draws.
 pub(crate) enum Scenarios {
-    /// Independently drawn by weight: the empirical marginal mode.
+    /// Drawn independently by weight: the empirical marginal mode.
     Drawn(Discrete),
     /// Drawn by weight within the stratum of the draw.
     Stratified(Stratified, Strata),
@@ -44,7 +44,8 @@ impl Scenarios {
     }
 }
 
-/// Returns the distribution from which a scenario of `game` is drawn, given by the scenarios' weights.
+/// Returns the distribution from which a scenario of `game` is drawn, which is given by the scenarios'
+/// weights.
 pub(crate) fn scenario_distribution(game: &dyn Game) -> Result<Discrete> {
     Ok(match game.scenario_weights() {
         Some(weights) => Discrete::new(weights)?,

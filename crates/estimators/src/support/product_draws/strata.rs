@@ -1,25 +1,26 @@
 //! Stratified draws, with their mean and standard errors.
 //!
-//! The weights of the scenarios, laid end to end, form an interval; its `L` equal parts are the strata.
-//! Drawing in each of them has the same mean as drawing anywhere, but no variance between strata.
+//! The weights of the scenarios, laid end to end, form an interval, whose `L` equal parts are the strata.
+//! Drawing from each stratum has the same mean as drawing from the whole interval, but no variance between
+//! strata.
 
 use super::moments::Moments;
 use crate::report::Influences;
 
-/// Estimates for some players.
+/// Estimates for the requested players.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlayerEstimates {
-    /// The values, players × k, row-major, in units of the outputs, in the order of the requested players.
+    /// The values, players × k, row-major, in units of the outputs and in the order of the requested players.
     pub values: Vec<f64>,
-    /// One standard error per value; `None` for fewer than five draws. They include an allowance for players
-    /// whose draws hardly varied, which may have missed a swing of the typical size among the requested
-    /// players.
+    /// The standard error of each value; `None` for fewer than five draws. Standard errors include an
+    /// allowance for players whose draws hardly varied, which may have missed a swing of the typical size
+    /// among the requested players.
     pub std_errors: Option<Vec<f64>>,
     /// The number of evaluations, each of a coalition in one scenario.
     pub scenario_evaluations: usize,
 }
 
-/// A division of `draws` draws into `count` strata: each stratum has ⌊draws / count⌋ draws, and the first
+/// A division of `draws` draws into `count` strata. Each stratum has ⌊draws / count⌋ draws, and the first
 /// ones have one more. Draws are numbered stratum by stratum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Strata {
@@ -33,8 +34,8 @@ impl Strata {
         Self { count: 1, draws }
     }
 
-    /// Returns one stratum per scenario, or fewer, so that each has the two draws required to estimate its
-    /// variance.
+    /// Returns one stratum per scenario, or fewer strata, so that each has the two draws required to estimate
+    /// its variance.
     pub(crate) fn of_scenarios(scenarios: usize, draws: usize) -> Self {
         Self { count: scenarios.min(draws / 2).max(1), draws }
     }
@@ -51,8 +52,8 @@ impl Strata {
     }
 }
 
-/// An accumulator for the mean, over all strata, of the means of their samples. Samples arrive stratum by
-/// stratum.
+/// An accumulator for the mean, over all strata, of the means of their samples. Samples must be added stratum
+/// by stratum.
 #[derive(Debug, Clone)]
 pub(crate) struct Stratified {
     strata: Strata,
@@ -66,7 +67,7 @@ pub(crate) struct Stratified {
 }
 
 impl Stratified {
-    /// Starts with samples of the first stratum.
+    /// Creates the accumulator with samples of the first stratum.
     pub(crate) fn new(strata: Strata, first: Moments) -> Self {
         let width = first.mean().len();
         Self {
@@ -101,8 +102,8 @@ impl Stratified {
         self.influences.add(&self.current.influences());
     }
 
-    /// Returns the mean, with standard errors if there are at least four degrees of freedom: five samples in
-    /// one stratum, and one more for every further stratum.
+    /// Returns the mean. It has standard errors if there are at least four degrees of freedom: five samples
+    /// in one stratum, and one more for every further stratum.
     pub(crate) fn finish(mut self) -> Finished {
         let count = self.strata.count as f64;
         let share =
@@ -120,8 +121,8 @@ impl Stratified {
     }
 }
 
-/// The minimum number of degrees of freedom for standard errors; slightly less, because it is compared with a
-/// rounded quotient.
+/// The minimum number of degrees of freedom for standard errors. It is slightly below 4, because it is
+/// compared with a rounded quotient.
 const MIN_DEGREES: f64 = 4.0 - 1e-9;
 
 /// A mean over strata.
@@ -130,13 +131,13 @@ pub(crate) struct Finished {
     pub(crate) std_errors: Option<Vec<f64>>,
     /// The influences of the samples.
     influences: Influences,
-    /// The share of one sample in the mean.
+    /// The weight of one sample in the mean.
     share: f64,
 }
 
 impl Finished {
-    /// Concatenates the estimates of several units, and computes how far one more draw could move each value,
-    /// for `outputs` outputs.
+    /// Concatenates the estimates of several units, and computes the amount by which one more draw could
+    /// change each value, for `outputs` outputs.
     pub(crate) fn all(units: Vec<Stratified>, outputs: usize, scenario_evaluations: usize) -> Estimates {
         let (mut values, mut std_errors) = (Vec::new(), Some(Vec::new()));
         let (mut influences, mut shares) = (Influences::none(0), Vec::new());
@@ -156,7 +157,7 @@ pub(crate) struct Estimates {
     pub(crate) values: Vec<f64>,
     /// Standard errors from the spread of the draws.
     pub(crate) std_errors: Option<Vec<f64>>,
-    /// How far one more draw could move each value.
+    /// The amount by which one more draw could change each value.
     pub(crate) one_draw: Vec<f64>,
     /// The number of evaluations, each of a coalition in one scenario.
     pub(crate) scenario_evaluations: usize,
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn means_and_errors_are_those_of_the_strata() {
-        // Two strata of three and two samples, added in pieces.
+        // Add the samples of two strata, with three and two samples, in pieces.
         let samples = [1.0, 3.0, 5.0, 10.0, 14.0];
         let strata = Strata { count: 2, draws: 5 };
         let of = |range: std::ops::Range<usize>| Moments::from_samples(&samples[range], 1, None);
@@ -211,8 +212,8 @@ mod tests {
         stratified.add(0, of(2..3));
         stratified.add(1, of(3..4));
         stratified.add(1, of(4..5));
-        // Means 3 and 12, variances 4 and 8, over three and two samples; three degrees of freedom are too few
-        // for errors.
+        // The means are 3 and 12, and the variances are 4 and 8, over three and two samples. Three degrees of
+        // freedom are too few for standard errors.
         let Finished { means, std_errors, .. } = stratified.finish();
         assert_eq!((means, std_errors), (vec![7.5], None));
 
@@ -221,7 +222,7 @@ mod tests {
         let mut stratified = Stratified::new(strata, twice(0..3));
         stratified.add(1, twice(3..5));
         let Finished { means, std_errors, .. } = stratified.finish();
-        // Squared deviations 16 and 16 with five and three degrees of freedom.
+        // The squared deviations are 16 and 16, with five and three degrees of freedom.
         let expected = ((16.0 / 5.0 / 6.0 + 16.0 / 3.0 / 4.0) / 4.0f64).sqrt();
         assert!((means[0] - 7.5).abs() < 1e-15 && (std_errors.unwrap()[0] - expected).abs() < 1e-15);
     }

@@ -1,4 +1,4 @@
-//! Every estimator, in all of its variants.
+//! All estimators, in all of their variants.
 
 use apportion_estimators::{
     Accounting, Allocation, Draws, Estimator, FullBudget, KernelBanzhaf, KernelShap, LearnedSpectrum,
@@ -10,14 +10,14 @@ use apportion_values::Semivalue;
 
 type Estimators = Vec<Box<dyn Estimator>>;
 
-/// Returns the estimators whose first values are pinned.
+/// Returns the estimators whose first values are fixed by tests.
 pub(crate) fn all() -> Estimators {
     let leverage = LeverageShap::default();
     let early = Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters");
     let late = Semivalue::beta_shapley(1.0, 4.0).expect("positive parameters");
     let banzhaf = KernelBanzhaf::default();
     let unpaired = banzhaf.clone().with_pairing(Pairing::Unpaired);
-    // Pairing helps for up to 100 players at about p = 0.45; at about p = 0.3, it does not help from 7
+    // At about p = 0.45, pairing helps for up to 100 players. At about p = 0.3, it does not help from 7
     // players on.
     let weighted = |p: f64| KernelBanzhaf::weighted(p).expect("a probability");
     let nested = NestedPermutation::new(Semivalue::Shapley).expect("a value with orders");
@@ -63,7 +63,7 @@ pub(crate) fn all() -> Estimators {
     ]
 }
 
-/// Returns the estimators that first fit a model to the sample, which makes them nonlinear in the game.
+/// Returns the estimators that first fit a model to the sample, so that they are nonlinear in the game.
 pub(crate) fn of_surrogates() -> Estimators {
     let value = Semivalue::Shapley;
     let early = Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters");
@@ -82,8 +82,8 @@ pub(crate) fn of_surrogates() -> Estimators {
     ]
 }
 
-/// Returns whether the error of this estimator falls at the rate of a mean as the sample grows. It does not
-/// if the estimator evaluates a model on the data that the model was fitted to.
+/// Returns whether the error of the named estimator decreases at the rate of a mean as the sample grows. It
+/// does not if the estimator evaluates a model on the data to which the model was fitted.
 pub(crate) fn is_consistent(name: &str) -> bool {
     !["odd-shap", "regression-msr", "proxy-shap-adjusted"].contains(&name)
 }
@@ -98,7 +98,7 @@ pub(crate) fn every() -> Estimators {
     every
 }
 
-/// Returns the estimators that keep sampling for every budget, and never become exact.
+/// Returns the estimators that keep sampling for every budget and never become exact.
 pub(crate) fn sampling() -> Estimators {
     let full_budget = FullBudget::Sample;
     let value = Semivalue::Shapley;

@@ -1,4 +1,4 @@
-//! Graphs of few players, and checks for values on all of them.
+//! Graphs of few players, and checks of values on all of them.
 
 use apportion_estimators::OnGraph;
 use apportion_games::{Adjacency, Game, Graph, Purpose, stream};
@@ -40,7 +40,8 @@ pub(crate) fn graphs() -> Vec<Graph> {
         Graph::complete(7),
         edges(2, &[]),
         edges(5, &[]),
-        // A ring, a line and a single node, not connected with each other. On the ring, balls close up.
+        // A ring, a line and a single node, which are not connected with each other. Neighbourhoods can
+        // contain the whole ring.
         edges(10, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (6, 7), (7, 8), (8, 9)]),
         // Two parts, one of them a star with its centre last.
         edges(11, &[(0, 1), (1, 2), (10, 3), (10, 5), (10, 7), (10, 9), (4, 6), (6, 8)]),
@@ -51,7 +52,7 @@ pub(crate) fn graphs() -> Vec<Graph> {
     graphs
 }
 
-/// Returns the C-Shapley values of this order in all their forms.
+/// Returns the C-Shapley values of order `order`, in all their forms.
 pub(crate) fn c_shapley(order: usize) -> impl Iterator<Item = GraphValue> {
     let of = move |coefficients| GraphValue::c_shapley(order).with_coefficients(coefficients);
     COEFFICIENTS
@@ -59,7 +60,7 @@ pub(crate) fn c_shapley(order: usize) -> impl Iterator<Item = GraphValue> {
         .flat_map(move |coefficients| OUTSIDE.map(|outside| of(coefficients).with_outside(outside)))
 }
 
-/// Compares a value with its definition, and the number of coalitions with the number of evaluations; also
+/// Compares a value with its definition, and the number of coalitions with the number of evaluations. Also
 /// checks the reported counts.
 pub(crate) fn check(graph: &Graph, game: &dyn Game, value: &GraphValue) {
     let what = format!("{value} on {graph:?}");

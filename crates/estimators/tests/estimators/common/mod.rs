@@ -18,21 +18,21 @@ use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Returns a game with an independent uniform value for each coalition, around the number `around`. Values
-/// are multiples of 1/1024, so that a number up to 2³⁰ costs no precision.
+/// Returns a game with an independent, uniformly distributed value for each coalition, around the number
+/// `around`. Values are multiples of 1/1024, so that a number up to 2³⁰ costs no precision.
 pub(crate) fn random_table(players: usize, outputs: usize, around: f64, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| around + f64::from(rng.random_range(-1024..1024)) / 1024.0);
     TabulatedGame::new(values.collect(), outputs).expect("a full table")
 }
 
-/// Returns the value in these groups, which are ignored for semivalues of players.
+/// Returns the value for players in the given groups. Semivalues of players ignore the groups.
 pub(crate) fn in_groups(concept: &SolutionConcept, groups: &Partition) -> Value {
     let groups = concept.needs_partition().then(|| groups.clone());
     Value::from_concept(concept.clone(), groups, None).expect("a value without a graph")
 }
 
-/// Returns groups of these sizes, with scattered members.
+/// Returns groups of the given sizes, with scattered members.
 pub(crate) fn scattered(sizes: &[usize], seed: u64) -> Partition {
     let players: usize = sizes.iter().sum();
     let mut order: Vec<usize> = (0..players).collect();
@@ -42,7 +42,7 @@ pub(crate) fn scattered(sizes: &[usize], seed: u64) -> Partition {
     Partition::new(players, groups).expect("all players")
 }
 
-/// Returns one semivalue of each kind, for games of `players`.
+/// Returns one semivalue of each kind, for games of `players` players.
 pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
     let tilted: Vec<f64> = (1..=players).map(|size| size as f64).collect();
     let total: f64 = tilted.iter().sum();
@@ -61,12 +61,12 @@ pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
     .into()
 }
 
-/// Returns C(n, s) as a float, factor by factor.
+/// Returns C(n, s) as a float, computed factor by factor.
 pub(crate) fn choose(n: usize, s: usize) -> f64 {
     (0..s).fold(1.0, |choose, j| choose * (n - j) as f64 / (j + 1) as f64)
 }
 
-/// Returns the values for a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)`
+/// Returns the values for a sum of unanimity games. Each member of a term of t players gets `M(t − 1, 0)`
 /// times the term's coefficient.
 pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     let mut values = vec![0.0; game.players()];
@@ -77,9 +77,9 @@ pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     values
 }
 
-/// Returns the coalitional values for a sum of unanimity games. The coefficient of a term is shared by the
-/// groups that the term intersects, and a group's share by its members in the term. Each group or member gets
-/// the probability that all others are present, which is a moment of the joining distribution.
+/// Returns the coalitional values for a sum of unanimity games. The groups that a term intersects share the
+/// term's coefficient, and the group's members in the term share the group's part. Each group or member gets
+/// its part times the probability that all others are present, which is a moment of the joining distribution.
 pub(crate) fn of_terms_in_groups(
     game: &SumOfUnanimity,
     partition: &Partition,
@@ -170,7 +170,7 @@ pub(crate) fn assert_unbiased(runs: &[Vec<f64>], truth: &[f64], errors: f64, wha
     }
 }
 
-/// A count of the values within 1.96 standard errors of the truth.
+/// Counts the values within 1.96 standard errors of the truth.
 #[derive(Default)]
 pub(crate) struct Coverage {
     inside: usize,
@@ -189,8 +189,8 @@ impl Coverage {
         self.inside as f64 / self.all as f64
     }
 
-    /// Computes the coverage for a semivalue over random games with `players` players, one for each seed;
-    /// skips results without standard errors.
+    /// Computes the coverage for a semivalue over random games with `players` players, one for each seed.
+    /// Results without standard errors are skipped.
     pub(crate) fn of_random_games(
         estimator: &dyn Estimator,
         (players, terms): (usize, usize),
@@ -299,7 +299,7 @@ impl<G: Game> Game for RecordingGame<G> {
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        // In a game of one scenario, that scenario is the average.
+        // In a game of one scenario, this scenario is the average.
         let known = |scenario: usize| (self.scenarios() > 1).then_some(scenario);
         self.note(batch.iter().zip(scenarios).map(|(row, &scenario)| (row.to_coalition(), known(scenario))));
         self.game.values_in_scenarios(batch, scenarios, out)
@@ -352,7 +352,7 @@ impl<F: Fn(&Coalitions, &mut [f64]) -> Result<(), GameError> + Send + Sync> Game
     }
 }
 
-/// Returns an explicand and a background, with or without different row weights.
+/// Returns an explicand and a background. The weights of the background rows differ if `weighted` is set.
 pub(crate) fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -> (Vec<f64>, Background) {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let explicand = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -393,8 +393,8 @@ impl Game for Several {
     }
 }
 
-/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand
-/// side.
+/// Solves a square system by Gaussian elimination with partial pivoting. The last entry of each row is its
+/// right-hand side.
 pub(crate) fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for column in 0..n {

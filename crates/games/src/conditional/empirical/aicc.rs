@@ -15,7 +15,8 @@ use crate::model::{Model, Rows};
 use crate::shared::Shared;
 use crate::synthetic::SyntheticRows;
 
-/// Maximum number of rows of data. All pairwise distances are stored for one coalition: 32 MB per thread.
+/// Maximum number of rows of data. A thread stores all pairwise distances for one coalition, which take 32
+/// MB.
 const MAX_ROWS: usize = 2000;
 
 /// The smallest bandwidth in the grid is 10 to this power.
@@ -31,8 +32,8 @@ const NARROW: f64 = 1e-7;
 /// AICc.
 ///
 /// For a coalition S, the predictions `y_r = f(x_S, r_S̄)` of all N rows r are smoothed over the present
-/// features: `ŷ = H y` with `H_rs = w_S(r, s) / Σ_t w_S(r, t)`, the kernel of the distribution between two
-/// rows. The chosen bandwidth minimizes
+/// features: `ŷ = H y` with `H_rs = w_S(r, s) / Σ_t w_S(r, t)`, where w_S is the distribution's kernel
+/// between two rows. The chosen bandwidth minimizes
 ///
 /// ```text
 /// AICc(σ) = ln(|y − ŷ|² / N) + (1 + tr(H)/N) / (1 − (tr(H) + 2)/N)

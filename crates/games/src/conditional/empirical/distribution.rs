@@ -26,28 +26,28 @@ use crate::synthetic::SyntheticRows;
 ///
 /// (Aas, Jullum and Løland, 2021, section 3.3.) Σ_SS is the covariance of the present features, so D_S is a
 /// Mahalanobis distance scaled by their number. Rows are added by ascending distance until they have a share
-/// η of the total weight; rows at the same distance as the last of them are included. So the order of the
-/// data does not affect a single bit of the values.
+/// η of the total weight; rows at the same distance as the last of them are included. Therefore the values do
+/// not depend on the order of the data, not even in the last bit.
 ///
 /// - *Bandwidth* σ, dimensionless; defaults to 0.1, as in the paper, see
 ///   [`with_bandwidth`](Self::with_bandwidth). A small bandwidth uses a few near rows (small bias, large
 ///   variance); a large one includes rows that do not resemble the explicand: as σ grows, the game approaches
 ///   the marginal game. The bandwidth can be [chosen by AICc](Self::with_bandwidths_by_aicc).
 /// - *Share* η: defaults to 0.95, see [`with_share`](Self::with_share). With 1, all rows are used.
-/// - *Rows* per coalition: all rows that the share requires, unless [limited](Self::with_max_rows). If rows
-///   at the same distance exceed the limit, some of these rows represent all of them: they are chosen at even
-///   steps of cumulative weight, in the order of their values.
+/// - *Rows* per coalition: all rows that the share requires, unless their number is
+///   [limited](Self::with_max_rows). If the limit cuts through rows at the same distance, some of these rows
+///   represent all of them: they are chosen at even steps of cumulative weight, in the order of their values.
 /// - v(∅) is the mean over all rows, regardless of the share and the limit.
 ///
 /// # As in shapr
 ///
-/// [`as_in_shapr`](Self::as_in_shapr) reproduces the numbers of the R package shapr
-/// (`approach = "empirical"`, 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in
-/// D_S², and it cuts ties at the share by row index, so its values depend on the order of the data.
+/// [`as_in_shapr`](Self::as_in_shapr) reproduces the values of the R package shapr (`approach = "empirical"`,
+/// 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in D_S², and it cuts ties at the
+/// share by row index, so its values depend on the order of the data.
 ///
-/// Weights are relative to the nearest row, so an explicand far from all rows is explained by the nearest
-/// ones. Constant and collinear columns are allowed: a constant feature carries no information, and Σ_SS⁻¹ is
-/// a pseudo-inverse, as in [`GaussianDistribution`](crate::GaussianDistribution).
+/// Weights are relative to the weight of the nearest row, so an explicand far from all rows is explained by
+/// the nearest ones. Constant and collinear columns are allowed: a constant feature carries no information,
+/// and Σ_SS⁻¹ is a pseudo-inverse, as in [`GaussianDistribution`](crate::GaussianDistribution).
 ///
 /// A coalition takes `O(n³ + N |S|² + N log N)` time.
 ///
@@ -103,8 +103,8 @@ impl EmpiricalDistribution {
     /// # Errors
     ///
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
-    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, which would all be at the same distance from each
-    /// other, [`GameError::Covariance`] if numbers are too large for a variance.
+    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, which would all have the same distance from each
+    /// other, [`GameError::Covariance`] if the values are so large that a variance overflows.
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(CountedRows::once(rows).sorted(), Variant::Paper)
@@ -183,8 +183,8 @@ impl EmpiricalDistribution {
         Ok(self)
     }
 
-    /// Limits the number of rows for every coalition except the empty one; a limit above the number of rows
-    /// has no effect.
+    /// Limits the number of rows for every coalition except the empty one. A limit above the number of rows
+    /// in the data has no effect.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl EmpiricalDistribution {
         Ok(self)
     }
 
-    /// Returns D_S(x, r)² for each row r of the data; `present` lists the features of S.
+    /// Returns D_S(x, r)² for each row r of the data; `present` contains the features of S.
     fn distances(&self, explicand: &[f64], present: &[usize]) -> Vec<f64> {
         let lower = factor(&self.correlation, present);
         let divisor = self.variant.divisor(present.len());
@@ -241,8 +241,8 @@ impl EmpiricalDistribution {
             .collect()
     }
 
-    /// Returns the rows transformed so that distances are Euclidean, row-major; a single zero per row if
-    /// every feature is determined.
+    /// Returns the rows, row-major, transformed so that distances are Euclidean. If every feature is
+    /// determined, each row is a single zero.
     fn scores(&self, lower: &Mat<f64>, present: &[usize]) -> Vec<f64> {
         let determining = determining(lower);
         let mut scores = vec![0.0; present.len()];
@@ -297,7 +297,7 @@ impl ConditionalDistribution for EmpiricalDistribution {
         self.mean.len()
     }
 
-    /// Returns the maximum number of rows of a coalition: the number of rows of the data, or the limit if it
+    /// Returns the maximum number of rows per coalition: the number of rows in the data, or the limit if it
     /// is smaller.
     fn draws(&self) -> usize {
         self.max_rows

@@ -6,11 +6,11 @@ pub(super) struct WeightedRows {
     order: Vec<usize>,
     /// The distance of each row.
     distances: Vec<f64>,
-    /// The weight of each row; for the nearest row, this is its count.
+    /// The weight of each row. The weight of the nearest row is its count.
     weights: Vec<f64>,
 }
 
-/// Distances whose relative difference is smaller than this are considered equal.
+/// Distances whose relative difference is smaller than this value are considered equal.
 const ROUNDING: f64 = 1e-9;
 
 impl WeightedRows {
@@ -29,10 +29,10 @@ impl WeightedRows {
     }
 
     /// Selects the nearest rows that together have the given share of the total weight, and all rows at the
-    /// same distance as the last of them; at most `most`.
+    /// same distance as the last of them, but at most `most` rows.
     ///
-    /// If ties exceed the maximum, the tied rows are represented by the number of rows that still fit: evenly
-    /// spaced in ascending order, they share the weight of all tied rows.
+    /// If the ties exceed this maximum, as many of the tied rows as still fit represent all of them: they are
+    /// evenly spaced in ascending order and share the weight of all tied rows.
     pub(super) fn with_ties(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let distance = |&row: &usize| self.distances[row];
         let weights = |rows: &[usize]| rows.iter().map(|&row| self.weights[row]).collect();
@@ -65,8 +65,9 @@ impl WeightedRows {
         ([&rows[..start], &stand_ins].concat(), [weights(&rows[..start]), their_weights].concat())
     }
 
-    /// Selects rows as shapr does: drops rows in order of ascending weight (ties in row order) while the
-    /// dropped rows have at most `1 − share` of the total weight, then keeps at most the last `most`.
+    /// Selects rows as shapr does. First drops rows in order of ascending weight (ties in row order) while
+    /// the dropped rows have at most `1 − share` of the total weight. Then keeps at most the last `most`
+    /// rows.
     pub(super) fn by_place(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let total: f64 = self.weights.iter().sum();
         let mut ascending: Vec<usize> = (0..self.weights.len()).collect();

@@ -1,4 +1,5 @@
-//! A design for coalitions of players in two blocks, with independent numbers of members from the two blocks.
+//! A design for coalitions of players in two blocks, whose numbers of members from the two blocks are
+//! independent.
 //!
 //! # Notation
 //!
@@ -34,20 +35,20 @@ use crate::size::water_filling::water_fill;
 ///
 /// with the size distributions g_1 and g_2; for pairs, `g_1(t) g_2(a)` is replaced by its mean over (t, a)
 /// and (n_1 − t, n_2 − a). Expected numbers are rounded as in [`FixedCounts`](crate::FixedCounts), so that
-/// exactly m rows are drawn, or every possible coalition if m reaches their number. The empty and the grand
-/// coalition are never drawn. For pairs, a coalition and its complement among all players are included
-/// together.
+/// exactly m rows are drawn. If m reaches the number of possible coalitions, all of them are drawn. The empty
+/// and the grand coalition are never drawn. For pairs, a coalition and its complement among all players are
+/// included together.
 ///
 /// In [`Order::Nested`], the units of each stratum are in a random order and are added like those of one size
-/// in [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, where u is uniform on (0, 1] and the
-/// rate is `g_1(t) g_2(a)` (for pairs, its mean over the stratum and the stratum of the complements, and half
-/// of this if both are the same stratum). [`expected`](TwoBlockSample::expected) is the number drawn, except
-/// for strata with an expected number below one. A common factor of all rates does not change the order of
-/// levels. So if two distributions only differ in sizes that one of them cannot draw, they yield the same
-/// coalitions of all other sizes, up to the smaller number.
+/// in [`FixedCounts`](crate::FixedCounts). Their levels are `(k + u) / g`, where u is uniform on (0, 1] and
+/// the rate g is `g_1(t) g_2(a)`. For pairs, the rate is the mean over the stratum and the stratum of the
+/// complements, and half of this mean if both are the same stratum. [`expected`](TwoBlockSample::expected) is
+/// the number drawn, except for strata with an expected number below one. A common factor of all rates does
+/// not change the order of levels. So if two distributions only differ in sizes that one of them cannot draw,
+/// they yield the same coalitions of all other sizes, up to the smaller number.
 ///
-/// This is the design for regressions over a product measure on two sets of players, such as the other groups
-/// and the members of the same group.
+/// This is the design for regressions over a product measure on two sets of players. An example of such sets
+/// are the other groups and the members of a player's group.
 ///
 /// ```
 /// use apportion_samplers::{Order, Pairing, SizeDistribution, TwoBlocks};
@@ -78,18 +79,18 @@ pub struct TwoBlocks {
     pub order: Order,
 }
 
-/// Units with which a sample begins.
+/// The units with which a sample begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirstUnits {
     /// The distinct rows; for pairs, rows 2k and 2k + 1 are complements of each other.
     pub coalitions: Coalitions,
-    /// The number of independent draws that produced these units; larger than their number if some were drawn
-    /// repeatedly.
+    /// The number of independent draws that produced these units. It is larger than the number of units if
+    /// some were drawn repeatedly.
     pub draws: usize,
 }
 
 impl FirstUnits {
-    /// Creates an empty list of units for `players` players.
+    /// Creates an empty list of units, for `players` players.
     pub fn none(players: usize) -> Self {
         Self { coalitions: Coalitions::new(players), draws: 0 }
     }
@@ -115,7 +116,7 @@ impl TwoBlockSample {
         &self.coalitions
     }
 
-    /// Returns whether rows are paired.
+    /// Returns whether rows are paired with their complements.
     pub fn pairing(&self) -> Pairing {
         self.pairing
     }
@@ -125,7 +126,7 @@ impl TwoBlockSample {
         self.blocks
     }
 
-    /// Returns the number of members of row `row` from each of the two blocks.
+    /// Returns the number of members that row `row` has in each of the two blocks.
     ///
     /// # Panics
     ///
@@ -136,7 +137,7 @@ impl TwoBlockSample {
         [first, coalition.size() - first]
     }
 
-    /// Returns the expected number of rows in the stratum with `first` and `second` members from the two
+    /// Returns the expected number of rows in the stratum with `first` and `second` members in the two
     /// blocks.
     ///
     /// # Panics
@@ -215,8 +216,8 @@ impl TwoBlocks {
         Ok(TwoBlockSample { coalitions, pairing: self.pairing, blocks, expected, populations, is_complete })
     }
 
-    /// Returns the rate g_1(t) g_2(a) of a stratum; for pairs, the mean over the stratum and the stratum of
-    /// the complements. Returns 0 if the stratum is never drawn.
+    /// Returns the rate g_1(t) g_2(a) of a stratum. For pairs, returns the mean over the stratum and the
+    /// stratum of the complements. Returns 0 if the stratum is never drawn.
     pub(crate) fn weight(&self, t: usize, a: usize) -> f64 {
         let [first, second] = &self.distributions;
         let (n_1, n_2) = (first.players(), second.players());
@@ -230,9 +231,9 @@ impl TwoBlocks {
         }
     }
 
-    /// Returns whether this stratum represents its class. For pairs, two strata form a class. The one with
-    /// fewer players from the first block represents it; if these numbers are equal, the one with fewer
-    /// players from the second block.
+    /// Returns whether this stratum represents its class. For pairs, two strata form a class, which is
+    /// represented by the one with fewer players from the first block. If these numbers are equal, the one
+    /// with fewer players from the second block represents the class.
     pub(crate) fn names_a_class(&self, t: usize, a: usize) -> bool {
         let (n_1, n_2) = (self.distributions[0].players(), self.distributions[1].players());
         self.pairing == Pairing::Unpaired || (2 * t, 2 * a) <= (n_1, n_2)
@@ -241,10 +242,10 @@ impl TwoBlocks {
 
 /// A class of coalitions, or of pairs, that the design treats equally.
 pub(crate) struct Class {
-    /// The number of players in each block from which members are drawn, and the number of members drawn from
-    /// it. They are equal to those of the stratum unless both members of a pair are in the stratum. In that
-    /// case, the last player of the first block is excluded: the pair is represented by the member that
-    /// contains this player.
+    /// For each block, the number of players from which members are drawn, and the number of members drawn.
+    /// They are equal to those of the stratum unless both members of a pair are in the stratum. In that case,
+    /// the last player of the first block is excluded: the pair is represented by the member that contains
+    /// this player.
     blocks: [usize; 2],
     drawn: [usize; 2],
     pub(crate) sizes: [usize; 2],
@@ -286,7 +287,7 @@ impl Class {
         self.drawn[0] < self.sizes[0]
     }
 
-    /// Appends the rows of `wanted` distinct units. All sets of this many units are equally likely.
+    /// Appends the rows of `wanted` distinct units. All sets of `wanted` units are equally likely.
     ///
     /// # Panics
     ///
@@ -304,7 +305,7 @@ impl Class {
         }
     }
 
-    /// Visits the ranks `rank_2 · C(n_1, t) + rank_1` and keeps each with probability wanted / left
+    /// Visits the ranks `rank_2 · C(n_1, t) + rank_1`, and keeps each with probability wanted / left
     /// (selection sampling).
     fn select(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let [of_first, of_second] =
@@ -349,7 +350,7 @@ impl Class {
         );
     }
 
-    /// Concatenates the bits of the two blocks, and adds the fixed player.
+    /// Concatenates the bits of the two blocks and adds the fixed player.
     fn join(&self, first: &[u64], second: &[u64], words: &mut [u64]) {
         words.fill(0);
         words[..first.len()].copy_from_slice(first);
@@ -407,7 +408,8 @@ mod tests {
         TwoBlocks { distributions: distributions.map(Result::unwrap), pairing, order: Order::Fixed }
     }
 
-    /// Returns the number of possible coalitions: all except those with no or all players of the first block.
+    /// Returns the number of possible coalitions: all except those that contain none or all players of the
+    /// first block.
     pub(super) fn all(blocks: [usize; 2]) -> usize {
         ((1 << blocks[0]) - 2) << blocks[1]
     }
@@ -464,8 +466,8 @@ mod tests {
 
     #[test]
     fn every_coalition_of_a_stratum_is_as_frequent_as_the_design_says() {
-        // Compares inclusion frequencies over many seeds with the probability, within five and a half
-        // standard errors, for 60 to 500 coalitions.
+        // Compares the inclusion frequencies over many seeds with the probabilities, for 60 to 500
+        // coalitions. The bound is five and a half standard errors.
         const SEEDS: u64 = 3000;
         for blocks in [[4, 2], [3, 4], [5, 3]] {
             for (pairing, rows) in [(Pairing::Unpaired, 20), (Pairing::Paired, 20), (Pairing::Paired, 44)] {
@@ -492,7 +494,7 @@ mod tests {
     #[test]
     fn both_ways_of_drawing_choose_every_set_alike() {
         // There are 36 sets of two of the 9 coalitions (or pairs) with one member from each of two blocks of
-        // three. Chi-square with 35 degrees of freedom exceeds 85 with probability 5e-6.
+        // three. The chi-square statistic with 35 degrees of freedom exceeds 85 with probability 5e-6.
         const DRAWS: usize = 36 * 400;
         let draws: [fn(&Class, usize, &mut ChaCha8Rng, &mut Coalitions); 2] = [Class::select, Class::reject];
         for pairing in [Pairing::Unpaired, Pairing::Paired] {
@@ -511,7 +513,7 @@ mod tests {
         }
     }
 
-    // Stored results record their seed.
+    // Stored results record their seed, so the draws must not change.
     #[test]
     fn first_draws_are_fixed() {
         let masks = |pairing: Pairing, order: Order| {
@@ -548,7 +550,7 @@ mod tests {
                     let probability = sample.ln_inclusion(t, a).exp();
                     let wanted = (sample.expected(t, a) / population).min(1.0);
                     assert!((probability - wanted).abs() < 1e-14, "({t}, {a}): {probability}");
-                    // The empty and the full coalition are never drawn.
+                    // The empty and the grand coalition are never drawn.
                     assert_eq!(probability == 0.0, (t, a) == (0, 0) || (t, a) == (3, 2));
                 }
                 for (t, a) in [(4, 0), (0, 3), (4, 3)] {

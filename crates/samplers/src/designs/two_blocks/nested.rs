@@ -2,23 +2,23 @@
 //!
 //! # Notation
 //!
-//! Same as [`TwoBlocks`](super::TwoBlocks). A unit is a coalition, or a pair of them; a *class* contains
-//! units that are treated equally, with rate `g = g_1(t) g_2(a)` (half of this rate if both members of a pair
-//! are in the stratum).
+//! Same as for [`TwoBlocks`](super::TwoBlocks). A unit is a coalition, or a pair of coalitions. A *class*
+//! contains units that are treated equally, with rate `g = g_1(t) g_2(a)` (half of this rate if both members
+//! of a pair are in the stratum).
 //!
 //! # Samples that begin with given units
 //!
-//! After D independent draws of units with probabilities proportional to their rates, a class of N units is
-//! empty with probability about `q = exp(−D g / Σg)`, and has `N (1 − exp(−D g / (N Σg)))` distinct units in
-//! expectation. If a sample begins with these units, then at the level c it contains at least one unit of the
-//! class with probability
+//! After D independent draws of units with probabilities proportional to their rates, no unit of a class of N
+//! units has been drawn with probability about `q = exp(−D g / Σg)`. The expected number of distinct units
+//! drawn is `N (1 − exp(−D g / (N Σg)))`. If a sample begins with the drawn units, it contains, at level c,
+//! at least one unit of the class with probability
 //!
 //! ```text
 //! P = 1 − q (1 − min(c g, 1))
 //! ```
 //!
-//! Given the number of sampled units in the class, all sets of this many units are equally likely. So an
-//! unbiased estimate of a sum over the class is the mean over its sampled units, divided by P: as if
+//! Given the number of sampled units in the class, all sets with this number of units are equally likely. So
+//! the mean over the sampled units, divided by P, yields an unbiased estimate of a sum over the class, as if
 //! `count · P` rows were expected.
 
 use std::collections::HashSet;
@@ -36,9 +36,9 @@ use crate::size::pairing::Pairing;
 use crate::size::water_filling::water_fill;
 
 impl TwoBlocks {
-    /// Same as [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), but the sample begins
-    /// with the units `first`, whatever their levels, and contains at least these units. Samples that begin
-    /// with the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
+    /// Draws a sample like [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), but begins
+    /// with the units `first`, regardless of their levels. The sample contains at least these units. Samples
+    /// that begin with the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl TwoBlocks {
     ///
     /// # Panics
     ///
-    /// If the number of players of `first` differs, or a row cannot be drawn by the design.
+    /// If the number of players of `first` differs, or if the design cannot draw one of its rows.
     pub fn sample_after(
         &self,
         first: &FirstUnits,
@@ -58,8 +58,8 @@ impl TwoBlocks {
         let of_blocks = [populations(n_1), populations(n_2)];
         let population = |t: usize, a: usize| of_blocks[0][t] * of_blocks[1][a];
         let strata = || (0..=n_1).flat_map(|t| (0..=n_2).map(move |a| (t, a)));
-        // Draw one start for each stratum, whatever the distributions are, so that starts do not depend on
-        // them.
+        // Draw one start for each stratum, regardless of the distributions, so that the starts do not depend
+        // on them.
         let mut of_strata = stream(seed, Purpose::Growth, START_UNIT);
         let starts: Vec<f64> = strata().map(|_| 1.0 - unit(&mut of_strata)).collect();
         let stratum = |t: usize, a: usize| t * (n_2 + 1) + a;
@@ -68,7 +68,7 @@ impl TwoBlocks {
             .filter(|&(t, a)| self.names_a_class(t, a) && self.weight(t, a) > 0.0)
             .map(|(t, a)| {
                 let class = Class::new(blocks, (t, a), self.pairing, population(t, a), self.weight(t, a));
-                // For each class, the expected number of units per level is the rate.
+                // The rate is the expected number of units per level.
                 let (rate, population) = (class.expected, class.population);
                 (class, Entries { start: starts[stratum(t, a)], rate, population })
             })
@@ -120,7 +120,7 @@ impl TwoBlocks {
             let of_class = if is_complete {
                 entries.population
             } else {
-                // If no unit was drawn, nothing is estimated from the class.
+                // If no unit of the class was drawn, nothing is estimated from it.
                 probability * count.max(1) as f64
             };
             let rows = if class.is_middle() { 2.0 } else { 1.0 } * of_class;
@@ -135,8 +135,8 @@ impl TwoBlocks {
     }
 }
 
-/// Returns for each class the probability that a sample of `units` units contains one of its units. The
-/// sample begins with the distinct units from `draws` draws with probabilities proportional to the rates.
+/// Returns for each class the probability that a sample of `units` units contains at least one of its units.
+/// The sample begins with the distinct units of `draws` draws with probabilities proportional to the rates.
 fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     let rates: Vec<f64> = classes.iter().map(|class| class.rate).collect();
     let populations: Vec<f64> = classes.iter().map(|class| class.population).collect();
@@ -172,8 +172,8 @@ fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     (0..classes.len()).map(probability).collect()
 }
 
-/// Number of doublings: enough to get from the mean level to the level that exhausts the class with the
-/// smallest rate.
+/// Number of doublings: enough to reach the level that exhausts the class with the smallest rate, starting
+/// from the mean level.
 const DOUBLINGS: usize = 200;
 /// Number of halvings: enough to determine the level to about 10 digits.
 const HALVINGS: usize = 40;
@@ -252,8 +252,8 @@ mod tests {
 
     #[test]
     fn other_laws_draw_the_same_of_what_both_can_draw() {
-        // With and without the empty and the full subset of the first block, and with equal weights
-        // otherwise.
+        // The two distributions include and exclude the empty and the full subset of the first block; their
+        // other weights are equal.
         let wide = SizeDistribution::custom(&[0.5, 2.0, 3.0, 3.0, 2.0, 0.5]).unwrap();
         let narrow = SizeDistribution::custom(&[0.0, 2.0, 3.0, 3.0, 2.0, 0.0]).unwrap();
         let others = SizeDistribution::custom(&[1.0, 2.0, 1.0]).unwrap();
@@ -279,9 +279,9 @@ mod tests {
 
     #[test]
     fn every_coalition_counts_once_on_average() {
-        // The mean over many seeds of inclusion divided by its probability is 1 for each of 24 to 192
-        // coalitions: exactly if there are no first units, otherwise up to the approximations described in
-        // the module documentation.
+        // For each of 24 to 192 coalitions, inclusion divided by its probability has the mean 1 over many
+        // seeds. This holds exactly if there are no first units, otherwise up to the approximations described
+        // in the module documentation.
         const SEEDS: u64 = 3000;
         for blocks in [[3, 2], [4, 2], [5, 3]] {
             for pairing in [Pairing::Unpaired, Pairing::Paired] {
@@ -329,8 +329,8 @@ mod tests {
                 let (draws, by_level) = (draws_of(class), level * class.rate);
                 let wanted = 1.0 - (-draws).exp() * (1.0 - by_level.min(1.0));
                 assert!((probability - wanted).abs() < 1e-9, "{units}, {draws}: {found:?}");
-                // The number of distinct units among the draws, plus one from the level if the draws find
-                // none.
+                // This is the expected number of distinct units among the draws, plus one from the level if
+                // the draws contain none.
                 let distinct = if class.population.is_finite() {
                     class.population * (1.0 - (-draws / class.population).exp())
                 } else {

@@ -2,9 +2,9 @@
 //!
 //! # Source
 //!
-//! Selection sampling: each of the remaining units is kept with probability wanted / left (Fan, Muller and
-//! Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S). Units are visited in
-//! lexicographic order of their members, i.e. in order of rank.
+//! Selection sampling: each unit is kept with probability wanted / left, where left is the number of
+//! remaining units (Fan, Muller and Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S).
+//! Units are visited in lexicographic order of their members, i.e. in order of rank.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -40,7 +40,7 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
 /// Advances to the next subset of the same size, which must exist.
 fn advance(players: usize, members: &mut [usize], words: &mut [u64]) {
     let size = members.len();
-    // Find the last member that can move up: all later ones are at the end, without a gap.
+    // Find the last member that can move up. All later members are at the end, without a gap.
     let mut position = size - 1;
     while members[position] == players - size + position {
         clear(words, members[position]);

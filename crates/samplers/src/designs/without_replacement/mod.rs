@@ -1,18 +1,18 @@
-//! Draws distinct coalitions of one size class; all sets of the same number of coalitions are equally likely.
+//! Draws distinct coalitions of one size class. All sets of the same number of coalitions are equally likely.
 //!
-//! There are two exact algorithms, chosen by their cost; a test fixes the point at which the choice changes.
+//! There are two exact algorithms, chosen by their cost. A test fixes the point at which the choice changes.
 //!
 //! | | time | memory | used if |
 //! |---|---|---|---|
 //! | [`enumerate`] | O(population) steps | O(s) | at least a quarter of the class is requested |
 //! | [`reject`] | O(wanted) random subsets | a hash table of the drawn units | otherwise |
 //!
-//! Neither needs C(n, s) as an integer beyond 2^53. The method of Leverage SHAP, distinct ranks converted to
-//! subsets ([`unrank`](crate::unrank)), is implemented in the tests for comparison: this method is also exact
-//! if ranks fit in 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a subset takes
-//! a few random words.
+//! Neither algorithm needs C(n, s) as an integer beyond 2^53. Leverage SHAP draws distinct ranks and converts
+//! them to subsets ([`unrank`](crate::unrank)); this method is implemented in the tests for comparison. It is
+//! also exact if ranks fit in 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a
+//! subset takes a few random words.
 //!
-//! Growing samples take the first units of an [`order`] that does not depend on the number of units.
+//! Growing samples contain the first units of an [`order`] that does not depend on the number of units.
 
 mod enumerate;
 mod order;
@@ -37,16 +37,16 @@ pub(crate) enum Algorithm {
     Reject,
 }
 
-/// A class is enumerated if it has at most this many units per requested unit. Up to this ratio, visiting
-/// every unit costs less than drawing the requested units; above it, rejection takes at most 1.15 draws per
-/// unit.
+/// A class is enumerated if it has at most this number of units per requested unit. Up to this ratio,
+/// visiting every unit costs less than drawing the requested units; above it, rejection takes at most 1.15
+/// draws per unit.
 const ENUMERATED_PER_WANTED: f64 = 4.0;
 
 pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
     if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
 }
 
-/// Appends the rows of `wanted` distinct units of `class`. All sets of this many units are equally likely.
+/// Appends the rows of `wanted` distinct units of `class`. All sets of `wanted` units are equally likely.
 ///
 /// # Panics
 ///
@@ -67,9 +67,9 @@ fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coaliti
 }
 
 /// Draws a given number of distinct units from each class, using the random stream of the class. In
-/// [`Order::Nested`], they are the first units in a fixed random order.
+/// [`Order::Nested`], the drawn units are the first ones in a fixed random order.
 ///
-/// If the number of units is random, it may already have been drawn from the same stream.
+/// If the number of units is random, it may have been drawn from the same stream before.
 pub(crate) fn draw_classes(
     allocation: &Allocation,
     pairing: Pairing,
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn every_set_of_units_is_equally_likely_by_every_algorithm() {
-        // There are 45 sets of two of the C(5,2) = 10 coalitions, and as many of the C(5,2) = 10 pairs of the
-        // middle size of six players. Chi-square with 44 degrees of freedom exceeds 100 with probability
-        // 3e-6.
+        // There are 45 sets of two of the C(5,2) = 10 coalitions, and as many sets of two of the C(5,2) = 10
+        // pairs of the middle size of six players. The chi-square statistic with 44 degrees of freedom
+        // exceeds 100 with probability 3e-6.
         const DRAWS: usize = 45 * 400;
         for class in [
             class(5, 2, Pairing::Unpaired),

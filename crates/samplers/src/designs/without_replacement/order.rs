@@ -1,9 +1,9 @@
-//! A random order of the units of a class; growing samples take the first units.
+//! A random order of the units of a class. Growing samples contain the first units.
 //!
-//! The order is distributed like a uniformly shuffled list of all units, but it is only generated as far as
-//! needed. The first half is drawn one by one, drawing again if a unit was drawn before; the other half is
+//! The order is distributed like a uniformly shuffled list of all units, but only the requested part of it is
+//! generated. The first half is drawn one by one, drawing again if a unit was drawn before. The other half is
 //! obtained by shuffling the remaining units. So neither the order nor the cost per unit depends on the size
-//! of the class, or on the number of units requested.
+//! of the class or on the number of units requested.
 
 use std::collections::HashSet;
 
@@ -48,7 +48,7 @@ impl Units for SizeClass {
 
 /// Appends the rows of the first `wanted` units in the order determined by `rng`.
 ///
-/// Takes at most 1.4 expected subset draws per unit for up to half of the class; beyond that, the class is
+/// Takes at most 1.4 expected subset draws per unit for up to half of the class. Beyond this, the class is
 /// enumerated once.
 ///
 /// # Panics
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn every_order_is_equally_likely() {
-        // There are 24 orders of the four single players; chi-square with 23 degrees of freedom exceeds 70
-        // with probability 1e-6.
+        // There are 24 orders of the four single players. The chi-square statistic with 23 degrees of freedom
+        // exceeds 70 with probability 1e-6.
         let class = class(4, 1, Pairing::Unpaired);
         let orders = (0..24 * 300).map(|seed| first(&class, 4, seed));
         assert_alike(orders, 24, 70.0, "orders");

@@ -1,7 +1,7 @@
 //! Draws units one by one, drawing again if a unit was drawn before.
 //!
-//! Given the units drawn so far, the next one is uniform among the remaining units. So all sets are equally
-//! likely, for classes of any size.
+//! Given the units drawn so far, the next one is uniform among the remaining units. So all sets of the same
+//! number of units are equally likely, for classes of any size.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -12,8 +12,8 @@ use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
 /// Appends the rows of `wanted` distinct units. For a class of N units, this takes `N ln(N / (N − wanted))`
-/// expected subset draws (at most 1.15 per unit if at most a quarter of the class is requested), and 8 to 16
-/// bytes of memory per unit in addition to the rows.
+/// expected subset draws (at most 1.15 per unit if at most a quarter of the class is requested). It takes 8
+/// to 16 bytes of memory per unit in addition to the rows.
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let subset = UniformSubset::new(players, size);
