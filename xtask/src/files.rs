@@ -1,8 +1,12 @@
 //! Atomic file writes.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
+
+/// The number of files that this process has written.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 /// Writes `bytes` to a temporary file next to `path`, then renames it, so that an interrupted run leaves
 /// either the old file or no file.
@@ -15,8 +19,14 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     let says = || format!("cannot write {}", path.display());
-    let temporary = tempfile::tempdir_in(folder).with_context(says)?;
-    let partial = temporary.path().join("partial");
-    std::fs::write(&partial, bytes).with_context(says)?;
-    std::fs::rename(&partial, path).with_context(says)
+    let name = path.file_name().with_context(says)?.to_string_lossy();
+    // Neither another process nor another thread has this name.
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let partial = folder.join(format!(".{name}.{}-{number}.partial", std::process::id()));
+    let written = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
+    if written.is_err() {
+        // The error of the write is the one to report.
+        let _ = std::fs::remove_file(&partial);
+    }
+    written.with_context(says)
 }

@@ -9,12 +9,13 @@ use crate::error::ExplainError;
 ///
 /// assert_eq!("10n".parse::<Budget>()?.evaluations(30), 300);
 /// assert_eq!("500".parse::<Budget>()?.evaluations(30), 500);
-/// assert_eq!(Budget::default().evaluations(30), 2048);
+/// assert_eq!(Budget::default().evaluations(30), 512);
 /// # Ok::<(), apportion::ExplainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Budget {
-    /// `max(2048, 20 n)` for `n` players.
+    /// For `n ≤ 11` players, 2048, which covers all `2^n` coalitions. For more players, `20 n`, but at most the
+    /// larger of 512 and `10 n`: about as many evaluations as the default of the package shap.
     #[default]
     Auto,
     /// A fixed number of evaluations.
@@ -24,12 +25,25 @@ pub enum Budget {
 }
 
 impl Budget {
+    /// Maximum number of players for which [`Auto`](Self::Auto) covers all coalitions.
+    const MAX_ENUMERATED_PLAYERS: usize = 11;
+
     /// Returns the number of evaluations for a game with this number of players.
     pub fn evaluations(self, players: usize) -> usize {
         match self {
-            Self::Auto => players.saturating_mul(20).max(2048),
+            Self::Auto if players <= Self::MAX_ENUMERATED_PLAYERS => 1 << Self::MAX_ENUMERATED_PLAYERS,
+            Self::Auto => players.saturating_mul(20).min(players.saturating_mul(10).max(512)),
             Self::Evaluations(evaluations) => evaluations,
             Self::PerPlayer(times) => players.saturating_mul(times),
+        }
+    }
+
+    /// Returns the number of evaluations for the interaction indices of all pairs. They require more
+    /// evaluations than the values of players: [`Auto`](Self::Auto) is `max(2048, 20 n)`.
+    pub(crate) fn evaluations_for_pairs(self, players: usize) -> usize {
+        match self {
+            Self::Auto => players.saturating_mul(20).max(2048),
+            budget => budget.evaluations(players),
         }
     }
 }
@@ -69,6 +83,13 @@ mod tests {
         for budget in [Budget::Auto, Budget::Evaluations(17), Budget::PerPlayer(3)] {
             assert_eq!(budget.to_string().parse::<Budget>().unwrap(), budget);
         }
+    }
+
+    #[test]
+    fn the_default_covers_few_players_and_grows_with_many() {
+        let players = [1, 2, 11, 12, 25, 26, 51, 52, 1000];
+        let evaluations = [2048, 2048, 2048, 240, 500, 512, 512, 520, 10_000];
+        assert_eq!(players.map(|players| Budget::Auto.evaluations(players)), evaluations);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl GameExplainer {
     ) -> Result<Interactions, ExplainError> {
         let estimator = self.check_index(index, order)?;
         let players = game.players();
-        let budget = self.budget.evaluations(players);
+        let budget = self.budget.evaluations_for_pairs(players);
         let all = 1usize.checked_shl(players as u32);
         self.check_exact_budget(players, all)?;
         let covers_all = all.is_some_and(|all| all <= budget);

@@ -29,8 +29,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use apportion::Background;
-//! use apportion_datafusion::BatchExplainer;
+//! use apportion_datafusion::{Background, BatchExplainer};
 //! use datafusion_common::arrow::array::{AsArray, Float64Array, RecordBatch};
 //! use datafusion_common::arrow::datatypes::Float64Type;
 //!
@@ -93,6 +92,7 @@ mod recent;
 mod results;
 mod sql;
 
+pub use apportion::{Background, Budget, Ensemble, Method, Model, SolutionConcept, Until, Value};
 pub use builder::Builder;
 pub use error::BatchError;
 pub use explainer::BatchExplainer;

@@ -141,7 +141,7 @@ fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_the_learned_spec
     };
     assert_eq!(of(11).method, "exact");
     assert_eq!(of(12).method, "learned-spectrum");
-    assert_eq!(of(12).evaluations, 2048);
+    assert_eq!(of(12).evaluations, 240);
 }
 
 #[test]

@@ -164,7 +164,8 @@ pub(crate) struct Division {
     pub(crate) method: Method,
 
     /// Evaluations of the game for sampling methods: a number (2000), or a multiple of the number of players
-    /// (10n) [default: the larger of 2048 and 20n]
+    /// (10n) [default: all coalitions for up to 11 players, otherwise 20n, but at most the larger of 512 and
+    /// 10n]
     ///
     /// For values on graphs the budget is a maximum; without it, they take as many evaluations as needed.
     #[arg(long, value_name = "M|Kn")]

@@ -151,6 +151,6 @@ mod tests {
         shift[0] += 0.01;
         let samples = samples(Element::Number, &[5], 4);
         let error = read_back(&network, &file, &samples).unwrap_err().to_string();
-        assert!(error.contains("written wrongly"), "{error}");
+        assert!(error.contains("not written correctly"), "{error}");
     }
 }

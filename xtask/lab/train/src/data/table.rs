@@ -62,7 +62,7 @@ mod tests {
         assert_eq!((samples.row(1), samples.targets[1]), (&[3.0, 4.0][..], 1.0));
         let error = |text: &str| format!("{:#}", parse(text.as_bytes(), Task::Classes(2)).unwrap_err());
         assert!(error(&text.replace("4,1", "4,2")).contains("one of 2 classes"));
-        assert!(error(&text.replace("4,1", "x,1")).contains("no number"));
+        assert!(error(&text.replace("4,1", "x,1")).contains("is not a number"));
         assert!(error("a,target\n1,0\n").contains("1 rows"));
     }
 }

@@ -144,6 +144,6 @@ mod tests {
         assert!(error(&text.replace("2 3", "2 5")).contains("beyond the vocabulary"));
         assert!(error(&text.replace("c,4,0", "c,4,2")).contains("one of 2 classes"));
         assert!(error(&text.replace("test", "dev")).contains("invalid split \"dev\""));
-        assert!(error(&text.replace("test", "train")).contains("no text"));
+        assert!(error(&text.replace("test", "train")).contains("texts with the split test"));
     }
 }
