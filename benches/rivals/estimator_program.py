@@ -1,8 +1,9 @@
 """The protocol of estimator programs (docs/laboratory.md), for the adapters of other libraries.
 
-An adapter estimates the values of one game after another, until its input ends. Coalitions that the library requests repeatedly are
-evaluated and counted once, so that all libraries spend the same number of distinct evaluations. Each process
-uses one thread, since the laboratory runs as many as there are cores; import this module first.
+An adapter estimates the values of one game after another, until its input ends. Coalitions that the library
+requests repeatedly are evaluated and counted once, so that all libraries spend the same number of distinct
+evaluations. Each process uses one thread, since the laboratory runs as many processes as there are cores:
+import this module before the library.
 """
 import os
 

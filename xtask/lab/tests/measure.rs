@@ -167,7 +167,7 @@ fn certificates_are_counted_for_any_value() {
 #[test]
 fn invalid_requests_are_refused_with_a_reason() {
     for (arguments, expected) in [
-        (&["frontier", "--games", "chess"][..], "no game matches --games chess"),
+        (&["frontier", "--games", "chess"][..], "no game with known values matches --games"),
         (&["frontier", "--estimators", "leverage-shp"], "unknown method \"leverage-shp\""),
         (&["frontier", "--estimators", "kernel-banzhaf"], "kernel-banzhaf does not estimate"),
         (&["frontier", "--value", "banzhaf"], "leverage-shap does not estimate"),

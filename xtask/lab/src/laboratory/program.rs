@@ -411,12 +411,11 @@ mod tests {
     fn a_pool_keeps_a_program_that_waits_for_the_next_task_and_starts_one_that_has_ended_anew() {
         let folder = tempfile::tempdir().unwrap();
         let starts = folder.path().join("starts");
-        let once =
-            format!("echo >> '{}'; read task; echo \"{{\\\"estimate\\\": [1, 2, 3]}}\"", starts.display());
+        let once = format!(r#"echo >> '{}'; read task; echo '{{"estimate": [1, 2, 3]}}'"#, starts.display());
         let serving = format!(
             r#"echo >> '{}'; while read task; do echo '{{"coalitions": ["111"]}}'; read answer
-            case "$task" in *'"seed":9}}') echo '{{"refused": "no"}}';; *) echo '{{"estimate": [1, 2, 3]}}';; esac
-            done"#,
+            case "$task" in *'"seed":9}}') echo '{{"refused": "no"}}';;
+            *) echo '{{"estimate": [1, 2, 3]}}';; esac; done"#,
             starts.display()
         );
         for (command, started, evaluations) in [(once, 3, 0), (serving, 1, 1)] {

@@ -27,7 +27,8 @@ pub(crate) struct Measure {
     /// Use growing samples, as in runs with a tolerance
     #[arg(long)]
     pub(super) growing: bool,
-    /// Values to estimate, which may be repeated (default: shapley); groups are four sets of players that are far apart
+    /// Value to estimate, may be repeated (default: shapley; for bounds, also banzhaf). Values for groups use
+    /// four groups
     #[arg(long = "value", value_name = "VALUE")]
     pub(super) values: Vec<SolutionConcept>,
     /// Substrings of the names of the games (default: all games of the section)
@@ -36,8 +37,8 @@ pub(crate) struct Measure {
     /// Numbers of players; the games of frontier have their own
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub(super) players: Vec<usize>,
-    /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n); for certificates,
-    /// the maximum
+    /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n); the maximum for
+    /// certificates
     #[arg(long, value_delimiter = ',', value_name = "M,…", value_parser = crate::laboratory::cli::budget)]
     pub(super) budgets: Vec<Budget>,
     /// Relative tolerances of certificates

@@ -51,8 +51,8 @@ impl Problem {
     }
 }
 
-/// What the games are created for.
-pub(super) struct Wanted<'a> {
+/// Which games to create.
+pub(super) struct Request<'a> {
     pub(super) section: Section,
     pub(super) concept: &'a SolutionConcept,
     pub(super) players: &'a [usize],
@@ -61,7 +61,7 @@ pub(super) struct Wanted<'a> {
     pub(super) names: &'a [String],
 }
 
-impl Wanted<'_> {
+impl Request<'_> {
     /// Returns the games. A game without exact values is omitted, with a message.
     pub(super) fn problems(&self) -> Result<Vec<Problem>> {
         match self.section {
@@ -72,18 +72,18 @@ impl Wanted<'_> {
         }
     }
 
-    fn is_wanted(&self, name: &str) -> bool {
+    fn is_requested(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
     }
 
-    /// Adds a problem to `found` if it is wanted; `make` creates its games.
+    /// Adds a problem to `found` if it is requested; `make` creates its games.
     fn add(
         &self,
         found: &mut Vec<Problem>,
         (class, name, players): (&'static str, &str, usize),
         make: impl FnOnce(&Value) -> Result<(Vec<Known>, Vec<(usize, u64)>)>,
     ) -> Result<()> {
-        if !self.is_wanted(name) {
+        if !self.is_requested(name) {
             return Ok(());
         }
         let value = value_of(self.concept, players)?;
@@ -454,7 +454,7 @@ mod tests {
     /// Returns the games of a section with 8 players, or with their own number, whose names contain `names`.
     fn problems(section: Section, concept: &SolutionConcept, names: &[&str]) -> Vec<Problem> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        Wanted { section, concept, players: &[8], seeds: 2, names: &names }.problems().unwrap()
+        Request { section, concept, players: &[8], seeds: 2, names: &names }.problems().unwrap()
     }
 
     #[test]

@@ -8,9 +8,9 @@ use xtask::aside;
 use xtask::table::Table;
 use xtask::{row, table};
 
-use super::Harness;
 use super::estimates::{Contender, Estimate, Runner, estimates};
 use super::games::Problem;
+use super::harness::Harness;
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::session::progress;
 
@@ -130,19 +130,20 @@ struct Group<'a> {
 /// Compares the errors of contenders with those of the reference.
 pub(super) fn errors(harness: &Harness, problems: &[Problem]) -> Result<Table> {
     let reference = Contender::Method(harness.reference);
-    let mut known: Vec<((*const Problem, usize), Vec<Estimate>)> = Vec::new();
+    // The estimates of the reference for the last problem and budget.
+    let mut last: Option<(&Problem, usize, Vec<Estimate>)> = None;
     let found = for_each(harness, problems, |problem, budget, contender, runner| {
-        let key = (std::ptr::from_ref(problem), budget.1);
-        if !known.iter().any(|(of, _)| *of == key) {
-            let of = reference
-                .runner(&problem.value, harness.growing)
-                .with_context(|| format!("{} does not support the value", reference.name()))?;
-            known.push((key, estimates(problem, &of, budget.1)?));
-        }
-        let Some((_, references)) = known.iter().find(|(of, _)| *of == key) else {
-            anyhow::bail!("there is no reference");
+        last.take_if(|(of, with, _)| !std::ptr::eq(*of, problem) || *with != budget.1);
+        let (.., references) = match &mut last {
+            Some(known) => known,
+            none => {
+                let of = reference
+                    .runner(&problem.value, harness.growing)
+                    .with_context(|| format!("{} does not support the value", reference.name()))?;
+                none.insert((problem, budget.1, estimates(problem, &of, budget.1)?))
+            }
         };
-        let runs = problem.runs().zip(estimates(problem, runner, budget.1)?).zip(references);
+        let runs = problem.runs().zip(estimates(problem, runner, budget.1)?).zip(&*references);
         Ok(Group {
             value: problem.value.concept().to_string(),
             name: if harness.pool { problem.class } else { &problem.name },
@@ -305,70 +306,60 @@ fn cells(value: &str, contender: &str, found: &Intervals) -> Vec<xtask::table::E
 ///
 /// with the directions ν and the degrees of freedom f of the distribution of the errors.
 pub(super) fn bounds(harness: &Harness, problems: &[Problem]) -> Result<Table> {
-    struct Found<'a> {
-        problem: &'a Problem,
-        budget: String,
-        contender: &'a str,
-        within: usize,
-        single: usize,
-        runs: usize,
-        none: usize,
-        directions: Vec<f64>,
-        degrees: Vec<f64>,
-        errors: f64,
-        variances: f64,
-    }
     let found = for_each(harness, problems, |problem, budget, contender, runner| {
-        let mut found = Found {
-            problem,
-            budget: budget.0.clone(),
-            contender: contender.name(),
-            within: 0,
-            single: 0,
-            runs: 0,
-            none: 0,
-            directions: Vec::new(),
-            degrees: Vec::new(),
-            errors: 0.0,
-            variances: 0.0,
-        };
-        for ((known, _), estimate) in problem.runs().zip(estimates(problem, runner, budget.1)?) {
-            let explanation = estimate.explanation.as_ref();
-            let Some((errors, distribution)) = explanation.and_then(|found| {
-                found.std_errors.as_ref().zip(found.diagnostics.error_distribution.as_ref())
-            }) else {
-                found.none += 1;
-                continue;
-            };
-            let (error, variance) = (squared_distance(&estimate.values, &known.truth), squared_norm(errors));
-            let (directions, degrees) = (distribution.directions[0], distribution.degrees_of_freedom);
-            let quantile = FisherSnedecor::new(directions, degrees.min(1e6))?.inverse_cdf(CONFIDENCE);
-            found.within += usize::from(error <= quantile * variance + 1e-20);
-            let pairs = estimate.values.iter().zip(&known.truth).zip(errors);
-            found.single += pairs
-                .filter(|((value, truth), error)| (*value - *truth).abs() <= 1.96 * **error + 1e-10)
-                .count();
-            found.runs += 1;
-            found.directions.push(directions);
-            found.degrees.push(degrees);
-            found.errors += error;
-            found.variances += variance;
-        }
-        Ok(found)
+        let estimates = estimates(problem, runner, budget.1)?;
+        let bounds = problem.runs().zip(&estimates).map(|((known, _), one)| Bound::new(one, &known.truth));
+        let bounds: Vec<Bound> = bounds.filter_map(Result::transpose).collect::<Result<_>>()?;
+        Ok((problem, budget.0.clone(), contender.name(), bounds))
     });
-    Ok(table!("Coverage of 95% bounds of the norm, and of single values", [for one in found;]
-        "value" => one.problem.value.concept().to_string(),
-        "estimator" => one.contender,
-        "game" => one.problem.name.as_str(),
-        "n" => one.problem.players,
-        "budget" => one.budget,
-        "norm" => one.within as f64 / one.runs as f64,
-        "values" => one.single as f64 / (one.runs * one.problem.players) as f64,
-        "directions" => quantile(one.directions, 0.5),
-        "degrees of freedom" => quantile(one.degrees, 0.5),
-        "error / variance" => one.errors / one.variances,
-        "without" => one.none,
+    Ok(table!("Coverage of 95% bounds of the norm, and of single values", [
+        for (problem, budget, contender, bounds) in found;
+        let sum = |of: fn(&Bound) -> f64| bounds.iter().map(of).sum::<f64>();
+        let median = |of: fn(&Bound) -> f64| quantile(bounds.iter().map(of).collect(), 0.5);]
+        "value" => problem.value.concept().to_string(),
+        "estimator" => contender,
+        "game" => problem.name.as_str(),
+        "n" => problem.players,
+        "budget" => budget,
+        "norm" => sum(|one| f64::from(u8::from(one.is_within))) / bounds.len() as f64,
+        "values" => sum(|one| one.single as f64) / (bounds.len() * problem.players) as f64,
+        "directions" => median(|one| one.directions),
+        "degrees of freedom" => median(|one| one.degrees),
+        "error / variance" => sum(|one| one.error) / sum(|one| one.variance),
+        "without" => problem.runs.len() - bounds.len(),
     ))
+}
+
+/// One run compared with its bound.
+struct Bound {
+    /// Whether the norm of the error is within the bound.
+    is_within: bool,
+    /// Number of values within ±1.96 standard errors.
+    single: usize,
+    directions: f64,
+    degrees: f64,
+    /// Squared error, and the sum of the squared standard errors.
+    error: f64,
+    variance: f64,
+}
+
+impl Bound {
+    /// Returns `None` if the estimate has no standard errors or no distribution of the errors.
+    fn new(estimate: &Estimate, truth: &[f64]) -> Result<Option<Self>> {
+        let Some(explanation) = &estimate.explanation else { return Ok(None) };
+        let distribution = explanation.diagnostics.error_distribution.as_ref();
+        let Some((errors, distribution)) = explanation.std_errors.as_ref().zip(distribution) else {
+            return Ok(None);
+        };
+        let (error, variance) = (squared_distance(&estimate.values, truth), squared_norm(errors));
+        let (directions, degrees) = (distribution.directions[0], distribution.degrees_of_freedom);
+        let quantile = FisherSnedecor::new(directions, degrees.min(1e6))?.inverse_cdf(CONFIDENCE);
+        let is_near =
+            |((value, truth), error): ((&f64, &f64), &f64)| (value - truth).abs() <= 1.96 * error + 1e-10;
+        let single = estimate.values.iter().zip(truth).zip(errors).filter(|one| is_near(*one)).count();
+        let is_within = error <= quantile * variance + 1e-20;
+        Ok(Some(Self { is_within, single, directions, degrees, error, variance }))
+    }
 }
 
 /// Runs with one tolerance.
