@@ -175,6 +175,9 @@ fn invalid_requests_are_refused_with_a_reason() {
         (&["intervals", "--players", "7"], "the games have at least 8 players"),
         (&["intervals", "--estimator-program", "a=true"], "requires frontier or monte-carlo"),
         (&["frontier", "--budgets", "0"], "invalid budget"),
+        (&["frontier", "--players", "8"], "--players cannot be combined with frontier"),
+        (&["bounds", "--pool"], "--pool requires"),
+        (&["certificates", "--tolerances", "0.1,-1"], "invalid tolerance in --tolerances"),
         (&["monte-carlo", "--players", "6", "--games", "airport"], "nothing to measure"),
     ] {
         let output = measure(arguments);

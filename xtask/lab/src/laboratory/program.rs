@@ -3,8 +3,8 @@
 //! The laboratory writes `{"players": n, "budget": m, "seed": s}`. The program may repeatedly write
 //! `{"coalitions": ["0110", …]}`, with one character per player, and read `{"values": [v, …]}`. Finally it
 //! writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` if it does not support the budget. Every line is a
-//! JSON object. This module counts the evaluations. The documentation for authors of programs is
-//! `docs/laboratory.md`.
+//! JSON object. In a [`Pool`], the next task may follow. This module counts the evaluations. The
+//! documentation for authors of programs is `docs/laboratory.md`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

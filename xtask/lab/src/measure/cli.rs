@@ -17,11 +17,11 @@ pub(crate) struct Measure {
     /// Estimators, by the method names of the library (docs/methods.md)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub(super) estimators: Vec<Method>,
-    /// External estimator: a name, and a shell command that is started for every run (docs/laboratory.md);
-    /// for frontier and monte-carlo
+    /// External estimator: a name, and a shell command that is started again whenever it has ended
+    /// (docs/laboratory.md); for frontier and monte-carlo
     #[arg(long = "estimator-program", value_name = "NAME=COMMAND")]
     pub(super) programs: Vec<NamedCommand>,
-    /// Estimator whose errors are the denominators of the ratios
+    /// Estimator whose errors are the denominators of the ratios; for frontier and monte-carlo
     #[arg(long, value_name = "NAME")]
     pub(super) reference: Option<Method>,
     /// Use growing samples, as in runs with a tolerance
@@ -34,20 +34,20 @@ pub(crate) struct Measure {
     /// Substrings of the names of the games (default: all games of the section)
     #[arg(long, value_delimiter = ',', value_name = "TEXT,…")]
     pub(super) games: Vec<String>,
-    /// Numbers of players; the games of frontier have their own
+    /// Numbers of players; not for frontier, whose games have fixed numbers
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub(super) players: Vec<usize>,
     /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n); the maximum for
     /// certificates
     #[arg(long, value_delimiter = ',', value_name = "M,…", value_parser = crate::laboratory::cli::budget)]
     pub(super) budgets: Vec<Budget>,
-    /// Relative tolerances of certificates
-    #[arg(long, value_delimiter = ',', value_name = "T,…", default_values_t = [0.1, 0.03, 0.01])]
+    /// Relative tolerances of certificates (default: 0.1, 0.03 and 0.01)
+    #[arg(long, value_delimiter = ',', value_name = "T,…")]
     pub(super) tolerances: Vec<f64>,
-    /// Number of runs for each game and budget
+    /// Number of runs for each game and budget (default: from the section)
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) seeds: Option<u32>,
-    /// Pool the games of a class into one row
+    /// Pool the games of a class into one row; for frontier and monte-carlo
     #[arg(long)]
     pub(super) pool: bool,
     /// File to which the table is also written, with all digits

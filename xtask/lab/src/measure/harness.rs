@@ -23,16 +23,14 @@ pub(super) struct Harness {
 }
 
 impl Harness {
+    /// Returns the settings of a command.
+    ///
     /// # Errors
     ///
-    /// If the options do not fit the section.
+    /// [`Usage`] if an option does not apply to the section.
     pub(super) fn new(arguments: &Measure) -> Result<Self> {
         let section = arguments.section;
-        let has_errors_only = matches!(section, Section::Frontier | Section::MonteCarlo);
-        if !has_errors_only && !arguments.programs.is_empty() {
-            let says = "--estimator-program requires frontier or monte-carlo: programs return values only";
-            return Err(Usage(says.to_owned()).into());
-        }
+        refuse(arguments)?;
         let limit = Duration::from_secs(arguments.time_limit.into());
         let mut contenders: Vec<Contender> =
             arguments.estimators.iter().copied().map(Contender::Method).collect();
@@ -47,7 +45,10 @@ impl Harness {
             reference: arguments.reference.unwrap_or(Method::By(section.reference())),
             growing: arguments.growing,
             budgets: arguments.budgets.clone(),
-            tolerances: arguments.tolerances.clone(),
+            tolerances: match arguments.tolerances.as_slice() {
+                [] => vec![0.1, 0.03, 0.01],
+                given => given.to_vec(),
+            },
             pool: arguments.pool,
         })
     }
@@ -80,5 +81,37 @@ impl Harness {
 
     fn has_reference(&self) -> bool {
         matches!(self.section, Section::Frontier | Section::MonteCarlo)
+    }
+}
+
+/// Returns an error for options that do not apply to the section.
+fn refuse(arguments: &Measure) -> Result<()> {
+    let section = arguments.section;
+    let compares = matches!(section, Section::Frontier | Section::MonteCarlo);
+    let certifies = section == Section::Certificates;
+    let refused = [
+        (
+            !compares && !arguments.programs.is_empty(),
+            "--estimator-program requires frontier or monte-carlo: programs return values only",
+        ),
+        (!compares && arguments.reference.is_some(), "--reference requires frontier or monte-carlo"),
+        (!compares && arguments.pool, "--pool requires frontier or monte-carlo"),
+        (
+            section == Section::Frontier && !arguments.players.is_empty(),
+            "--players cannot be combined with frontier, whose games have fixed numbers of players",
+        ),
+        (
+            certifies && arguments.growing,
+            "--growing cannot be combined with certificates, whose samples always grow",
+        ),
+        (!certifies && !arguments.tolerances.is_empty(), "--tolerances requires certificates"),
+        (
+            arguments.tolerances.iter().any(|tolerance| !(*tolerance > 0.0 && tolerance.is_finite())),
+            "invalid tolerance in --tolerances: must be positive and finite",
+        ),
+    ];
+    match refused.into_iter().find(|(is_refused, _)| *is_refused) {
+        Some((_, says)) => Err(Usage(says.to_owned()).into()),
+        None => Ok(()),
     }
 }
