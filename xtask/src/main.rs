@@ -38,6 +38,9 @@ enum Command {
     /// Print BibTeX entries for the papers
     #[command(disable_help_flag = true)]
     Cite(Forwarded),
+    /// Measure the errors of estimators on games with known values
+    #[command(disable_help_flag = true)]
+    Measure(Forwarded),
     Mutants(mutants::Mutants),
     /// Train the networks for the papers; the first call builds the trainer, which takes minutes
     #[command(disable_help_flag = true)]
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => return forward::laboratory("paper", &arguments),
         Command::Compare(arguments) => return forward::laboratory("compare", &arguments),
         Command::Cite(arguments) => return forward::laboratory("cite", &arguments),
+        Command::Measure(arguments) => return forward::laboratory("measure", &arguments),
         Command::Train(arguments) => return forward::trainer(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -28,6 +28,7 @@ fn the_laboratory_and_the_trainer_get_their_arguments_and_give_their_status() {
         (&["paper", "folder"], "--package lab -- paper folder"),
         (&["compare", "a", "b"], "--package lab -- compare a b"),
         (&["cite", "all"], "--package lab -- cite all"),
+        (&["measure", "frontier"], "--package lab -- measure frontier"),
         (&["train", "--list"], "xtask/lab/train/Cargo.toml -- --list"),
     ] {
         let output = xtask(arguments);

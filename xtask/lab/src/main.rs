@@ -4,6 +4,7 @@
 mod benchmark;
 mod comparison;
 mod laboratory;
+mod measure;
 mod papers;
 mod reproduce;
 
@@ -38,6 +39,7 @@ enum Command {
     Paper(laboratory::cli::PaperFolder),
     Compare(laboratory::cli::Compare),
     Cite(laboratory::cli::Cite),
+    Measure(measure::cli::Measure),
 }
 
 /// Exits with status 0, 1 (failed) or 2 (invalid arguments).
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => laboratory::paper(&arguments),
         Command::Compare(arguments) => laboratory::compare(&arguments),
         Command::Cite(arguments) => laboratory::cite(&arguments, &CATALOGUE),
+        Command::Measure(arguments) => measure::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,5 @@
 //! Reported errors compared with actual errors, on games that are designed to mislead samples.
-//! `examples/honesty.rs` prints the full tables.
+//! `cargo xtask measure` prints the full tables.
 
 use apportion::estimators::{
     Anytime, Estimator, EstimatorError, Explanation, GradientError, Guarantee, LeverageShap, Measure, Scale,

@@ -29,8 +29,8 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 /// The standard errors are our addition: they are estimated from the influence of each draw (for pairs: each
 /// pair) on the regression. There are none if the regression does not determine the values, or would not
 /// determine them without some coalition. At m = 20n, 95% intervals covered the true value in 94.7 to 94.9%
-/// of the cases in smooth games, and in 96.6 to 97.0% in games designed to mislead samples (`cargo run
-/// --release -p apportion --example honesty -- intervals`).
+/// of the cases in smooth games, and in 96.6 to 97.0% in games designed to mislead samples
+/// (`cargo xtask measure intervals`).
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of at most `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

@@ -39,7 +39,7 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable};
 /// coalition of the middle size) on the regression. Enumerated coalitions contribute no error. There are no
 /// standard errors if the regression does not determine the values without some draw. At m = 20n, 95%
 /// intervals covered the true value in 95.0% of the cases in smooth games, and in 96.1% in games designed to
-/// mislead samples (`cargo run --release -p apportion --example honesty -- intervals`).
+/// mislead samples (`cargo xtask measure intervals`).
 ///
 /// The [growing](Estimator::growing) variant draws from the kernel over all sizes, and skips draws of
 /// enumerated sizes, which does not change the distribution of a sample. If a larger budget enumerates the

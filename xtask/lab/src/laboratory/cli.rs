@@ -290,7 +290,8 @@ fn methods() -> PossibleValuesParser {
     PossibleValuesParser::new(methods::ALL.iter().map(|method| method.name()))
 }
 
-fn budget(text: &str) -> Result<Budget, ExplainError> {
+/// Parses a budget of at least one evaluation.
+pub(crate) fn budget(text: &str) -> Result<Budget, ExplainError> {
     match text.parse()? {
         Budget::Evaluations(0) | Budget::PerPlayer(0) => {
             Err(ExplainError::Budget { actual: text.to_owned() })

@@ -37,7 +37,7 @@ mod options;
 mod paired;
 mod paper;
 mod process;
-mod program;
+pub(crate) mod program;
 mod record;
 mod runs;
 mod styles;
@@ -50,7 +50,8 @@ use anyhow::Result;
 use crate::reproduce::catalogue::Paper;
 use crate::reproduce::cli::Reproduce;
 use cli::{Cite, Compare, Laboratory, PaperFolder};
-use runs::{Prepared, folder_name, start};
+pub(crate) use runs::start;
+use runs::{Prepared, folder_name};
 use xtask::workspace;
 
 /// Runs `cargo xtask laboratory`.

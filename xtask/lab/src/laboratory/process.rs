@@ -89,6 +89,11 @@ impl Process {
         Ok(process)
     }
 
+    /// Returns the maximum number of bytes of a line.
+    pub(super) fn max_line(&self) -> usize {
+        self.max_line
+    }
+
     /// Returns the last lines that the process wrote to its standard error.
     pub(crate) fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS;

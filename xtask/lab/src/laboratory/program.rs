@@ -3,9 +3,10 @@
 //! The laboratory writes `{"players": n, "budget": m, "seed": s}`. The program may repeatedly write
 //! `{"coalitions": ["0110", …]}`, with one character per player, and read `{"values": [v, …]}`. Finally it
 //! writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` if it does not support the budget. Every line is a
-//! JSON object. This module counts the evaluations. The documentation for authors of programs is
-//! `docs/laboratory.md`.
+//! JSON object. In a [`Pool`], the next task may follow. This module counts the evaluations. The
+//! documentation for authors of programs is `docs/laboratory.md`.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use apportion::Game;
@@ -112,16 +113,80 @@ pub(crate) fn estimate(
     seed: u64,
     limit: Duration,
 ) -> Result<ProgramResult, ProgramError> {
-    let started = Process::start(command, max_line(game.players(), budget));
-    let mut process =
-        started.map_err(|source| ProgramError::Start { command: command.to_owned(), source })?;
+    let mut process = start(command, max_line(game.players(), budget))?;
+    let found = converse(&mut process, game, budget, seed, limit)?;
+    process.end();
+    Ok(found)
+}
+
+/// A program whose processes are kept for further tasks, so that a library that takes seconds to load is not
+/// loaded for each of thousands of runs.
+pub(crate) struct Pool {
+    command: String,
+    limit: Duration,
+    idle: Mutex<Vec<Process>>,
+}
+
+impl Pool {
+    /// Minimum limit of the bytes of a line, so that a process can be used for larger games and budgets.
+    const MIN_LINE: usize = 1 << 24;
+
+    pub(crate) fn new(command: &str, limit: Duration) -> Self {
+        Self { command: command.to_owned(), limit, idle: Mutex::default() }
+    }
+
+    /// Does the same as [`estimate`], with a process that has finished another task and waits for the next
+    /// one, if there is one. If the process has ended instead, a new one is started.
+    ///
+    /// # Errors
+    ///
+    /// If the program violates the protocol, or the game fails.
+    pub(crate) fn estimate(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<ProgramResult, ProgramError> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let max_line = max_line(game.players(), budget).max(Self::MIN_LINE);
+        let waiting = idle().pop();
+        if let Some(mut process) = waiting.filter(|process| process.max_line() >= max_line) {
+            match converse(&mut process, game, budget, seed, self.limit) {
+                Err(ProgramError::RunResult { evaluations: 0, .. }) => {}
+                found => {
+                    let found = found?;
+                    idle().push(process);
+                    return Ok(found);
+                }
+            }
+        }
+        let mut process = start(&self.command, max_line)?;
+        let found = converse(&mut process, game, budget, seed, self.limit)?;
+        idle().push(process);
+        Ok(found)
+    }
+}
+
+fn start(command: &str, max_line: usize) -> Result<Process, ProgramError> {
+    Process::start(command, max_line)
+        .map_err(|source| ProgramError::Start { command: command.to_owned(), source })
+}
+
+/// Sends a task to a process, and evaluates coalitions until the process returns an estimate.
+fn converse(
+    process: &mut Process,
+    game: &dyn Game,
+    budget: usize,
+    seed: u64,
+    limit: Duration,
+) -> Result<ProgramResult, ProgramError> {
     let players = game.players();
     process.write(json(&Task { players, budget, seed }));
     let mut evaluations = 0;
     loop {
         let line = match process.read(limit) {
             Ok(line) => line,
-            Err(ending) => return Err(unsaid(ending, &process, limit, evaluations)),
+            Err(ending) => return Err(unsaid(ending, process, limit, evaluations)),
         };
         match parse_line(&line)? {
             ProgramLine::Estimate(values) if values.len() != players => {
@@ -130,12 +195,8 @@ pub(crate) fn estimate(
             ProgramLine::Estimate(values) if values.iter().any(|value| !value.is_finite()) => {
                 return Err(ProgramError::NotFinite { line: shown(&line) });
             }
-            ProgramLine::Estimate(values) => {
-                process.end();
-                return Ok(ProgramResult::Estimate(values, evaluations));
-            }
+            ProgramLine::Estimate(values) => return Ok(ProgramResult::Estimate(values, evaluations)),
             ProgramLine::Refused(reason) => {
-                process.end();
                 let reason = reason.replace(char::is_control, " ");
                 return Ok(ProgramResult::Refused(shown(&reason)));
             }
@@ -344,6 +405,32 @@ mod tests {
         );
         assert_eq!(run(command).unwrap(), ProgramResult::Estimate(vec![1.0, 2.0, 1.0], 4));
         assert_eq!(max_line(usize::MAX, usize::MAX), 1 << 30);
+    }
+
+    #[test]
+    fn a_pool_keeps_a_program_that_waits_for_the_next_task_and_starts_one_that_has_ended_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let starts = folder.path().join("starts");
+        let once = format!(r#"echo >> '{}'; read task; echo '{{"estimate": [1, 2, 3]}}'"#, starts.display());
+        let serving = format!(
+            r#"echo >> '{}'; while read task; do echo '{{"coalitions": ["111"]}}'; read answer
+            case "$task" in *'"seed":9}}') echo '{{"refused": "no"}}';;
+            *) echo '{{"estimate": [1, 2, 3]}}';; esac; done"#,
+            starts.display()
+        );
+        for (command, started, evaluations) in [(once, 3, 0), (serving, 1, 1)] {
+            let _ = std::fs::remove_file(&starts);
+            let pool = Pool::new(&command, Duration::from_secs(5));
+            for seed in 0..3 {
+                let expected = ProgramResult::Estimate(vec![1.0, 2.0, 3.0], evaluations);
+                assert_eq!(pool.estimate(&Sizes(3), 4, seed).unwrap(), expected);
+            }
+            assert_eq!(std::fs::read_to_string(&starts).unwrap().lines().count(), started);
+            if started == 1 {
+                let refused = ProgramResult::Refused("no".to_owned());
+                assert_eq!(pool.estimate(&Sizes(3), 4, 9).unwrap(), refused);
+            }
+        }
     }
 
     #[test]

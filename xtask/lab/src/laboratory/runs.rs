@@ -49,7 +49,7 @@ impl Finished {
 }
 
 /// Starts the given number of threads, or one per core, and installs the handler of interrupts.
-pub(super) fn start(threads: Option<u16>) -> Result<()> {
+pub(crate) fn start(threads: Option<u16>) -> Result<()> {
     interrupt::listen()?;
     let Some(threads) = threads else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()

@@ -16,9 +16,9 @@ pub(crate) struct SolvedGame {
 }
 
 /// A game defined by a set function.
-struct SetFunction<F> {
-    players: usize,
-    value: F,
+pub(crate) struct SetFunction<F> {
+    pub(crate) players: usize,
+    pub(crate) value: F,
 }
 
 impl<F: Fn(CoalitionView<'_>) -> f64 + Sync> Game for SetFunction<F> {

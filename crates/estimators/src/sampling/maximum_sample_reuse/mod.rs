@@ -93,8 +93,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 /// equally weighted coalitions contain, or lack, some player, or if the regression is not determined without
 /// some coalition. For a player that no drawn coalition contains (or lacks), v(N) (or v(∅)) replaces the
 /// mean. At m = 20n, the adjusted 95% intervals covered the true value in 94.7% of the cases in smooth games,
-/// and in 94.8% in games designed to mislead samples (`cargo run --release -p apportion --example honesty --
-/// intervals`).
+/// and in 94.8% in games designed to mislead samples (`cargo xtask measure intervals`).
 ///
 /// # Cost
 ///
