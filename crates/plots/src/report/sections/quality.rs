@@ -121,11 +121,12 @@ fn meaning(word: &str) -> &'static str {
         "budget" => "budget exhausted",
         "looks" => "maximum number of interim checks reached",
         "no-scale" => "relative tolerance undefined (values near zero or equal)",
-        "draws" => "the method allows no more draws",
+        "draws" => "too few draws of absent features, and no more are possible",
         "exact" => "all coalitions were evaluated",
         "empirical-bernstein" => "an inequality that holds for any number of draws",
         "asymptotic" => "standard errors, valid for many draws",
-        "nothing-varied" => "all draws were equal",
+        "nothing-varied" => "the game appeared additive in the sample",
+        "unknown" => "the method reports no standard errors",
         _ => "",
     }
 }
