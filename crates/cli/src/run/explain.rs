@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use apportion::games::GameError;
 use apportion::options::{self, OptionError, Options};
-use apportion::values::ValueError;
 use apportion::{
     Budget, Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Method, Model, Progress, Rows,
     RunObserver, Until, Value,
@@ -482,8 +481,10 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
             ));
         }
         (Some(_), false) => {
-            let error = ValueError::NeedlessGraph { value: value.to_string() };
-            return refuse(format!("--graph: {error}"));
+            return refuse(format!(
+                "--value {value} cannot be combined with --graph; remove --graph, or use --value \
+                 l-shapley=K, c-shapley=K or myerson"
+            ));
         }
         _ => {}
     }
@@ -491,10 +492,10 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
         (None, true) => refuse(format!(
             "--value {value} requires --groups, e.g. --groups \"age,sex;bmi\" or --groups auto"
         )),
-        (Some(_), false) => {
-            let error = ValueError::NeedlessGroups { value: value.to_string() };
-            refuse(format!("--groups: {error}"))
-        }
+        (Some(_), false) => refuse(format!(
+            "--value {value} cannot be combined with --groups; remove --groups, or use --value owen, \
+             banzhaf-owen, two-step or quotient-shapley"
+        )),
         _ => Ok(()),
     }
 }
@@ -574,8 +575,13 @@ pub(crate) fn check_method(method: Method, value: &Value) -> Result<()> {
     if method.computes(value) {
         return Ok(());
     }
-    let error = ExplainError::Unsupported { method, value: Box::new(value.clone()) };
-    Err(Usage(format!("--method {method}, --value {}: {error}", value.concept())).into())
+    let others = Method::all().filter(|method| method.computes(value)).map(Method::name);
+    Err(Usage(format!(
+        "--method {method} does not support --value {}; use one of: {}",
+        value.concept(),
+        others.collect::<Vec<_>>().join(", ")
+    ))
+    .into())
 }
 
 /// Prints a note if the groups make no difference.
