@@ -89,7 +89,12 @@ pub enum OptionError {
         actual: String,
     },
     /// The graph does not match the features.
-    Graph(GameError),
+    Graph {
+        /// The underlying error.
+        source: GameError,
+        /// The names of the features.
+        features: Vec<String>,
+    },
     /// The value does not match its groups or its graph.
     Value(ValueError),
     /// The distribution cannot be fitted.
@@ -169,7 +174,18 @@ impl OptionError {
             Self::Edge { actual } => {
                 format!("invalid edge {actual:?} in {}; expected two features, e.g. age,sex", option("graph"))
             }
-            Self::Graph(error) => format!("{}: {error}", option("graph")),
+            Self::Graph { source: GameError::SelfLoop { node }, features } => format!(
+                "invalid edge {0},{0} in {1}: it joins a feature to itself; remove it",
+                quoted(*node, features),
+                option("graph")
+            ),
+            Self::Graph { source: GameError::DuplicateEdge { edge }, features } => format!(
+                "duplicate edge {},{} in {}; specify each edge once, in one direction",
+                quoted(edge.0, features),
+                quoted(edge.1, features),
+                option("graph")
+            ),
+            Self::Graph { source, .. } => format!("{}: {source}", option("graph")),
             Self::Value(error) => error.to_string(),
             Self::Distribution { game, source } => {
                 format!("cannot fit the distribution of {} {game}: {source}", option("game"))
@@ -178,12 +194,17 @@ impl OptionError {
     }
 }
 
-/// Describes the problem of invalid groups, with the names of the features.
-fn problem_of_groups(source: &GameError, features: &[String]) -> String {
-    let name = |feature: usize| match features.get(feature).map_or("", String::as_str) {
+/// Returns the name of a feature in quotes, or its index if it has no name.
+fn quoted(feature: usize, features: &[String]) -> String {
+    match features.get(feature).map_or("", String::as_str) {
         "" => feature.to_string(),
         name => format!("{name:?}"),
-    };
+    }
+}
+
+/// Describes the problem of invalid groups, with the names of the features.
+fn problem_of_groups(source: &GameError, features: &[String]) -> String {
+    let name = |feature: usize| quoted(feature, features);
     let lacked = |missing: &[usize]| {
         const SHOWN: usize = 8;
         let first: Vec<String> = missing.iter().take(SHOWN).map(|&feature| name(feature)).collect();

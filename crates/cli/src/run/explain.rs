@@ -37,7 +37,7 @@ use crate::parse::groups::Groups;
 use crate::read::background::{BackgroundDescription, data_for_groups};
 use crate::read::digest::digest_of_file;
 use crate::read::groups::{self, names_of_groups};
-use crate::read::input::{self, Batch, Input, refuse_infinite};
+use crate::read::input::{self, Batch, Input, check_for_game, check_for_model};
 use crate::read::model::{AnyModel, RowTexts};
 use crate::read::rows;
 use crate::write::pictures::PictureRequest;
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     })?;
     check_method(args.method, &value)?;
     if value.graph().is_none() {
-        value.check(input.columns).map_err(|error| Usage(format!("--value: {error}")))?;
+        value.check(input.columns).map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
     }
     note_what_it_reduces_to(&value);
     let classes = input.model.classes();
@@ -163,7 +163,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let mut stored = Stored::new(runs.as_ref(), &input);
     let compute = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, input.columns);
-        refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
+        let name = |row: usize| format!("row {}", batch.rows[row]);
+        check_for_model(&input, rows, name)?;
+        check_for_game(&input, game, rows, name)?;
         stored.check(args, &explainer, input.model.as_model(), rows, before)?;
         let exact = match is_followed {
             true => None,
