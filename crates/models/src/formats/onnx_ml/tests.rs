@@ -163,7 +163,7 @@ fn a_regressor_says_what_it_is_and_predicts() {
     assert!(ensemble.check_covers().is_err());
 }
 
-/// Evaluates the test of a node on a value, as a reference.
+/// Returns whether a value passes the test of a node, as a reference.
 fn holds(mode: &str, value: f64, number: f64, missing_true: bool) -> bool {
     match mode {
         _ if value.is_nan() => missing_true,

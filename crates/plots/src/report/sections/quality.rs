@@ -121,11 +121,12 @@ fn meaning(word: &str) -> &'static str {
         "budget" => "budget exhausted",
         "looks" => "maximum number of interim checks reached",
         "no-scale" => "relative tolerance undefined (values near zero or equal)",
-        "draws" => "the method allows no more draws",
-        "exact" => "all coalitions were evaluated",
+        "draws" => "too few draws of rows for each coalition",
+        "exact" => "the values are exact",
         "empirical-bernstein" => "an inequality that holds for any number of draws",
         "asymptotic" => "standard errors, valid for many draws",
         "nothing-varied" => "all draws were equal",
+        "unknown" => "the error cannot be estimated at this budget",
         _ => "",
     }
 }
