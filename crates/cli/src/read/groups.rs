@@ -116,8 +116,8 @@ fn with_names(error: PartitionsError, names: &[String]) -> Error {
             names[second]
         ),
         PartitionsError::Infinite { row, column, value } => anyhow!(
-            "row {row} has the value {value} in {:?}, but measuring the dependence of features requires \
-             finite values; pass a finite number, or list the groups instead",
+            "row {row} of the data has the value {value} in {:?}, but measuring the dependence of features \
+             requires finite values; pass a finite number, or list the groups instead",
             names[column]
         ),
         error => error.into(),
