@@ -115,8 +115,8 @@ pub enum GameError {
     /// No row of the data matches the explicand on a coalition.
     #[error(
         "no row of the data matches the explicand on coalition {coalition}, so the frequencies are \
-         undefined; use more rows, coarser categories, or a fallback (the marginal distribution or the \
-         nearest rows)"
+         undefined; use more rows, coarser categories, or a fallback: --fallback marginal or nearest \
+         (Python: fallback=…, Rust: with_fallback)"
     )]
     NoAgreement {
         /// The coalition that was evaluated.

@@ -130,7 +130,7 @@ pub enum ModelError {
     /// The file declares more features than allowed.
     #[error(
         "the model file declares {actual} features, more than the limit of {max} (a guard against corrupt \
-         files); raise the limit with most_features or --most-features"
+         files); raise the limit with --most-features (Python: most_features=…, Rust: max_features)"
     )]
     TooManyFeatures {
         /// The number of features in the file.
@@ -180,7 +180,7 @@ pub enum ModelError {
     #[error(
         "the path-dependent game requires the training cover of every node: tree {tree}, node {node}: \
          {problem}; save the model with its statistics, trained (or refreshed) on rows with positive \
-         weights, or use a background"
+         weights, or use the marginal game"
     )]
     Cover {
         /// Index of the tree, from 0.
@@ -193,7 +193,7 @@ pub enum ModelError {
     /// Leaves are linear models, for which cover alone does not define the path-dependent game.
     #[error(
         "the path-dependent game is not supported for linear leaves: tree {tree}, node {node}: the file \
-         does not store the expectation over absent features; use a background"
+         does not store the expectation over absent features; use the marginal game"
     )]
     LinearLeaves {
         /// Index of the tree, from 0.
@@ -206,7 +206,7 @@ pub enum ModelError {
     #[error(
         "the path-dependent game is not supported for splits on several features at once, such as \
          statistics of combinations of categories: the file does not store their expectation over absent \
-         features; use a background, or train with max_ctr_complexity=1"
+         features; use the marginal game, or train with max_ctr_complexity=1"
     )]
     JointSplits,
     /// The link of the model is not known.

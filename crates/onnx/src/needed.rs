@@ -21,8 +21,8 @@ pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     has_others || has_scalers
 }
 
-/// Removes all outputs except `output`, and the nodes that only the removed outputs need. A file with a
-/// single output is not changed.
+/// Removes all outputs except `output`, and the nodes that only the removed outputs need. Returns whether
+/// anything was removed: a graph with a single output, or with nodes that contain graphs, is not changed.
 fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     let holds_graphs = |node: &NodeProto| node.attribute.iter().any(|attribute| attribute.g.is_some());
     // A graph inside a node may refer to any value of this graph by name.

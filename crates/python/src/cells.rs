@@ -16,8 +16,8 @@ pub(crate) enum Cell {
     Text(String),
 }
 
-/// Returns distinct cells of a column as numbers, or as codes if `ensemble` has categories for the feature;
-/// NaN for None.
+/// Returns the cells of a column as numbers, or as codes if `ensemble` has categories for the feature; NaN
+/// for None.
 ///
 /// Raises IndexError with the position of the first invalid cell, and with the kind of problem: `category`,
 /// `inexact` or `number`.

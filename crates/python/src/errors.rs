@@ -166,7 +166,9 @@ fn of_game(error: &GameError) -> Class {
 /// Returns the exception for an invalid option, with the name that the option has in Python.
 pub(crate) fn of_options(py: Python<'_>, error: &OptionError) -> PyErr {
     match error {
-        OptionError::Distribution { source, .. } | OptionError::Graph(source) => of_playing(py, source),
+        OptionError::Distribution { source, .. } | OptionError::Graph { source, .. } => {
+            of_playing(py, source)
+        }
         error => usage(py, error.in_words(|name| name.replace('-', "_"))),
     }
 }

@@ -132,14 +132,14 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
         let what = match rule {
             StopRule::Draws => {
                 "because of the sampling error of the draws, and the budget does not allow enough draws; \
-                 increase budget, draws or until"
+                 increase budget=…, draws=… or until=…"
             }
-            StopRule::MaxChecks => "within the maximum number of interim checks; increase until",
+            StopRule::MaxChecks => "within the maximum number of interim checks; increase until=…",
             StopRule::NoScale => {
                 "because a relative tolerance is undefined for values that are (nearly) zero or equal; use \
                  relative_to=\"nothing\""
             }
-            _ => "within the budget; increase budget or until",
+            _ => "within the budget; increase budget=… or until=…",
         };
         format!("{inaccurate} of {rows} rows did not reach the tolerance {what}")
     });

@@ -1,7 +1,7 @@
 //! Groups and graphs of features, as passed by Python.
 
 use apportion::games::{Adjacency, Graph, Member};
-use apportion::options::{GraphOption, Structure};
+use apportion::options::{GraphOption, OptionError, Structure};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
@@ -39,8 +39,9 @@ impl RequestedGraph {
 
 /// Returns the groups of `players` players, nested or not.
 pub(crate) fn structure(groups: &Bound<'_, PyAny>, players: usize) -> PyResult<Structure> {
-    let refused = |error| usage(groups.py(), format!("groups: {error}"));
-    Structure::new(players, members(groups, 0)?).map_err(refused)
+    let features = vec![String::new(); players];
+    Structure::new(players, members(groups, 0)?)
+        .map_err(|source| of_options(groups.py(), &OptionError::Groups { source, features }))
 }
 
 /// Maximum nesting depth of groups. Deeper nesting is a mistake, and would overflow the stack.

@@ -127,7 +127,7 @@ def test_an_answer_that_changes_its_shape(numbers):
     (dict(value="owen"), "requires a partition"),
     (dict(value="owen", groups=[[0], [9]]), "unknown feature 9 in groups"),
     (dict(value="owen", groups=[[0, 1]]), "exactly one group"), (dict(game="other"), "expected one of"),
-    (dict(until=-1), "tolerance"), (dict(until=0.1, relative_to="x"), "expected one of"),
+    (dict(until=-1), "for until: must be positive"), (dict(until=0.1, relative_to="x"), "expected one of"),
     (dict(seed=-1), "seed"), (dict(kernel="walk"), "kernel, precision and rows require"),
     (dict(model_output="probability"), "tree ensemble"), (dict(game="path-dependent"), "tree ensemble"),
 ])

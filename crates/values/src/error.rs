@@ -102,7 +102,7 @@ pub enum ValueError {
     /// Groups were given for a value that does not use them.
     #[error(
         "{value} values cannot be combined with groups; remove the groups, or use owen, banzhaf-owen, \
-         two-step or quotient-{value}"
+         two-step or quotient-shapley"
     )]
     NeedlessGroups {
         /// The name of the value.

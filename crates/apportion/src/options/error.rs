@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use apportion_estimators::EstimatorError;
-use apportion_games::GameError;
+use apportion_estimators::{EstimatorError, RunError};
+use apportion_games::{GameError, HierarchyProblem, PartitionProblem};
 use apportion_values::ValueError;
 
 use super::names::NAMES;
@@ -89,7 +89,12 @@ pub enum OptionError {
         actual: String,
     },
     /// The graph does not match the features.
-    Graph(GameError),
+    Graph {
+        /// The underlying error.
+        source: GameError,
+        /// The names of the features.
+        features: Vec<String>,
+    },
     /// The value does not match its groups or its graph.
     Value(ValueError),
     /// The distribution cannot be fitted.
@@ -138,6 +143,13 @@ impl OptionError {
                 };
                 format!("{} requires {} {games}, not {game}", option(name), option("game"))
             }
+            Self::Accuracy(EstimatorError::Run(RunError::Until { what, actual, expected })) => {
+                let name = match *what {
+                    name @ ("confidence" | "range") => name,
+                    _ => "until",
+                };
+                format!("invalid value {actual} for {}: must be {expected}", option(name))
+            }
             Self::Accuracy(error) => format!("{}: {error}", option("until")),
             Self::Weights => {
                 let variant = option("variant");
@@ -157,17 +169,79 @@ impl OptionError {
                 format!("{actual} in {}; available features: {}", option(name), listed(features))
             }
             Self::Groups { source, features } => {
-                format!("{}: {source}; available features: {}", option("groups"), listed(features))
+                format!("{}: {}", option("groups"), problem_of_groups(source, features))
             }
             Self::Edge { actual } => {
                 format!("invalid edge {actual:?} in {}; expected two features, e.g. age,sex", option("graph"))
             }
-            Self::Graph(error) => format!("{}: {error}", option("graph")),
+            Self::Graph { source: GameError::SelfLoop { node }, features } => format!(
+                "invalid edge {0},{0} in {1}: it joins a feature to itself; remove it",
+                quoted(*node, features),
+                option("graph")
+            ),
+            Self::Graph { source: GameError::DuplicateEdge { edge }, features } => format!(
+                "duplicate edge {},{} in {}; specify each edge once, in one direction",
+                quoted(edge.0, features),
+                quoted(edge.1, features),
+                option("graph")
+            ),
+            Self::Graph { source, .. } => format!("{}: {source}", option("graph")),
             Self::Value(error) => error.to_string(),
             Self::Distribution { game, source } => {
                 format!("cannot fit the distribution of {} {game}: {source}", option("game"))
             }
         }
+    }
+}
+
+/// Returns the name of a feature in quotes, or its index if it has no name.
+fn quoted(feature: usize, features: &[String]) -> String {
+    match features.get(feature).map_or("", String::as_str) {
+        "" => feature.to_string(),
+        name => format!("{name:?}"),
+    }
+}
+
+/// Describes the problem of invalid groups, with the names of the features.
+fn problem_of_groups(source: &GameError, features: &[String]) -> String {
+    let name = |feature: usize| quoted(feature, features);
+    let lacked = |missing: &[usize]| {
+        const SHOWN: usize = 8;
+        let first: Vec<String> = missing.iter().take(SHOWN).map(|&feature| name(feature)).collect();
+        let more = match missing.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        let (count, all) = (missing.len(), features.len());
+        format!("{count} of {all} features {verb} missing: {}{more}", first.join(", "))
+    };
+    match source {
+        GameError::Partition { problem: PartitionProblem::Empty { group } } => {
+            format!("group {group} is empty; remove it or add features")
+        }
+        GameError::Partition { problem: PartitionProblem::Twice { player, first, second } } => {
+            let feature = name(*player);
+            if first == second {
+                format!("feature {feature} is listed twice in group {first}; list each feature once")
+            } else {
+                format!(
+                    "feature {feature} is in both group {first} and group {second}; list each feature in \
+                     exactly one group"
+                )
+            }
+        }
+        GameError::Partition { problem: PartitionProblem::Missing { missing, .. } } => {
+            format!("{}; list each feature in exactly one group", lacked(missing))
+        }
+        GameError::Hierarchy { problem: problem @ HierarchyProblem::Empty { .. } } => problem.to_string(),
+        GameError::Hierarchy { problem: HierarchyProblem::Twice { player } } => {
+            format!("feature {} is listed twice; list each feature once", name(*player))
+        }
+        GameError::Hierarchy { problem: HierarchyProblem::Missing { missing, .. } } => {
+            format!("{}; list every feature, at the top level if it belongs to no group", lacked(missing))
+        }
+        error => format!("{error}; available features: {}", listed(features)),
     }
 }
 

@@ -24,9 +24,9 @@ impl Distribution {
     ///
     /// # Errors
     ///
-    /// [`OptionError::Weights`] for a variant that does not support weights, [`OptionError::NoModel`] for a
-    /// bandwidth that requires a model, and [`OptionError::Distribution`] if the distribution cannot be
-    /// fitted.
+    /// [`OptionError::Weights`] for a variant that does not support weights, [`OptionError::Form`] for a
+    /// bandwidth or share that is out of range, [`OptionError::NoModel`] for a bandwidth that requires a
+    /// model, and [`OptionError::Distribution`] if the distribution cannot be fitted.
     pub fn fit<'a>(
         &self,
         game: GameName,
@@ -38,6 +38,9 @@ impl Distribution {
         let is_shapr = self.variant == Some(Variant::Shapr);
         if game == GameName::Empirical && is_shapr && weights.is_some() {
             return Err(OptionError::Weights);
+        }
+        if game == GameName::Empirical {
+            self.check_ranges()?;
         }
         let needs_model = game == GameName::Empirical && self.bandwidth == Some(Bandwidth::Aicc);
         let model = match (needs_model, model) {
@@ -60,6 +63,22 @@ impl Distribution {
             (GameName::Frequency, _) => self.frequency(rows, weights).map(shared),
         };
         fitted.map(Some).map_err(|source| OptionError::Distribution { game: game.name(), source })
+    }
+
+    /// Returns an error for a bandwidth or share that is out of range.
+    fn check_ranges(&self) -> Result<(), OptionError> {
+        let invalid = |option, actual: f64, expected: &str| {
+            Err(OptionError::Form { option, actual: actual.to_string(), expected: expected.to_owned() })
+        };
+        match (self.bandwidth, self.share) {
+            (Some(Bandwidth::Given(bandwidth)), _) if !(bandwidth.is_finite() && bandwidth > 0.0) => {
+                invalid("bandwidth", bandwidth, "a number above 0, or aicc")
+            }
+            (_, Some(share)) if !(share > 0.0 && share <= 1.0) => {
+                invalid("share", share, "a number above 0 and at most 1")
+            }
+            _ => Ok(()),
+        }
     }
 
     fn empirical<'a>(

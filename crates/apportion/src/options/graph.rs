@@ -71,6 +71,7 @@ impl GraphOption {
     /// an unknown feature, and [`OptionError::Graph`] if the graph does not match the features.
     pub fn graph(&self, names: &[String]) -> Result<Graph, OptionError> {
         let players = names.len();
+        let invalid = |source| OptionError::Graph { source, features: names.to_vec() };
         let graph = match self {
             Self::Line => Graph::line(players),
             // Check the size first, because a large grid could exhaust the memory.
@@ -86,11 +87,11 @@ impl GraphOption {
             }
             Self::Edges(edges) => {
                 let edges = edges.iter().map(|edge| ends(edge, names)).collect::<Result<Vec<_>, _>>()?;
-                Graph::from_edges(players, edges).map_err(OptionError::Graph)?
+                Graph::from_edges(players, edges).map_err(invalid)?
             }
             Self::Graph(graph) => graph.clone(),
         };
-        graph.check_players(players).map_err(OptionError::Graph)?;
+        graph.check_players(players).map_err(invalid)?;
         Ok(graph)
     }
 }
@@ -155,8 +156,8 @@ mod tests {
             ("age,sex,bmi", "invalid edge"),
             ("age,weight", "unknown feature \"weight\""),
             ("age,9", "unknown feature \"9\""),
-            ("age,age", "joins a node to itself"),
-            ("age,sex;sex,age", "duplicate edge"),
+            ("age,age", "invalid edge \"age\",\"age\" in graph: it joins a feature to itself"),
+            ("age,sex;sex,age", "duplicate edge \"age\",\"sex\" in graph"),
         ] {
             let message = graph(text).unwrap_err().to_string();
             assert!(message.contains(wanted), "{text}: {message}");

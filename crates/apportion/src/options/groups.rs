@@ -254,14 +254,16 @@ mod tests {
     #[test]
     fn what_is_no_partition_is_refused_with_the_features() {
         for (text, expected) in [
-            ("age,sex;bmi", "1 of 4 players are in no group, the first being 2"),
-            ("age,sex,0;bmi,age", "player 0 is in two groups: 0 and 1"),
-            ("age,sex,0;;bmi", "empty feature name or empty group"),
-            ("age,sex,weight;0,bmi", "unknown feature \"weight\""),
-            ("age,sex,0;4", "unknown feature \"4\""),
+            ("age,sex;0", "groups: 1 of 4 features is missing: \"bmi\"; list each feature in exactly one"),
+            ("age;sex", "groups: 2 of 4 features are missing: \"0\", \"bmi\"; list each feature in exactly"),
+            ("age,sex,0;bmi,age", "groups: feature \"age\" is in both group 0 and group 1; list each"),
+            ("age,sex,0,sex;bmi", "groups: feature \"sex\" is listed twice in group 0; list each"),
+            ("age,sex,0;;bmi", "empty feature name or empty group in groups; available features: 0 age"),
+            ("age,sex,weight;0,bmi", "unknown feature \"weight\" in groups; available features: 0 age"),
+            ("age,sex,0;4", "unknown feature \"4\" in groups; available features: 0 age"),
         ] {
             let message = partition(text, &NAMES).unwrap_err().to_string();
-            assert!(message.contains(expected) && message.contains("bmi"), "{message}");
+            assert!(message.contains(expected), "{message}");
         }
     }
 
@@ -323,17 +325,17 @@ mod tests {
             ("(age,sex;bmi", "missing closing parenthesis"),
             ("(age,sex)bmi", "expected a comma or semicolon, found \"bmi\""),
             ("(\"age,sex);bmi", "missing closing quote"),
-            ("((age,sex);age);bmi", "player 0 is listed twice"),
+            ("((age,sex);age);bmi", "feature \"age\" is listed twice"),
             ("((age,sex);bmi,weight)", "unknown feature \"weight\""),
-            ("((age;sex),sex)", "player 1 is listed twice"),
-            ("(age,(sex,age));bmi", "player 0 is listed twice"),
+            ("((age;sex),sex)", "feature \"sex\" is listed twice"),
+            ("(age,(sex,age));bmi", "feature \"age\" is listed twice"),
             ("((age,sex),());bmi", "empty feature name or empty group"),
         ] {
             let message = nested(text, &names).unwrap_err().to_string();
             assert!(message.contains(expected), "{text}: {message}");
         }
         let message = nested("((0,2);3);1", &["a", "b", "c", "d", "e"]).unwrap_err().to_string();
-        assert!(message.contains("1 of 5 players are not listed, the first being 4"), "{message}");
+        assert!(message.contains("1 of 5 features is missing: \"e\"; list every feature"), "{message}");
     }
 
     #[test]

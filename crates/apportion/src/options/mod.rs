@@ -380,8 +380,8 @@ mod tests {
     fn an_accuracy_needs_a_tolerance_that_can_be_reached() {
         for (name, words, says) in [
             ("confidence", "0.9", "--confidence requires --until"),
-            ("until", "0", "--until: invalid tolerance 0"),
-            ("until", "NaN", "--until: invalid tolerance NaN"),
+            ("until", "0", "invalid value 0 for --until: must be"),
+            ("until", "NaN", "invalid value NaN for --until: must be"),
         ] {
             let mut options = Options::default();
             options.set(name, words).unwrap();

@@ -129,7 +129,7 @@ fn sample(args: &Explain, input: &Input) -> Result<Background> {
     weighted(Data { values, weights }, input.columns)
 }
 
-/// Returns an error if `--weights` was specified and the file has no such column.
+/// Returns the weights, or an error if `--weights` was specified and the file has no such column.
 fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Result<Option<Vec<f64>>> {
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {

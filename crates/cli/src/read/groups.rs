@@ -1,9 +1,9 @@
 //! Groups of features: read from a file, found in data, and named for results.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, anyhow};
 use apportion::games::Member;
 use apportion::options::{self, FindGroups, Structure};
-use apportion::partitions::{ClusteredFeatures, Cut, FeatureClustering};
+use apportion::partitions::{ClusteredFeatures, Cut, FeatureClustering, PartitionsError};
 use apportion::{Partition, Rows, Value};
 
 use super::groups_file;
@@ -21,7 +21,7 @@ impl Groups {
     ) -> Result<Structure> {
         let groups = match self {
             Self::Words(options::Groups::Auto(what)) => {
-                let found = find(*what, clustering, &data()?, names.len())?;
+                let found = find(*what, clustering, &data()?, names)?;
                 return Ok(match what {
                     FindGroups::Tree => Structure::Levels(found.dendrogram.hierarchy()),
                     _ => Structure::Groups(found.partition),
@@ -75,13 +75,14 @@ pub(crate) fn names_of_groups(groups: &[Vec<usize>], features: &[String]) -> Vec
     groups.iter().map(name).collect()
 }
 
-/// Finds groups of dependent columns in `data`.
+/// Finds groups of dependent columns in `data`; `names` are the names of the columns.
 pub(crate) fn find(
     what: FindGroups,
     clustering: &Clustering,
     data: &[f64],
-    columns: usize,
+    names: &[String],
 ) -> Result<ClusteredFeatures> {
+    let columns = names.len();
     let count = match what {
         FindGroups::Count(count) => Some(count),
         _ => None,
@@ -99,5 +100,26 @@ pub(crate) fn find(
         cut: count.map(Cut::Groups),
         ..FeatureClustering::default()
     };
-    clustering.fit(Rows::new(data, columns)).context("cannot find groups in the data")
+    clustering
+        .fit(Rows::new(data, columns))
+        .map_err(|error| with_names(error, names))
+        .context("cannot find groups in the data")
+}
+
+/// Rewords an error that refers to features by index.
+fn with_names(error: PartitionsError, names: &[String]) -> Error {
+    match error {
+        PartitionsError::TooFewRows { first, second, complete, min } => anyhow!(
+            "only {complete} rows have values for both {:?} and {:?}, but measuring dependence requires at \
+             least {min}; add rows or remove one of the two features",
+            names[first],
+            names[second]
+        ),
+        PartitionsError::Infinite { row, column, value } => anyhow!(
+            "row {row} of the data has the value {value} in {:?}, but measuring the dependence of features \
+             requires finite values; pass a finite number, or list the groups instead",
+            names[column]
+        ),
+        error => error.into(),
+    }
 }

@@ -46,15 +46,52 @@ pub(crate) struct Input {
     meaning: Columns,
 }
 
-/// Returns an error for an infinite value that the model cannot handle. The error names the feature and the
-/// row, which `name` formats.
-pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize) -> String) -> Result<()> {
+/// Returns an error for an infinite or missing value that the model does not support. The error names the
+/// feature and the row, which `name` formats.
+pub(crate) fn check_for_model(input: &Input, rows: Rows<'_>, name: impl Fn(usize) -> String) -> Result<()> {
     let Some(trees) = input.model.trees() else { return Ok(()) };
-    let Err(GameError::InfiniteInput { column, value, reason, .. }) = trees.check_rows(rows, "row") else {
+    match trees.check_rows(rows, "row") {
+        Err(GameError::InfiniteInput { column, value, reason, .. }) => {
+            let row = rows.iter().position(|row| row[column] == value).unwrap_or_default();
+            bail!("{} has the value {value} in {:?}, but {reason}", name(row), input.features[column])
+        }
+        Err(GameError::MissingInput { column, .. }) => {
+            let row = rows.iter().position(|row| row[column].is_nan()).unwrap_or_default();
+            bail!(
+                "{} has a missing value in {:?}, which the model does not support; impute the value or \
+                 remove the row",
+                name(row),
+                input.features[column]
+            )
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns an error for an infinite or missing value that the distribution of the game does not support. The
+/// error names the feature and the row, which `name` formats.
+pub(crate) fn check_for_game(
+    input: &Input,
+    game: args::Game,
+    rows: Rows<'_>,
+    name: impl Fn(usize) -> String,
+) -> Result<()> {
+    if !matches!(game, args::Game::Gaussian | args::Game::Copula | args::Game::Empirical) {
         return Ok(());
-    };
-    let row = rows.iter().position(|row| row[column] == value).unwrap_or_default();
-    bail!("{} has the value {value} in {:?}, but {reason}", name(row), input.features[column])
+    }
+    let Some(at) = rows.values().iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let (row, value) = (name(at / input.columns), rows.values()[at]);
+    let (feature, game) = (&input.features[at % input.columns], game.name());
+    if value.is_nan() {
+        bail!(
+            "{row} has a missing value in {feature:?}, which --game {game} does not support; impute the \
+             value, remove the row, or use --game frequency, which treats missing values as a category"
+        );
+    }
+    bail!(
+        "--game {game} requires finite values, but {row} has the value {value} in {feature:?}; pass a finite \
+         number, or use --game marginal, which accepts infinite values"
+    )
 }
 
 /// Rows that are explained together.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use apportion::games::GameError;
 use apportion::options::{self, OptionError, Options};
-use apportion::values::ValueError;
 use apportion::{
     Budget, Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Method, Model, Progress, Rows,
     RunObserver, Until, Value,
@@ -38,7 +37,7 @@ use crate::parse::groups::Groups;
 use crate::read::background::{BackgroundDescription, data_for_groups};
 use crate::read::digest::digest_of_file;
 use crate::read::groups::{self, names_of_groups};
-use crate::read::input::{self, Batch, Input, refuse_infinite};
+use crate::read::input::{self, Batch, Input, check_for_game, check_for_model};
 use crate::read::model::{AnyModel, RowTexts};
 use crate::read::rows;
 use crate::write::pictures::PictureRequest;
@@ -89,7 +88,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     })?;
     check_method(args.method, &value)?;
     if value.graph().is_none() {
-        value.check(input.columns).map_err(|error| Usage(format!("--value: {error}")))?;
+        value.check(input.columns).map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
     }
     note_what_it_reduces_to(&value);
     let classes = input.model.classes();
@@ -164,7 +163,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let mut stored = Stored::new(runs.as_ref(), &input);
     let compute = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, input.columns);
-        refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
+        let name = |row: usize| format!("row {}", batch.rows[row]);
+        check_for_model(&input, rows, name)?;
+        check_for_game(&input, game, rows, name)?;
         stored.check(args, &explainer, input.model.as_model(), rows, before)?;
         let exact = match is_followed {
             true => None,
@@ -482,8 +483,10 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
             ));
         }
         (Some(_), false) => {
-            let error = ValueError::NeedlessGraph { value: value.to_string() };
-            return refuse(format!("--graph: {error}"));
+            return refuse(format!(
+                "--value {value} cannot be combined with --graph; remove --graph, or use --value \
+                 l-shapley=K, c-shapley=K or myerson"
+            ));
         }
         _ => {}
     }
@@ -491,10 +494,10 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
         (None, true) => refuse(format!(
             "--value {value} requires --groups, e.g. --groups \"age,sex;bmi\" or --groups auto"
         )),
-        (Some(_), false) => {
-            let error = ValueError::NeedlessGroups { value: value.to_string() };
-            refuse(format!("--groups: {error}"))
-        }
+        (Some(_), false) => refuse(format!(
+            "--value {value} cannot be combined with --groups; remove --groups, or use --value owen, \
+             banzhaf-owen, two-step or quotient-shapley"
+        )),
         _ => Ok(()),
     }
 }
@@ -574,8 +577,13 @@ pub(crate) fn check_method(method: Method, value: &Value) -> Result<()> {
     if method.computes(value) {
         return Ok(());
     }
-    let error = ExplainError::Unsupported { method, value: Box::new(value.clone()) };
-    Err(Usage(format!("--method {method}, --value {}: {error}", value.concept())).into())
+    let others = Method::all().filter(|method| method.computes(value)).map(Method::name);
+    Err(Usage(format!(
+        "--method {method} does not support --value {}; use one of: {}",
+        value.concept(),
+        others.collect::<Vec<_>>().join(", ")
+    ))
+    .into())
 }
 
 /// Prints a note if the groups make no difference.

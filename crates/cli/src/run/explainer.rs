@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use apportion::models::LinkedEnsemble;
 use apportion::options::Options;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
@@ -12,7 +12,7 @@ use crate::failure::Usage;
 use crate::option_error::usage;
 use crate::parse::args::{Explain, Game, Space};
 use crate::read::background::{BackgroundDescription, background, compiled, counted, data, refuse_texts};
-use crate::read::input::{Input, refuse_infinite};
+use crate::read::input::{Input, check_for_game, check_for_model};
 
 /// The configured explainer, and a description of its background, if it has one.
 pub(crate) struct ConfiguredExplainer<'a> {
@@ -51,18 +51,8 @@ pub(crate) fn explainer<'a>(
     options.distribution.check(game).map_err(usage)?;
     let distribution = if game.is_conditional() {
         let data = data(args, game, input)?;
-        if let Some(at) = data.values.iter().position(|value| value.is_infinite() && game != Game::Frequency)
-        {
-            bail!(
-                "--game {} requires finite values, but row {} of the data has the value {} in {:?}; pass a \
-                 finite number, or use --game marginal, which accepts infinite values",
-                game.name(),
-                at / input.columns,
-                data.values[at],
-                input.features[at % input.columns]
-            );
-        }
         let (rows, weights) = (Rows::new(&data.values, input.columns), data.weights.as_deref());
+        check_for_game(input, game, rows, |row| format!("row {row} of the data"))?;
         described = Some(match input.model.texts() {
             Some(texts) => BackgroundDescription::of_texts(rows, weights, texts),
             None => BackgroundDescription::of_rows(rows, weights),
@@ -73,7 +63,7 @@ pub(crate) fn explainer<'a>(
     };
     let mut background = || -> Result<_> {
         let background = background(args, input)?;
-        refuse_infinite(input, background.as_rows(), |row| format!("background row {row}"))?;
+        check_for_model(input, background.as_rows(), |row| format!("background row {row}"))?;
         let weights = args.input.columns.weights.is_some().then(|| background.weights());
         described = Some(match input.model.texts() {
             Some(texts) => BackgroundDescription::of_texts(background.as_rows(), weights, texts),

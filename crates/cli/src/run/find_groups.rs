@@ -43,9 +43,9 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         None => (0..table.len()).collect(),
     };
     let data = table.gather(&selected);
-    let found = threads::run(&args.threads, || groups::find(what, &args.clustering, &data, table.columns))??;
     let names =
         table.names.unwrap_or_else(|| (0..table.columns).map(|feature| format!("f{feature}")).collect());
+    let found = threads::run(&args.threads, || groups::find(what, &args.clustering, &data, &names))??;
     let dendrogram = found.dendrogram.with_names(names.iter().cloned())?;
     if let Some(figure) = figure {
         let svg = dendrogram.to_svg(Some(found.cut))?;

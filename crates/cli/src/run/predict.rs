@@ -12,7 +12,7 @@ use super::stream;
 use super::threads;
 use crate::failure::Usage;
 use crate::parse::args::{Predict, Space};
-use crate::read::input::{self, Batch, Input, refuse_infinite};
+use crate::read::input::{self, Batch, Input, check_for_model};
 
 /// The minimum number of rows that a thread predicts at a time.
 const BLOCK: usize = 256;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
         Space::LogLoss(_) => {
             let says = "apportion predict does not support --output log-loss; use --output probability and \
-                take its logarithm";
+                take the negative logarithm";
             return Err(Usage(says.to_owned()).into());
         }
     };
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     let pool = threads::pool(&args.threads)?;
     let predict = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, columns);
-        refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
+        check_for_model(&input, rows, |row| format!("row {}", batch.rows[row]))?;
         let mut margins = vec![0.0; batch.rows.len() * outputs];
         let predicted = pool.install(|| {
             let rows = model.rows_per_call().max(BLOCK);

@@ -43,7 +43,7 @@ pub(crate) fn write_all(
 #[cfg(unix)]
 pub(crate) fn check_open() -> Result<()> {
     if rustix::io::fcntl_getfd(std::io::stdout()).is_err() {
-        bail!("standard output is closed; redirect it to a file, or use --out");
+        bail!("standard output is closed; redirect it to a file or to /dev/null");
     }
     Ok(())
 }

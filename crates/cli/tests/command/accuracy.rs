@@ -87,11 +87,11 @@ fn a_budget_that_is_used_up_is_said_so_and_every_format_shows_it() {
 #[test]
 fn accuracies_that_mean_nothing_are_refused() {
     for (options, says) in [
-        (&["--until", "0"][..], "invalid tolerance 0"),
+        (&["--until", "0"][..], "invalid value 0 for --until: must be"),
         (&["--until", "-0.1"], "must be positive"),
-        (&["--until", "0.1", "--confidence", "1"], "invalid confidence 1"),
+        (&["--until", "0.1", "--confidence", "1"], "invalid value 1 for --confidence: must be"),
         (&["--until", "0.1", "--confidence", "95"], "below 1, such as 0.95"),
-        (&["--until", "0.1", "--range", "0"], "invalid range 0"),
+        (&["--until", "0.1", "--range", "0"], "invalid value 0 for --range: must be"),
         (&["--confidence", "0.9"], "--confidence requires --until"),
         (&["--relative-to", "range"], "--relative-to requires --until"),
     ] {

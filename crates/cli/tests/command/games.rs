@@ -168,13 +168,13 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
         let said = refusal(&explain(&options));
         assert!(said.contains(words), "{options:?}: {said}");
     }
-    // Test the errors that the distributions return.
+    // Test the errors of fitting and of conditioning.
     for (options, words) in [
         (
             &["--game", "empirical", "--bandwidth", "-1"][..],
-            "invalid bandwidth -1: must be positive and finite",
+            "invalid value \"-1\" for --bandwidth; expected a number above 0, or aicc",
         ),
-        (&["--game", "empirical", "--share", "1.5"], "invalid share 1.5"),
+        (&["--game", "empirical", "--share", "1.5"], "invalid value \"1.5\" for --share; expected"),
         (&["--game", "frequency", "--background", &repeated, "--select", "1"], "or a fallback"),
     ] {
         let output = run(&on("explain", MODEL, ROWS, options));

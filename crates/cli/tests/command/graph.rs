@@ -45,7 +45,7 @@ fn a_graph_in_a_file_and_sampled_values() {
 fn graphs_that_are_missing_or_needless_and_small_budgets_are_refused() {
     for (more, status, expected) in [
         (&["--value", "myerson"][..], 2, "--graph line"),
-        (&["--graph", "line"], 2, "shapley values cannot be combined with a graph"),
+        (&["--graph", "line"], 2, "--value shapley cannot be combined with --graph"),
         (&["--value", "myerson", "--graph", "grid=3x3"], 2, "expected a grid of the 10 features"),
         (&["--value", "myerson", "--graph", "line", "--method", "tree"], 2, "does not support"),
         (&["--value", "l-shapley=3", "--graph", "line", "--budget", "20"], 1, "20"),

@@ -236,9 +236,9 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         (
             "owen",
             format!(r#"[[["age"],["sex",["age","bp"]]],{rest}]"#),
-            "is listed twice; list each player once",
+            "feature \"age\" is listed twice; list each feature once",
         ),
-        ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "list every player, at the top level"),
+        ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "list every feature, at the top level"),
         ("owen", format!(r#"{{"A":[["age","sex"],[]],"B":{rest}}}"#), "group 0.1 is empty"),
         // A nested group is written inside the other group; it cannot be referred to by name.
         ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "unknown feature \"A\" in --groups"),

@@ -95,7 +95,7 @@ fn texts_without_tokens_and_those_that_are_too_long_are_refused() {
     for nothing in ["", "   ", "\t\n"] {
         text(&bench, 1, &["contains no tokens", "at least one word"], nothing, &[]);
     }
-    text(&bench, 1, &["contains no token", "\"xyzzy\", \"plugh\"", "--vocab"], "xyzzy plugh xyzzy", &[]);
+    text(&bench, 1, &["no token of the text", "\"xyzzy\", \"plugh\"", "--vocab"], "xyzzy plugh xyzzy", &[]);
     text(&bench, 1, &["20 tokens", "12", "--truncate"], &"good ".repeat(20), &[]);
     let missing = ["explain-text", "--model", &fixture("words.onnx"), "--vocab", &fixture("words.txt")];
     bench.refuses(
@@ -151,9 +151,9 @@ fn values_and_methods_that_cannot_be_are_refused() {
             &["kernel-shap", "l-shapley=1", "l-shapley-leverage"],
             &["--value", "l-shapley=1", "--method", "kernel-shap"],
         ),
-        (&["l-shapley-leverage", "does not support shapley"], &["--method", "l-shapley-leverage"]),
+        (&["l-shapley-leverage", "does not support --value shapley"], &["--method", "l-shapley-leverage"]),
         (&["l-shapley-permutation", "myerson"], &["--value", "myerson", "--method", "l-shapley-permutation"]),
-        (&["on-graph does not support shapley"], &["--method", "on-graph"]),
+        (&["on-graph does not support --value shapley"], &["--method", "on-graph"]),
         (&["unknown method"], &["--method", "on-graphs"]),
         (&["invalid value 2 for --class", "0 to 1"], &["--class", "2"]),
         (&["--until"], &["--confidence", "0.9"]),

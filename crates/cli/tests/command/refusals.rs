@@ -83,10 +83,10 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let bench = Bench::new();
     for (says, options) in [
         (&["owen", "--groups auto"][..], &["--value", "owen"][..]),
-        (&["shapley values cannot be combined with groups"], &["--groups", "age,sex"]),
-        (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
+        (&["--value shapley cannot be combined with --groups"], &["--groups", "age,sex"]),
+        (&["8 of 10 features are missing: \"bmi\""], &["--value", "owen", "--groups", "age,sex"]),
         (
-            &["player 0 is in two groups: 0 and 1"],
+            &["feature \"age\" is in both group 0 and group 1"],
             &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
         ),
         (&["unknown feature \"weight\" in --groups"], &["--value", "two-step", "--groups", "age,weight"]),
@@ -353,7 +353,10 @@ fn names_that_are_not_known_are_refused() {
     bench.refuses_options(2, &["'yaml'", "json"], &["--format", "yaml"]);
     bench.refuses_options(
         2,
-        &["permutation does not support banzhaf", "auto, tree, exact, learned-spectrum, kernel-banzhaf"],
+        &[
+            "--method permutation does not support --value banzhaf",
+            "auto, tree, exact, learned-spectrum, kernel-banzhaf",
+        ],
         &["--method", "permutation", "--value", "banzhaf"],
     );
     bench.refuses(2, &["--rows"], &["explain", "--model", "model.json"]);

@@ -320,7 +320,10 @@ fn infinite_values_are_explained_drawn_and_read_back() {
             &["--game", "marginal", "--background", "mean"],
             "requires finite values, but row 0 has the value inf in \"a\"",
         ),
-        (&["--value", "owen", "--groups", "auto"], "row 0 has the value inf in column 0, but measuring"),
+        (
+            &["--value", "owen", "--groups", "auto"],
+            "row 0 of the data has the value inf in \"a\", but measuring",
+        ),
     ] {
         bench.refuses(1, &[says], &[&["explain", "--model", &model, "--rows", &rows][..], more].concat());
     }

@@ -114,7 +114,7 @@ pub(super) fn is_symmetric(value: &Semivalue) -> bool {
     }
 }
 
-/// Returns whether coalitions are drawn in pairs for the value.
+/// Returns the pairing of the coalitions drawn for the value.
 pub(super) fn pairing(value: &Semivalue) -> Pairing {
     if is_symmetric(value) { Pairing::Paired } else { Pairing::Unpaired }
 }

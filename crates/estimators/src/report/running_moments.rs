@@ -138,7 +138,8 @@ mod tests {
         (0..count).map(|_| offset + rng.random_range(-1.0..1.0f64).powi(3)).collect()
     }
 
-    /// Sums with Neumaier's compensation, so that rounding in the reference result is negligible.
+    /// Returns the sum, computed with Neumaier's compensation, so that rounding in the reference result is
+    /// negligible.
     fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut lost) = (0.0f64, 0.0);
         for x in numbers {

@@ -51,7 +51,8 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Evaluates the 2n border coalitions of `units` (players, or groups that act as one player).
+    /// Creates the border from evaluations of the 2n border coalitions of `units` (players, or groups that
+    /// act as one player).
     pub(crate) fn evaluate(
         game: &dyn Game,
         units: &[Vec<usize>],

@@ -19,7 +19,7 @@ pub(crate) struct Evaluations<'g> {
 }
 
 impl<'g> Evaluations<'g> {
-    /// Evaluates the empty and the grand coalition.
+    /// Begins the evaluations of a game with the empty and the grand coalition.
     pub(crate) fn begin(game: &'g dyn Game) -> Result<Self> {
         let mut batch = Coalitions::with_capacity(game.players(), 2);
         batch.push_empty();

@@ -48,8 +48,8 @@ pub struct Until {
     /// The probability that the error is within the tolerance if the run stops at the tolerance; between 0
     /// and 1, defaults to 0.95.
     pub confidence: f64,
-    /// The maximum number of evaluations, including v(∅) and v(N). It defaults to 1000 n, but at least 100
-    /// 000 and at most all `2^n`.
+    /// The maximum number of evaluations, including v(∅) and v(N). It defaults to 1000 n, but at least
+    /// 100,000 and at most all `2^n`.
     pub budget: Option<usize>,
     /// The maximum number of interim checks; defaults to 32. All checks together share the error probability.
     pub interim_checks: usize,

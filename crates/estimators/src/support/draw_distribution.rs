@@ -87,7 +87,8 @@ impl DrawDistribution {
     /// smaller of `T − 1` and `2 (T − 1) / (q − 1)`, where q = mean ‖e‖⁴ / (mean ‖e‖²)².
     ///
     /// The relative variance of the sum of all squared standard errors is about `(q − 1) / (T − 1)`, and the
-    /// relative variance of χ²_f/f is 2/f. For normally distributed draws in one direction, both are equal.
+    /// relative variance of χ²_f/f is 2/f. Equating the two gives the second expression for the degrees of
+    /// freedom f. For normally distributed draws in one direction, q = 3 and both expressions are T − 1.
     /// If few draws contribute most of the sum, q is up to T − 1, and f can be as small as 2.
     pub(crate) fn degrees_of_freedom(&self) -> f64 {
         let count = self.count as f64;

@@ -140,8 +140,8 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Returns the longest runs of characters for which `inside` is `true`, as ranges of bytes; `text` starts at
-/// byte `start`.
+/// Returns all maximal runs of characters for which `inside` is `true`, as byte ranges of the whole text, in
+/// which `text` starts at byte `start`.
 fn runs(
     text: &str,
     start: usize,

@@ -128,7 +128,7 @@ impl TreeSpec {
         tree
     }
 
-    /// Implements XGBoost's rule, as a reference.
+    /// Returns whether a value goes left at a node by XGBoost's rule, as a reference.
     pub fn goes_left(&self, node: usize, value: f64) -> bool {
         let value = value as f32;
         match &self.set[node] {

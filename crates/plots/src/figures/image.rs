@@ -23,7 +23,7 @@ const OPAQUE: f64 = 0.8;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let Some(Medium::Image { width, height, segments, pixels }) = &explained.heading.medium else {
-        let why = "the results contain no image; explain an image";
+        let why = "the results contain no image; use results of explain-image";
         return Err(PlotError::Nothing { kind: "image", why });
     };
     let row = options.place_of_row(explained)?;

@@ -34,7 +34,7 @@ struct Fragment {
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let Some(Medium::Text { text, spans }) = &explained.heading.medium else {
-        let why = "the results contain no text; explain a text";
+        let why = "the results contain no text; use results of explain-text";
         return Err(PlotError::Nothing { kind: "text", why });
     };
     let row = options.place_of_row(explained)?;

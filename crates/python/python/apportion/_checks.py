@@ -103,7 +103,7 @@ def text(name: str, given: Any, *, optional: bool = False) -> str | None:
 
 
 def flag(name: str, given: Any) -> bool:
-    """Returns a boolean."""
+    """Returns `given`, a boolean or 0 or 1, as a boolean."""
     if isinstance(given, (bool, np.bool_)):
         return bool(given)
     if isinstance(given, (int, np.integer)) and given in (0, 1):

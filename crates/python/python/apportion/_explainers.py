@@ -736,7 +736,8 @@ class TreeExplainer(Explainer):
         if is_behind_link:
             model_output = "probability"
         if game is None and data is None and not model.has_covers and model_output == "raw":
-            raise UsageError(f"{model.lacks_covers}; pass data for the marginal game")
+            problem = model.lacks_covers.partition("; ")[0]
+            raise UsageError(f"{problem}; pass data for the marginal game")
         super().__init__(
             model, data,
             weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,

@@ -638,12 +638,12 @@ class Explanation:
         one = self
         if _ROW in one._axes:
             if row is None and len(one) != 1:
-                raise UsageError(f"shapiq requires a single row, found {len(one)}; select one with row")
+                raise UsageError(f"shapiq requires a single row, found {len(one)}; select one with row=…")
             one = one[0 if row is None else row]
         if _OUTPUT in one._axes:
             if output is None:
                 raise UsageError(f"shapiq requires a single output, found {one.shape[-1]}; "
-                                 "select one with output")
+                                 "select one with output=…")
             one = one[..., output]
         count = one.shape[0]
         lookup: dict[tuple[int, ...], int] = {(): 0}

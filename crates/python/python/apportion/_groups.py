@@ -9,7 +9,7 @@ import numpy as np
 from . import _checks, _core
 from ._data import Wanted, table
 from ._errors import UsageError
-from ._names import place
+from ._names import listed, place
 from ._threads import pool
 from ._types import Numbers, Rows
 
@@ -123,7 +123,25 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
             raise UsageError(f"groups={given!r}: nested groups are not supported in a string; "
                              "pass nested lists")
         given = [[name.strip() for name in group.split(",")] for group in given.rstrip(";").split(";")]
-    return [_mapped(group, lambda member: place("groups", member, names), 0) for group in given]
+    members = [_mapped(group, lambda member: place("groups", member, names), 0) for group in given]
+    _check_members(members, names)
+    return members
+
+
+def _check_members(members: list[Any], names: Sequence[str]) -> None:
+    """Raises UsageError if the groups contain a feature twice or not at all."""
+    counts = [0] * len(names)
+    for feature in flat(members):
+        counts[feature] += 1
+    twice = next((name for name, count in zip(names, counts, strict=True) if count > 1), None)
+    if twice is not None:
+        raise UsageError(f'groups: feature "{twice}" is listed more than once; '
+                         "list each feature in exactly one group")
+    missing = [name for name, count in zip(names, counts, strict=True) if count == 0]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        raise UsageError(f"groups: {len(missing)} of {len(names)} features {verb} missing: "
+                         f"{listed(missing)}; list each feature in exactly one group")
 
 
 def _mapped(members: list[Any], of: Callable[[Any], Any], depth: int) -> list[Any]:

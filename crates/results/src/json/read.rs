@@ -94,7 +94,7 @@ fn read_all(
     let mut documents = serde_json::Deserializer::from_reader(from);
     let damaged = |error: serde_json::Error| {
         if error.is_data() {
-            ReadError::document(error.to_string())
+            ReadError::document(with_place_first(&error))
         } else if error.is_io() {
             ReadError::Io(error.into())
         } else {
@@ -112,6 +112,15 @@ fn read_all(
         return reading.add(block);
     }
     documents.end().map_err(damaged)
+}
+
+/// Formats an error with its line and column at the beginning, because problems may end in what to do.
+fn with_place_first(error: &serde_json::Error) -> String {
+    let (line, column, text) = (error.line(), error.column(), error.to_string());
+    match text.strip_suffix(&format!(" at line {line} column {column}")) {
+        Some(problem) => format!("line {line}, column {column}: {problem}"),
+        None => text,
+    }
 }
 
 /// A row as written in the file.

@@ -56,7 +56,7 @@ impl Sample {
         &self.coalitions
     }
 
-    /// Returns whether rows are paired with their complements.
+    /// Returns the pairing: [`Pairing::Paired`] if every row comes with its complement.
     pub fn pairing(&self) -> Pairing {
         self.pairing
     }

@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-/// The kernels that an oracle would use for some rows, and the predicted time.
+/// The kernels that the tree method would use for a given number of rows, and the predicted time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {

@@ -251,8 +251,8 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Counts the steps of the sample. There is only one algorithm for outputs, which is not listed as a
-    /// kernel.
+    /// Returns the plan of the marginal game. For outputs after the link function, the time is extrapolated
+    /// from the steps for `sample`, and the list of kernels is empty, because there is only one algorithm.
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         let mixtures = match &self.way {
             Algorithm::Margins(oracle) => return oracle.plan_of(value, count, sample),

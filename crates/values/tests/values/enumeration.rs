@@ -52,8 +52,8 @@ fn by_definition(game: &TabulatedGame, value: &Semivalue) -> Vec<f64> {
 /// Returns the Shapley values by their other definition: the mean marginal contribution over all orders of
 /// the players.
 fn by_orders(game: &TabulatedGame) -> Vec<f64> {
-    /// Visits all orders that begin with the members of `mask`; `added` contains their marginal
-    /// contributions.
+    /// Adds the marginal contributions in all orders that begin with the members of `mask` to `sums`, and
+    /// returns the number of these orders. `added` contains the contributions of the members.
     fn visit(game: &TabulatedGame, mask: u64, added: &mut [f64], sums: &mut [f64]) -> f64 {
         let players = game.players();
         if mask.count_ones() as usize == players {

@@ -29,8 +29,8 @@ pub(super) struct Noisy<G> {
 }
 
 impl<G: Game> Noisy<G> {
-    /// Adds noise to a game; `sigma` is its standard deviation, in the units of the game or relative to each
-    /// coalition value.
+    /// Creates the game with noise. `sigma` is the standard deviation of the noise, in the units of the game
+    /// or relative to each coalition value.
     ///
     /// # Errors
     ///

@@ -168,7 +168,8 @@ impl Writer {
         Ok(self.weights(tensor.dims(), tensor.flatten_all()?.to_vec1()?))
     }
 
-    /// Returns the weights of a convolution: outputs × inputs × taps of the first axis × taps of the second.
+    /// Stores the weights of a convolution, and returns the name of the tensor. Its axes are the outputs, the
+    /// inputs, the taps of the first axis, and the taps of the second axis.
     fn kernel(&mut self, weight: &Tensor, size: usize) -> Result<String> {
         let (rows, outputs) = weight.dims2()?;
         Ok(if self.axes == 2 {

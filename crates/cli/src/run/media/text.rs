@@ -120,8 +120,8 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
     let more = if unknown.len() > MAX_SHOWN_WORDS { ", …" } else { "" };
     if text.tokens().iter().all(|token| !token.known) {
         bail!(
-            "the text contains no token of the vocabulary ({shown}{more}); use a different --vocab or \
-             --split, or --keep-case if the vocabulary contains capitals"
+            "no token of the text is in the vocabulary (unknown: {shown}{more}); use a different --vocab or \
+             --split, or --keep-case if the vocabulary contains capital letters"
         );
     }
     let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();

@@ -75,7 +75,7 @@ impl Members<'_> {
         Part { unknowns, capacity }
     }
 
-    /// Returns whether rows are paired: complements then have equal weights, and pairs act as one row.
+    /// Returns the pairing of rows. Complements in pairs have equal weights, and a pair acts as one row.
     fn pairing(&self) -> Pairing {
         let half = |form: Option<LeastSquaresForm>| match form {
             Some(LeastSquaresForm::SumConstrained) => true,

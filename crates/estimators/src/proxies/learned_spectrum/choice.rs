@@ -55,8 +55,8 @@ pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     strengths.iter().enumerate().map(of_output).collect()
 }
 
-/// Returns whether single players are free or have a prior. If there are few pairs, the regression on single
-/// players alone is computed in both ways, and the variant with the smaller residuals is chosen.
+/// Returns the treatment of single players: free, or with a prior. If there are few pairs, the regression on
+/// single players alone is computed in both ways, and the variant with the smaller residuals is chosen.
 pub(super) fn linear(sampled: &Sampled, wanted: SpectrumTarget<'_>) -> Result<Linear> {
     let columns = wanted.columns(sampled.players);
     let prior = Linear::Prior(3.0 / sampled.players as f64);

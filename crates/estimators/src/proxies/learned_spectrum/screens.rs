@@ -93,7 +93,7 @@ impl ScreenResults {
     }
 }
 
-/// Uses fewer trees with a higher learning rate if rows times players is large.
+/// Returns the settings, with fewer trees and a higher learning rate if rows times players is large.
 fn affordable(boosting: Boosting, work: f64) -> Boosting {
     let trees = boosting.trees.min(((MAX_WORK / work) as usize).max(MIN_TREES));
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }

@@ -177,8 +177,8 @@ impl Estimator for StratifiedMonteCarlo {
     }
 }
 
-/// Evaluates the single players, and all players but one, if some contribution contains them; otherwise
-/// returns zeros.
+/// Evaluates the coalitions of one player, and those of all players but one. A kind that no marginal
+/// contribution uses is not evaluated; its values are zeros.
 fn known_values(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<KnownValues> {
     let (players, outputs) = (sizes.players, evaluations.game.outputs());
     let mut ask = |is_needed: bool, are_others: bool| -> Result<Vec<f64>> {

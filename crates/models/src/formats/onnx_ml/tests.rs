@@ -96,8 +96,8 @@ fn read(model: &ModelProto) -> Result<Ensemble, ModelError> {
     Ensemble::from_bytes(&model.encode_to_vec())
 }
 
-/// Predicts 10 if feature 0 is at most 1.5. Otherwise, predicts 40 if feature 1 is missing or above −1, and
-/// 20 if not.
+/// Builds the attributes of a tree that predicts 10 if feature 0 is at most 1.5; otherwise 40 if feature 1 is
+/// missing or above −1, and 20 if not.
 fn regressor() -> Vec<AttributeProto> {
     vec![
         integers("nodes_treeids", &[0; 5]),
@@ -163,7 +163,7 @@ fn a_regressor_says_what_it_is_and_predicts() {
     assert!(ensemble.check_covers().is_err());
 }
 
-/// Evaluates the test of a node on a value, as a reference.
+/// Returns whether a value passes the test of a node, as a reference.
 fn holds(mode: &str, value: f64, number: f64, missing_true: bool) -> bool {
     match mode {
         _ if value.is_nan() => missing_true,

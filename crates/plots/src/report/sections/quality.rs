@@ -122,7 +122,7 @@ fn meaning(word: &str) -> &'static str {
         "looks" => "maximum number of interim checks reached",
         "no-scale" => "relative tolerance undefined (values near zero or equal)",
         "draws" => "too few draws of absent features, and no more are possible",
-        "exact" => "all coalitions were evaluated",
+        "exact" => "the values are exact",
         "empirical-bernstein" => "an inequality that holds for any number of draws",
         "asymptotic" => "standard errors, valid for many draws",
         "nothing-varied" => "the game appeared additive in the sample",

@@ -116,7 +116,7 @@ impl TwoBlockSample {
         &self.coalitions
     }
 
-    /// Returns whether rows are paired with their complements.
+    /// Returns the pairing: [`Pairing::Paired`] if every row comes with its complement.
     pub fn pairing(&self) -> Pairing {
         self.pairing
     }

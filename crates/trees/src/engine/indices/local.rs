@@ -66,7 +66,8 @@ impl Local {
         self.choose[c * (self.order + 1) + m]
     }
 
-    /// Calls `each` with the rank and the bits of every coalition of these bits, in ascending order of bits.
+    /// Calls `each` with the rank and the bits of every coalition of at most `order` of these bits, which
+    /// must be ascending. Coalitions are visited in lexicographic order.
     pub(crate) fn each(&self, bits: &[usize], each: &mut impl FnMut(usize, &[usize])) {
         self.descend(bits, 0, &mut Vec::new(), each);
     }

@@ -148,7 +148,7 @@ fn what_trees_on_combinations_cannot_be_asked_is_refused_with_what_to_do() {
         let background = Rows::new(&rows[..2 * features], features);
         let error = PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
-        assert!(error.to_string().contains("use a background"), "{error}");
+        assert!(error.to_string().contains("use the marginal game"), "{error}");
         let error = PathDependentGame::new(&ensemble, &rows[..features]).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
         let error = BackgroundCompiler::new(&ensemble).map(|_| ()).unwrap_err().to_string();

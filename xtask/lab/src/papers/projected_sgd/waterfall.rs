@@ -170,7 +170,7 @@ fn seed(session: &Session, dataset: &str) -> Result<u64> {
     derive_seed(&("fig1", dataset, session.seed))
 }
 
-/// Explains a row with references drawn from a group.
+/// Returns the waterfall of a row, with references drawn from a group.
 fn explained<M: Model>(
     model: &M,
     explicand: &[f64],
@@ -361,7 +361,7 @@ impl Waterfall {
         Axis::linear(self.quantity).with_ticks(ticks.collect()).covering(low, high)
     }
 
-    /// Draws bars from the mean of the references to the prediction, the largest on top.
+    /// Returns the panel, with bars from the mean of the references to the prediction, the largest on top.
     fn panel(&self) -> Panel {
         /// Half the height of a bar.
         const HALF: f64 = 0.36;

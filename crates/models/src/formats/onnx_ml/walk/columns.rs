@@ -207,7 +207,7 @@ impl Columns {
         Ok(Self(columns))
     }
 
-    /// Adds `factor` times the columns of `other` to these columns. Both must have the same number of
+    /// Returns these columns plus `factor` times the columns of `other`. Both must have the same number of
     /// columns.
     pub(super) fn plus(&self, other: &Self, factor: f64, allowance: &mut Allowance) -> Result<Self, Stop> {
         if self.len() != other.len() {
