@@ -49,8 +49,8 @@ pub use pairs::MIN_ROWS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dependence {
-    /// |ρ|, Spearman's rank correlation, in which tied rows have the mean of their ranks. It detects monotone dependence with the highest power.
-    /// dependence, with the highest power.
+    /// |ρ|, Spearman's rank correlation, in which tied rows have the mean of their ranks. It detects monotone
+    /// dependence with the highest power.
     ///
     /// Takes O(N) time per pair for N rows.
     #[default]

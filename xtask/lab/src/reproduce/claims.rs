@@ -3,7 +3,7 @@
 //! The claims of this project itself (targets, and corrected versions of printed results) are in a separate
 //! table with a separate total. The row of a claim that does not hold, or holds partly, contains a reason, or
 //! a note that the reason is missing ([`MISSING_REASON`](super::verdict::MISSING_REASON));
-//! `cargo xtask check` finds rows of `docs/claims.md` without a reason.
+//! `cargo xtask reproduce --check` finds rows of `docs/claims.md` without a reason.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

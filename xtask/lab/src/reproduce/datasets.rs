@@ -204,9 +204,9 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Creates the library from `folder` (`--data`), `$APPORTION_DATA`, or `data` and `../shared` next to the
-    /// workspace, whichever is given first. Trained networks are searched for in the subdirectory `networks`
-    /// of this directory, in `data/networks`, and in `xtask/lab/networks`, which is part of the repository.
+    /// Creates the library from `folder` (`--data`). The default is `$APPORTION_DATA` or, if that is not set,
+    /// the directories `data` in the workspace and `shared` next to it. Trained networks are searched for in
+    /// the subdirectories `networks` of these directories, of `data` in the workspace, and of `xtask/lab`.
     ///
     /// # Errors
     ///

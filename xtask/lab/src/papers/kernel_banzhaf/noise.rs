@@ -92,7 +92,7 @@ fn matches_when_loud(curves: &Curves, sigmas: &[f64]) -> Claim {
         let cases = curves.alike_cases(places, (other, KernelBanzhaf), 1.5);
         cases.into_iter().map(move |case| case.prefixed(other.title()))
     });
-    By::SignedRanks.in_max(
+    By::SignedRanks.in_most(
         "for larger noise Kernel Banzhaf eventually matches its variant without pairs and MSR",
         "caption of figure 3",
         "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within \

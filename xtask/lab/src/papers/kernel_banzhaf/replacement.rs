@@ -85,7 +85,7 @@ fn nothing_until_all(curves: &Curves) -> Claim {
 }
 
 fn alike_where_sparse(curves: &Curves) -> Claim {
-    By::SignedRanks.in_max(
+    By::SignedRanks.in_most(
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
         "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a \

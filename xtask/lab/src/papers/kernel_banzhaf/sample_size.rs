@@ -79,7 +79,7 @@ fn errors_decrease(curves: &Curves) -> Claim {
             }
         }
     }
-    By::SignedRanks.in_max(
+    By::SignedRanks.in_most(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
         "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same \
@@ -226,7 +226,7 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
             cases.push(Case::new(name, ratio.below(1.0)));
         }
     }
-    By::Resampling.in_max(
+    By::Resampling.in_most(
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
@@ -246,7 +246,7 @@ fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized
         let cases = curves.below_cases(places(), (shap, banzhaf), 1.0);
         cases.into_iter().map(move |case| case.prefixed(shap.title()))
     });
-    By::SignedRanks.in_max(
+    By::SignedRanks.in_most(
         "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample \
          without replacement",
         "section 4.2",
@@ -267,7 +267,7 @@ fn narrower_bands(
         let cases = curves.summary_cases(places(), (banzhaf, shap), [width; 2], 1.0);
         cases.into_iter().map(move |case| case.prefixed(shap.title()))
     });
-    By::Resampling.in_max(
+    By::Resampling.in_most(
         "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the \
          estimators of Shapley values",
         "appendix F",

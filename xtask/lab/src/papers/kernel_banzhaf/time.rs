@@ -128,7 +128,7 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
         cases.into_iter().map(move |case| case.prefixed(other.title()))
     });
     vec![
-        By::SignedRanks.in_max(
+        By::SignedRanks.in_most(
             "Kernel Banzhaf with and without pairs and MSR take comparable times",
             "caption of figure 8; appendix E",
             "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is \
@@ -147,7 +147,7 @@ fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
         let below = |factor| costs.is_below(place, pair, factor);
         Test::all([below(2.5), below(1.6).opposite()])
     });
-    let claim = By::SignedRanks.in_max(
+    let claim = By::SignedRanks.in_most(
         &format!("MC consistently requires approximately twice the {what} of the others ({how})"),
         "caption of figure 8; appendix E",
         &format!(

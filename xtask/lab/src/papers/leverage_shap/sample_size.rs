@@ -55,7 +55,7 @@ pub(crate) fn fig3(session: &Session) -> Result<ArtefactOutput> {
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
     let quantities = [|summary: &Summary| summary.third, |summary: &Summary| summary.median];
     let pair = (LeverageShap, OptimizedKernelShap);
-    By::Resampling.in_max(
+    By::Resampling.in_most(
         "the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP",
         source,
         "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, \

@@ -306,7 +306,7 @@ fn halves(measured: &[Measured]) -> Claim {
             cases.push(Case::new(name, Test::ratio_below(errors, others, NO_MORE)));
         }
     }
-    By::SignedRanks.in_max(
+    By::SignedRanks.in_most(
         "at half the evaluations optimized Monte Carlo has no larger error than classical Monte Carlo",
         "this project, beside section 3",
         &format!(

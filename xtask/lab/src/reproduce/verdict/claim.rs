@@ -197,7 +197,7 @@ impl By {
     }
 
     /// Creates a claim about four out of five cases.
-    pub(crate) fn in_max(
+    pub(crate) fn in_most(
         self,
         claim: &str,
         source: &str,
