@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use apportion::games::Rows;
-use apportion::trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+use apportion::trees::{Ensemble, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
 use apportion::{Partition, Semivalue, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -23,7 +23,7 @@ fn model(name: &str) -> Ensemble {
 const MODELS: [&str; 3] = ["iris", "diabetes", "correlated60"];
 
 fn interventional(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("interventional-oracle");
+    let mut group = criterion.benchmark_group("marginal-tree-explainer");
     group.sample_size(10);
     for name in MODELS {
         let ensemble = model(name);
@@ -35,9 +35,12 @@ fn interventional(criterion: &mut Criterion) {
             group.throughput(Throughput::Elements(1000));
             group.bench_function(id, |bencher| {
                 bencher.iter(|| {
-                    let oracle = InterventionalOracle::new(&ensemble, Rows::new(&others, features), None)
-                        .expect("a valid background");
-                    oracle.values(Semivalue::Shapley, Rows::new(&explicands, features)).expect("valid rows")
+                    let tree_explainer =
+                        MarginalTreeExplainer::new(&ensemble, Rows::new(&others, features), None)
+                            .expect("a valid background");
+                    tree_explainer
+                        .values(Semivalue::Shapley, Rows::new(&explicands, features))
+                        .expect("valid rows")
                 });
             });
         }
@@ -46,19 +49,19 @@ fn interventional(criterion: &mut Criterion) {
 }
 
 fn path_dependent(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("path-dependent-oracle");
+    let mut group = criterion.benchmark_group("path-dependent-tree-explainer");
     group.sample_size(10);
     for name in MODELS {
         let ensemble = model(name);
         let features = ensemble.feature_count();
         let explicands = rows(1000, features);
-        let oracle = PathDependentOracle::new(&ensemble).expect("a model with covers");
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).expect("a model with covers");
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
             for count in [1, 1000] {
                 let rows = Rows::new(&explicands[..count * features], features);
                 group.throughput(Throughput::Elements(count as u64));
                 group.bench_function(BenchmarkId::new(name, format!("{value}_{count}rows")), |bencher| {
-                    bencher.iter(|| oracle.values(value.clone(), rows).expect("valid rows"));
+                    bencher.iter(|| tree_explainer.values(value.clone(), rows).expect("valid rows"));
                 });
             }
         }
@@ -79,14 +82,14 @@ fn groups(criterion: &mut Criterion) {
         let members =
             (0..features.div_ceil(5)).map(|first| (first..features).step_by(features.div_ceil(5)).collect());
         let partition = Partition::new(features, members.collect()).expect("all features in groups");
-        let interventional = InterventionalOracle::new(&ensemble, Rows::new(&baseline, features), None)
+        let interventional = MarginalTreeExplainer::new(&ensemble, Rows::new(&baseline, features), None)
             .expect("a valid background");
         group.bench_function(BenchmarkId::new(name, "baseline"), |bencher| {
             bencher.iter(|| {
                 interventional.values(Value::owen(partition.clone()), explicands).expect("valid rows")
             });
         });
-        let path_dependent = PathDependentOracle::new(&ensemble).expect("a model with covers");
+        let path_dependent = PathDependentTreeExplainer::new(&ensemble).expect("a model with covers");
         group.bench_function(BenchmarkId::new(name, "path-dependent"), |bencher| {
             bencher.iter(|| {
                 path_dependent.values(Value::owen(partition.clone()), explicands).expect("valid rows")

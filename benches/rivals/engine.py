@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the tree engine and other libraries in one run, on the same files, and prints ratios.
 
-    python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
+    python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_explainer] [--models a,b]
                                      [--sections path,one,marginal,banzhaf,interactions]
                                      [--fasttreeshap PYTHON] [--rounds 3] [--quick] [--out FILE.json]
 
@@ -11,8 +11,8 @@ scikit-learn and pandas; FastTreeSHAP needs a separate one (3.10, numpy < 2). Li
 fail are skipped and named.
 
 All runs use one thread. Times are CPU seconds excluding loading, but including everything that a tool
-computes from the background or the rows, since each of our runs creates a new oracle. Each round runs all
-tools in turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or
+computes from the background or the rows, since each of our runs creates a new tree explainer. Each round runs
+all tools in turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or
 two, except WOODELF, which always explains all rows, since its cost per row falls with their number.
 
 Sections and targets (speed relative to the best of the libraries named):
@@ -50,7 +50,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workdir", type=pathlib.Path, required=True)
-    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
+    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_explainer")
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--sections", default=SECTIONS)
     parser.add_argument("--fasttreeshap", help="interpreter with FastTreeSHAP")
@@ -377,7 +377,7 @@ def main():
     arguments = parse_arguments()
     if not arguments.binary.exists():
         subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "apportion-benches", "--bin",
-                        "tree_oracle"], cwd=ROOT, check=True)
+                        "tree_explainer"], cwd=ROOT, check=True)
     report = Report()
     for model in arguments.models.split(","):
         prepare(arguments.workdir, model)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times and compares interaction indices of order 3 computed by Apportion and shapiq on the same trees.
 
-    cargo build --release -p apportion-benches --bin tree_oracle
-    python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50]
-                                          [--order 3]
+    cargo build --release -p apportion-benches --bin tree_explainer
+    python3 benches/rivals/order_three.py [--binary target/release/tree_explainer] [--rows 20]
+                                          [--background 50] [--order 3]
 
 The interpreter needs xgboost, numpy and shapiq (1.8). All runs use one thread; times are CPU microseconds per
 row without loading. shapiq explains single rows, as does our column for one row; our other column is the time
@@ -32,7 +32,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
+    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_explainer")
     parser.add_argument("--rows", type=int, default=20)
     parser.add_argument("--background", type=int, default=50)
     parser.add_argument("--order", type=int, default=3)

@@ -3,7 +3,7 @@ r"""Creates the model for timing Owen values: 500 trees of depth 8 on 100 featur
     python3 benches/rivals/owen_model.py DIR
     cargo build --release -p apportion-benches
     for value in shapley owen banzhaf-owen quotient-shapley two-step; do
-        target/release/tree_oracle DIR/owen_model.json DIR/rows.npy $value 1 5 \
+        target/release/tree_explainer DIR/owen_model.json DIR/rows.npy $value 1 5 \
             --background DIR/baseline.npy --groups 5
     done
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times path-dependent values of tree ensembles: Apportion, XGBoost's pred_contribs and shapiq.
 
-    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
+    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_explainer] [--models a,b]
                                     [--rounds 3] [--out FILE.json]
 
 DIR contains MODEL.json (XGBoost) and DATA.X.npy (rows), where DATA is MODEL up to the first underscore; and
@@ -36,7 +36,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workdir", type=pathlib.Path, required=True)
-    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
+    parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_explainer")
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=pathlib.Path)
@@ -114,7 +114,7 @@ def compare(arguments, name):
                      ours(arguments.binary, model, row_file, value, 2)["wall_us_per_row"])
                 note(f"{value} ours, one thread, wall", mine["wall_us_per_row"])
                 note("prediction ours", mine["predict_cpu_us_per_row"])
-                note("oracle ours, ms", mine["build_ms"])
+                note("tree explainer ours, ms", mine["build_ms"])
                 result[f"{value} peak MiB"] = mine["peak_mib"]
                 result["loaded MiB"] = mine["peak_mib_loaded"]
                 values = np.load(out)
@@ -147,7 +147,7 @@ def main():
     arguments = parse_arguments()
     if not arguments.binary.exists():
         command = ["cargo", "build", "--release", "--quiet", "-p", "apportion-benches", "--bin",
-                   "tree_oracle"]
+                   "tree_explainer"]
         subprocess.run(command, cwd=ROOT, check=True)
     results = []
     for name in arguments.models.split(","):

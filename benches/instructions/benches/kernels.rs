@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use apportion::samplers::Sample;
 use apportion::solvers::{Constraint, Design, least_squares};
-use apportion::trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+use apportion::trees::{Ensemble, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
 use apportion::{Background, Game, MarginalGame, Rows, Semivalue};
 use apportion_instructions::{model, rows, sample};
 use gungraun::{library_benchmark, library_benchmark_group, main};
@@ -28,9 +28,15 @@ fn explained(name: &str, count: usize, background: usize) -> Explained {
 #[bench::diabetes(explained("diabetes", 200, 50))]
 fn interventional(given: Explained) -> Vec<f64> {
     let features = given.model.feature_count();
-    let oracle = InterventionalOracle::new(&given.model, Rows::new(&given.background, features), None)
-        .expect("a valid background");
-    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("valid rows").values)
+    let tree_explainer =
+        MarginalTreeExplainer::new(&given.model, Rows::new(&given.background, features), None)
+            .expect("a valid background");
+    black_box(
+        tree_explainer
+            .values(Semivalue::Shapley, Rows::new(&given.rows, features))
+            .expect("valid rows")
+            .values,
+    )
 }
 
 // Exact Shapley values of the path-dependent game.
@@ -38,8 +44,13 @@ fn interventional(given: Explained) -> Vec<f64> {
 #[bench::diabetes(explained("diabetes", 200, 0))]
 fn path_dependent(given: Explained) -> Vec<f64> {
     let features = given.model.feature_count();
-    let oracle = PathDependentOracle::new(&given.model).expect("a model with covers");
-    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("valid rows").values)
+    let tree_explainer = PathDependentTreeExplainer::new(&given.model).expect("a model with covers");
+    black_box(
+        tree_explainer
+            .values(Semivalue::Shapley, Rows::new(&given.rows, features))
+            .expect("valid rows")
+            .values,
+    )
 }
 
 fn played() -> (Explained, Sample) {

@@ -123,7 +123,7 @@ impl GameExplainer {
     /// [`ExplainError`] if the method does not support the value, the groups or the graph are defined for a
     /// different number of players, the budget is too small, or the game fails.
     pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
-        self.check_without_oracle()?;
+        self.check_without_tree_explainer()?;
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers.into());
         }
@@ -206,7 +206,7 @@ impl GameExplainer {
     /// The errors of [`explain`](Self::explain), except errors that occur in the game or during the run. A
     /// budget that is too small is not an error, because the plan contains the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
-        self.check_without_oracle()?;
+        self.check_without_tree_explainer()?;
         self.value.check(players)?;
         let extent = self.extent(players);
         let method = self.method_of(players, &self.value, extent);
@@ -225,7 +225,7 @@ impl GameExplainer {
         Ok(Plan { method, min_evaluations: least, max_evaluations: most, seconds: None })
     }
 
-    fn check_without_oracle(&self) -> Result<(), ExplainError> {
+    fn check_without_tree_explainer(&self) -> Result<(), ExplainError> {
         self.check_method()?;
         match self.method {
             Method::Tree => Err(ExplainError::NotTrees),

@@ -27,7 +27,7 @@ pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn Condit
 
 impl Source<'_> {
     /// Returns whether an exact method exists that needs no evaluations.
-    pub(crate) fn has_oracle(&self) -> bool {
+    pub(crate) fn has_tree_explainer(&self) -> bool {
         match self {
             Self::Model(..) => false,
             #[cfg(feature = "trees")]
@@ -38,11 +38,11 @@ impl Source<'_> {
     }
 
     /// Returns whether [`Method::Auto`](crate::Method::Auto) uses the exact method that needs no evaluations.
-    pub(crate) fn prefers_oracle(&self) -> bool {
+    pub(crate) fn prefers_tree_explainer(&self) -> bool {
         match self {
             #[cfg(feature = "trees")]
             Self::Trees(trees) => trees.has_exact(),
-            _ => self.has_oracle(),
+            _ => self.has_tree_explainer(),
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use apportion_games::{Background, Coalition, Game, Model, Rows, Shared};
 use apportion_trees::{
-    CompiledBackground, Ensemble, Exact, InterventionalOracle, LinkedEnsemble, LinkedOracle,
-    PathDependentGame, PathDependentOracle, Settings, TreeError,
+    CompiledBackground, Ensemble, Exact, LinkedEnsemble, LinkedTreeExplainer, MarginalTreeExplainer,
+    PathDependentGame, PathDependentTreeExplainer, Settings, TreeError,
 };
 use apportion_values::{Attributions, Value};
 
@@ -26,17 +26,17 @@ enum TreeGame<'a> {
     PathDependent,
 }
 
-/// An ensemble with one game. The oracle is built at its first use and kept.
+/// An ensemble with one game. The tree explainer is built at its first use and kept.
 pub(crate) struct Trees<'a> {
     ensemble: Shared<'a, Ensemble>,
     plays: TreeGame<'a>,
     pub(crate) settings: Settings,
-    oracle: OnceLock<Box<dyn Exact + 'a>>,
+    tree_explainer: OnceLock<Box<dyn Exact + 'a>>,
 }
 
 impl<'a> Trees<'a> {
     fn new(ensemble: Shared<'a, Ensemble>, plays: TreeGame<'a>) -> Self {
-        Self { ensemble, plays, settings: Settings::default(), oracle: OnceLock::new() }
+        Self { ensemble, plays, settings: Settings::default(), tree_explainer: OnceLock::new() }
     }
 
     pub(crate) fn marginal(ensemble: Shared<'a, Ensemble>, background: Background) -> Self {
@@ -59,7 +59,7 @@ impl<'a> Trees<'a> {
     /// Returns whether exact values can be computed, however long it takes.
     pub(crate) fn has_exact(&self) -> bool {
         match self.plays {
-            TreeGame::Linked(..) => LinkedOracle::check(&self.ensemble).is_ok(),
+            TreeGame::Linked(..) => LinkedTreeExplainer::check(&self.ensemble).is_ok(),
             _ => true,
         }
     }
@@ -92,36 +92,38 @@ impl<'a> Trees<'a> {
         Ok(self.exact()?.values_of(value, rows)?)
     }
 
-    /// Returns the oracle, which is built at its first use.
+    /// Returns the tree explainer, which is built at its first use.
     pub(crate) fn exact(&self) -> Result<&dyn Exact, TreeError> {
-        let oracle = match self.oracle.get() {
-            Some(oracle) => oracle,
+        let tree_explainer = match self.tree_explainer.get() {
+            Some(tree_explainer) => tree_explainer,
             None => {
-                let oracle = self.new_oracle()?;
-                self.oracle.get_or_init(|| oracle)
+                let tree_explainer = self.new_tree_explainer()?;
+                self.tree_explainer.get_or_init(|| tree_explainer)
             }
         };
-        Ok(&**oracle)
+        Ok(&**tree_explainer)
     }
 
-    fn new_oracle(&self) -> Result<Box<dyn Exact + 'a>, TreeError> {
+    fn new_tree_explainer(&self) -> Result<Box<dyn Exact + 'a>, TreeError> {
         let (ensemble, settings) = (self.ensemble.clone(), self.settings);
         Ok(match &self.plays {
             TreeGame::Marginal(background) => {
                 let weights = Some(background.weights());
-                let oracle = InterventionalOracle::new(ensemble, background.as_rows(), weights)?;
-                Box::new(oracle.with_settings(settings))
+                let tree_explainer = MarginalTreeExplainer::new(ensemble, background.as_rows(), weights)?;
+                Box::new(tree_explainer.with_settings(settings))
             }
             TreeGame::Compiled(background) => {
-                let oracle = InterventionalOracle::from_compiled(ensemble, background.clone())?;
-                Box::new(oracle.with_settings(settings))
+                let tree_explainer = MarginalTreeExplainer::from_compiled(ensemble, background.clone())?;
+                Box::new(tree_explainer.with_settings(settings))
             }
             TreeGame::Linked(_, background) => {
                 let weights = Some(background.weights());
-                let oracle = LinkedOracle::new(ensemble, background.as_rows(), weights)?;
-                Box::new(oracle.with_settings(settings))
+                let tree_explainer = LinkedTreeExplainer::new(ensemble, background.as_rows(), weights)?;
+                Box::new(tree_explainer.with_settings(settings))
             }
-            TreeGame::PathDependent => Box::new(PathDependentOracle::new(ensemble)?.with_settings(settings)),
+            TreeGame::PathDependent => {
+                Box::new(PathDependentTreeExplainer::new(ensemble)?.with_settings(settings))
+            }
         })
     }
 }

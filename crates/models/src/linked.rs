@@ -7,9 +7,9 @@ use crate::error::ModelError;
 
 /// An ensemble as a [`Model`] of its outputs: probabilities, rates or scores instead of margins.
 ///
-/// Use it with a sampling estimator if exact values after the link function (`LinkedOracle` of the crate
-/// `apportion-trees`) would take too long. Those exact values are the values of the marginal game of this
-/// model.
+/// Use it with a sampling estimator if exact values after the link function (`LinkedTreeExplainer` of the
+/// crate `apportion-trees`) would take too long. Those exact values are the values of the marginal game of
+/// this model.
 #[derive(Debug, Clone)]
 pub struct LinkedEnsemble<'a> {
     ensemble: Shared<'a, Ensemble>,

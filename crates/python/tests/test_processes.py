@@ -78,11 +78,11 @@ def test_a_forked_process_explains(numbers):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("model",
                          ["lambda given: given.prod(axis=1)",
-                          "apportion.Game(lambda c: c.sum(axis=1)**1.5, 24)", "oracle"])
+                          "apportion.Game(lambda c: c.sum(axis=1)**1.5, 24)", "tree explainer"])
 def test_ctrl_c_is_heard(model):
     if model.startswith("apportion.Game"):
         work = f"{model}.explain(method='exact', budget=2**24)"
-    elif model == "oracle":
+    elif model == "tree explainer":
         pytest.importorskip("xgboost")
         work = ("(lambda x: apportion.TreeExplainer(__import__('xgboost').XGBRegressor(n_estimators=300, "
                 "max_depth=8, n_jobs=1).fit(x[:2000], "
@@ -92,7 +92,7 @@ def test_ctrl_c_is_heard(model):
                 "    explainer(np.random.default_rng(0).normal(size=(400000, 8)))")
     else:
         work = f"apportion.explain({model}, rows, rows, method='permutation', budget=10**6)"
-    ready = "" if model == "oracle" else "print('ready', flush=True)\n    "
+    ready = "" if model == "tree explainer" else "print('ready', flush=True)\n    "
     code = RUN + f"""
 import time
 try:

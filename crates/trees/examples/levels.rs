@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use apportion_games::{Hierarchy, Member, Rows};
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
+use apportion_trees::{Ensemble, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer, Settings};
 use apportion_values::{Semivalue, Value};
 
 /// Returns rows whose values are spread over the model's thresholds.
@@ -35,22 +35,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (count, background) in [(1000, 1), (1000, 100), (1, 100)] {
             let (explicands, others) = (rows(count, features), rows(background, features));
             let explicands = Rows::new(&explicands, features);
-            let marginal = InterventionalOracle::new(&ensemble, Rows::new(&others, features), None)?;
-            let path_dependent = PathDependentOracle::new(&ensemble)?;
+            let marginal = MarginalTreeExplainer::new(&ensemble, Rows::new(&others, features), None)?;
+            let path_dependent = PathDependentTreeExplainer::new(&ensemble)?;
             let tables = Settings::default().with_kernel(Kernel::Tables);
-            let by_tables = PathDependentOracle::new(&ensemble)?.with_settings(tables);
+            let by_tables = PathDependentTreeExplainer::new(&ensemble)?.with_settings(tables);
             let mut games: Vec<(&str, &dyn Exact)> = vec![("marginal", &marginal)];
             if background == 1 {
                 games.push(("path-dependent", &path_dependent));
                 games.push(("path-dependent by tables", &by_tables));
             }
-            for (game, oracle) in games {
+            for (game, tree_explainer) in games {
                 let mut times = Vec::new();
                 for value in &values {
                     let mut least = f64::INFINITY;
                     for _ in 0..5 {
                         let start = Instant::now();
-                        oracle.values_of(value, explicands)?;
+                        tree_explainer.values_of(value, explicands)?;
                         least = least.min(start.elapsed().as_secs_f64());
                     }
                     times.push(format!("{:.1}", least * 1e6 / count as f64));

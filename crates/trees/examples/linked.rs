@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, Exact, LinkedOracle};
+use apportion_trees::{Ensemble, Exact, LinkedTreeExplainer};
 use apportion_values::Semivalue;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,10 +18,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     let rows = Rows::new(&values, ensemble.feature_count());
     for size in [1, 10, 100] {
-        let oracle = LinkedOracle::new(&ensemble, rows.slice(rows.len() - size..rows.len()), None)?;
+        let tree_explainer =
+            LinkedTreeExplainer::new(&ensemble, rows.slice(rows.len() - size..rows.len()), None)?;
         let explained = rows.slice(0..rows.len().min(20_000 / (size + 100)).min(rows.len() - size));
         let start = Instant::now();
-        let answer = oracle.values(Semivalue::Shapley, explained)?;
+        let answer = tree_explainer.values(Semivalue::Shapley, explained)?;
         let seconds = start.elapsed().as_secs_f64();
         println!(
             "{size} background rows: {:.1} µs per row (first value {:.6})",

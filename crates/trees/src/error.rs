@@ -1,4 +1,4 @@
-//! The error type of the oracles.
+//! The error type of the tree explainers.
 
 use apportion_games::{GameError, TooMuchMemory};
 use apportion_models::ModelError;
@@ -124,7 +124,7 @@ pub enum TreeError {
     Value(#[from] ValueError),
 }
 
-/// Maps rows that a model rejects to [`TreeError::Game`], like rows that an oracle rejects.
+/// Maps rows that a model rejects to [`TreeError::Game`], like rows that a tree explainer rejects.
 impl From<ModelError> for TreeError {
     fn from(error: ModelError) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! The trait that all oracles implement.
+//! The trait that all tree explainers implement.
 
 use apportion_games::{Partition, Rows};
 use apportion_values::{Attributions, InteractionIndex, Interactions, Value};
@@ -36,28 +36,27 @@ use crate::error::TreeError;
 ///
 /// All values are exact up to rounding: efficient values and the base value sum to the prediction within
 /// 1e-12 of the largest value. Results do not depend on the number of threads. The documentation of each
-/// oracle lists its time and memory.
+/// tree explainer lists its time and memory.
 ///
 /// ```
 /// use apportion_games::{Partition, Rows};
-/// use apportion_trees::{Diagonal, Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+/// use apportion_trees::{Diagonal, Ensemble, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
 /// use apportion_values::{Semivalue, Value};
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../tests/fixtures/tiny.json"))?;
 /// let (row, baseline) = (Rows::new(&[1.0, 9.0], 2), Rows::new(&[0.0, 0.0], 2));
-/// let marginal = InterventionalOracle::new(&model, baseline, None)?;
+/// let marginal = MarginalTreeExplainer::new(&model, baseline, None)?;
 /// // Alone, the features raise the prediction by 4 and 2; together, by 4.
 /// assert_eq!(marginal.values(Semivalue::Shapley, row)?.values, [3.0, 1.0]);
 /// assert_eq!(marginal.values(Value::owen(Partition::whole(2)), row)?.values, [3.0, 1.0]);
 /// let pairs = marginal.interactions(Semivalue::Shapley, Diagonal::Remainder, row)?;
 /// assert_eq!(pairs.values, [4.0, -1.0, -1.0, 2.0]);
 ///
-/// let games: [Box<dyn Exact + '_>; 2] = [Box::new(marginal), Box::new(PathDependentOracle::new(&model)?)];
-/// for game in games {
-///     let explained = game.values_of(&Value::two_step(Partition::singletons(2)), row)?;
-///     let total: f64 = explained.values.iter().sum();
-///     assert!((explained.base[0] + total - explained.predictions[0]).abs() < 1e-14);
-/// }
+/// let games: [Box<dyn Exact + '_>; 2] = [Box::new(marginal),
+/// Box::new(PathDependentTreeExplainer::new(&model)?)]; for game in games { let explained =
+/// game.values_of(&Value::two_step(Partition::singletons(2)), row)?; let total: f64 =
+/// explained.values.iter().sum(); assert!((explained.base[0] + total - explained.predictions[0]).abs() <
+/// 1e-14); }
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
 pub trait Exact: Send + Sync {

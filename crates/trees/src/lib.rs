@@ -4,14 +4,14 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Attributions`] | the result of every oracle: values of players or of pairs, with the base values and the predictions |
-//! | [`InterventionalOracle`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
+//! | [`Attributions`] | the result of every tree explainer: values of players or of pairs, with the base values and the predictions |
+//! | [`MarginalTreeExplainer`] | exact values of the marginal game, for one baseline or a background set: every semivalue, Owen and every other coalitional value, quotient and two-step values |
 //! | [`BackgroundCompiler`], [`CompiledBackground`] | a background dataset of any number of rows, reduced to the patterns that the leaves distinguish; can be saved to a file |
-//! | [`PathDependentOracle`] | the same values of the path-dependent game |
+//! | [`PathDependentTreeExplainer`] | the same values of the path-dependent game |
 //! | [`Diagonal`] | the convention for matrices of pairwise interaction indices (Shapley, Banzhaf and every other semivalue) |
 //! | [`Exact::indices_of`] | interaction indices of coalitions of any order, sparse: every [`InteractionIndex`] |
-//! | [`LinkedOracle`] | exact values of the outputs after the link function (probabilities, rates, scores) |
-//! | [`Exact`] | the trait of all oracles: values, interactions and plans for any [`Value`] |
+//! | [`LinkedTreeExplainer`] | exact values of the outputs after the link function (probabilities, rates, scores) |
+//! | [`Exact`] | the trait of all tree explainers: values, interactions and plans for any [`Value`] |
 //! | [`PathDependentGame`] | the path-dependent game: the expected output of the trees given the present features, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | the algorithm and the precision: chosen by predicted time, or set by the caller |
 //! | [`TreeError`] | errors for invalid models, rows and requests |
@@ -29,15 +29,15 @@
 //! # Example
 //!
 //! ```
-//! use apportion_trees::{Ensemble, Exact, InterventionalOracle, Rows, Semivalue};
+//! use apportion_trees::{Ensemble, Exact, MarginalTreeExplainer, Rows, Semivalue};
 //!
 //! let model = Ensemble::from_bytes(include_bytes!("../tests/fixtures/tiny.json"))?;
 //! assert_eq!((model.feature_count(), model.tree_count(), model.depth()), (2, 1, 2));
 //!
 //! // With both features low, the model predicts 1.5; with the first one high, 5.5.
 //! let background = Rows::new(&[0.0, 0.0], 2);
-//! let oracle = InterventionalOracle::new(&model, background, None)?;
-//! let explained = oracle.values(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2))?;
+//! let tree_explainer = MarginalTreeExplainer::new(&model, background, None)?;
+//! let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2))?;
 //! assert_eq!((explained.base[0], explained.predictions[0]), (1.5, 5.5));
 //! // The second feature alone would have raised the prediction by 2, but it only matters while the first is
 //! // low.
@@ -89,9 +89,9 @@ pub use engine::settings::{Kernel, Plan, Precision, Settings};
 pub use error::TreeError;
 pub use exact::Exact;
 pub use game::PathDependentGame;
-pub use linked::oracle::LinkedOracle;
-pub use marginal::oracle::InterventionalOracle;
-pub use path_dependent::oracle::PathDependentOracle;
+pub use linked::tree_explainer::LinkedTreeExplainer;
+pub use marginal::tree_explainer::MarginalTreeExplainer;
+pub use path_dependent::tree_explainer::PathDependentTreeExplainer;
 
 /// Runs the example of the README as a doctest.
 #[cfg(doctest)]

@@ -54,7 +54,10 @@ impl Explainer<'_> {
     ) -> Result<Vec<Interactions>, ExplainError> {
         #[cfg(feature = "trees")]
         if let (Source::Trees(trees), Method::Auto | Method::Tree) = (&self.source, self.asked.method) {
-            match trees.exact().and_then(|oracle| oracle.indices_of(index, order, groups, explicands)) {
+            match trees
+                .exact()
+                .and_then(|tree_explainer| tree_explainer.indices_of(index, order, groups, explicands))
+            {
                 // For few players, enumeration is an alternative.
                 Err(TreeError::Unsupported { .. })
                     if self.asked.method == Method::Auto

@@ -1,7 +1,7 @@
 //! Explains rows, given a model and a background or a distribution of absent features.
 
 mod by_game;
-mod by_oracle;
+mod by_tree_explainer;
 #[cfg(feature = "conditional")]
 mod conditional;
 mod each;
@@ -210,7 +210,7 @@ impl<'a> Explainer<'a> {
     /// the value, the budget is too small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
-        match self.explain_by_oracle(Rows::new(explicand, explicand.len().max(1)))? {
+        match self.explain_by_tree_explainer(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
                 // An empty slice does not contain a row.
                 GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
@@ -272,7 +272,7 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
-        if let Some(explanations) = self.explain_by_oracle(explicands)? {
+        if let Some(explanations) = self.explain_by_tree_explainer(explicands)? {
             explanations
                 .iter()
                 .enumerate()
@@ -320,19 +320,19 @@ impl<'a> Explainer<'a> {
     /// Checks the tolerance, and that the method supports the model and the value.
     fn check_method(&self) -> Result<(), ExplainError> {
         self.asked.check_method()?;
-        if self.asked.method == Method::Tree && !self.source.has_oracle() {
+        if self.asked.method == Method::Tree && !self.source.has_tree_explainer() {
             return Err(ExplainError::NotTrees);
         }
         Ok(())
     }
 
-    /// Returns whether an oracle is used.
-    fn asks_oracle(&self) -> bool {
+    /// Returns whether a tree explainer is used.
+    fn asks_tree_explainer(&self) -> bool {
         match self.asked.method {
-            // Oracles do not support graphs.
+            // Tree explainers do not support graphs.
             Method::Auto if self.asked.value.graph().is_some() => false,
-            Method::Auto => self.source.prefers_oracle(),
-            Method::Tree => self.source.has_oracle(),
+            Method::Auto => self.source.prefers_tree_explainer(),
+            Method::Tree => self.source.has_tree_explainer(),
             _ => false,
         }
     }

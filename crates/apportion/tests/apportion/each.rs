@@ -62,7 +62,7 @@ fn every_row_comes_in_its_turn_with_the_bits_of_all_at_once() {
 }
 
 #[test]
-fn the_tree_oracle_hands_its_rows_over_too() {
+fn the_tree_explainer_hands_its_rows_over_too() {
     let ensemble = iris();
     let explainer = Explainer::for_trees(&ensemble, background());
     // More than one block of the tree method.

@@ -128,7 +128,7 @@ fn auto_samples_by_the_method_that_suits_the_value() {
 }
 
 #[test]
-fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_the_learned_spectrum_for_many() {
+fn auto_is_the_tree_explainer_for_trees_enumeration_for_few_players_and_the_learned_spectrum_for_many() {
     let ensemble = iris();
     assert_eq!(
         Explainer::for_trees(&ensemble, background()).explain(flowers().row(0)).unwrap().method,
@@ -280,7 +280,7 @@ fn an_explicand_without_values_is_refused_by_a_model_of_one_feature() {
 }
 
 #[test]
-fn the_oracle_refuses_models_that_are_no_trees() {
+fn the_tree_explainer_refuses_models_that_are_no_trees() {
     let model = |row: &[f64]| row[0];
     let explainer = Explainer::new(&model, Background::baseline(vec![0.0]).unwrap()).method(Method::Tree);
     assert!(matches!(explainer.explain(&[1.0]), Err(ExplainError::NotTrees)));

@@ -24,7 +24,7 @@ fn near(got: &[Interactions], expected: &[Interactions]) {
 const INDICES: [&str; 4] = ["shapley", "k-shapley", "faithful-banzhaf", "generalized-shapley"];
 
 #[test]
-fn trees_have_by_their_oracle_what_enumeration_says() {
+fn trees_have_by_their_tree_explainer_what_enumeration_says() {
     let ensemble = iris();
     let groups = Partition::new(4, vec![vec![0, 3], vec![1], vec![2]]).unwrap();
     for index in INDICES.map(|name| name.parse::<InteractionIndex>().unwrap()) {

@@ -519,7 +519,7 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
 
 /// Returns an error for options of the tree method if it is not used or does not support them.
 fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
-    let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
+    let asks_tree_explainer = matches!(args.method, Method::Auto | Method::Tree)
         && matches!(game, Game::Marginal | Game::PathDependent)
         && args.graph.is_none();
     let (is_given, is_compiled) = (options.engine.is_given(), args.background_compiled.is_some());
@@ -531,9 +531,9 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         .into());
     }
     let refusals = [
-        (is_given && !asks_oracle, "--kernel and --precision only apply to --method tree".to_owned()),
+        (is_given && !asks_tree_explainer, "--kernel and --precision only apply to --method tree".to_owned()),
         (
-            is_compiled && (game != Game::Marginal || !asks_oracle),
+            is_compiled && (game != Game::Marginal || !asks_tree_explainer),
             "--background-compiled requires --game marginal and --method tree; otherwise pass rows with \
              --background"
                 .to_owned(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use apportion::trees::{CompiledBackground, Exact, InterventionalOracle, PathDependentOracle};
+use apportion::trees::{CompiledBackground, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
 use apportion::{Ensemble, Rows, Semivalue};
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ const SAMPLE: usize = 1000;
 /// Returns the contents of an ensemble, and the plans for the path-dependent game, if it is supported.
 pub(crate) fn of_ensemble(model: &Ensemble) -> Result<Vec<(&'static str, Value)>> {
     let mut facts = facts(model);
-    if let Ok(oracle) = PathDependentOracle::new(model) {
-        facts.push(("path_dependent_shapley", plans(model, &oracle, &[])?));
+    if let Ok(tree_explainer) = PathDependentTreeExplainer::new(model) {
+        facts.push(("path_dependent_shapley", plans(model, &tree_explainer, &[])?));
     }
     Ok(facts)
 }
@@ -33,7 +33,7 @@ fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
         [margin] => json!(margin),
         margins => json!(margins),
     };
-    let games = match PathDependentOracle::new(model) {
+    let games = match PathDependentTreeExplainer::new(model) {
         Ok(_) => vec![Game::Marginal.name(), Game::PathDependent.name()],
         Err(_) => vec![Game::Marginal.name()],
     };
@@ -66,20 +66,20 @@ pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
         // With a compiled background, the plan depends on the number of rows only, not on their values.
         let rows = vec![0.0; model.feature_count()];
-        return plans(model, &InterventionalOracle::from_compiled(model, background)?, &rows);
+        return plans(model, &MarginalTreeExplainer::from_compiled(model, background)?, &rows);
     }
     let table = rows::read(path, &wanted)?;
-    let oracle = InterventionalOracle::new(model, Rows::new(&table.values, table.columns), None)?;
+    let tree_explainer = MarginalTreeExplainer::new(model, Rows::new(&table.values, table.columns), None)?;
     let sample = table.len().min(SAMPLE);
-    plans(model, &oracle, &table.values[..sample * table.columns])
+    plans(model, &tree_explainer, &table.values[..sample * table.columns])
 }
 
 /// Formats the plans for each number of rows in [`ROWS`], represented by `sample`, e.g. `1000 rows: tables
 /// for 96, masks for 4 trees; about 12 ms`.
-fn plans(model: &Ensemble, oracle: &dyn Exact, sample: &[f64]) -> Result<Value> {
+fn plans(model: &Ensemble, tree_explainer: &dyn Exact, sample: &[f64]) -> Result<Value> {
     let sample = Rows::new(sample, model.feature_count());
     let words = ROWS.map(|rows| -> Result<String> {
-        let plan = oracle.plan_of(&Semivalue::Shapley.into(), rows, sample)?;
+        let plan = tree_explainer.plan_of(&Semivalue::Shapley.into(), rows, sample)?;
         let kernels: Vec<String> =
             plan.kernels.iter().map(|(kernel, trees)| format!("{kernel} for {trees}")).collect();
         let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };

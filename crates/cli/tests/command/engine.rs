@@ -182,7 +182,7 @@ fn coalitions(results: &Value, row: usize) -> std::collections::BTreeMap<String,
 }
 
 #[test]
-fn indices_of_coalitions_are_those_of_the_oracle_or_of_all_coalitions() {
+fn indices_of_coalitions_are_those_of_the_tree_explainer_or_of_all_coalitions() {
     for game in [&["--game", "path-dependent"][..], &["--background-select", "0-20"]] {
         let run =
             |more: &[&str]| json(&on("explain", MODEL, ROWS, &[&["--select", "3,17"], game, more].concat()));

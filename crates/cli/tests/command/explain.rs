@@ -20,7 +20,7 @@ fn diabetes(more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_oracle_and_enumeration_agree_for_every_model_value_and_background() {
+fn the_tree_explainer_and_enumeration_agree_for_every_model_value_and_background() {
     for (model, rows) in [
         ("iris_xgb.json.gz", "iris.csv"),
         ("iris_xgb_softprob.json.gz", "iris.csv"),

@@ -11,7 +11,7 @@ fn diabetes(more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_oracle_and_enumeration_agree_for_every_value_of_groups_and_game() {
+fn the_tree_explainer_and_enumeration_agree_for_every_value_of_groups_and_game() {
     for value in [
         "owen",
         "banzhaf-owen",

@@ -111,7 +111,7 @@ fn check_all(method: &str, wanted: impl Fn(&Value) -> bool) {
 }
 
 #[test]
-fn the_oracle_equals_the_truth_on_all_models() {
+fn the_tree_explainer_equals_the_truth_on_all_models() {
     check_all("tree", |_| true);
 }
 
@@ -128,7 +128,7 @@ fn group_truths() -> Vec<Value> {
 }
 
 #[test]
-fn values_of_groups_equal_the_truth_by_the_oracle_and_by_enumeration() {
+fn values_of_groups_equal_the_truth_by_the_tree_explainer_and_by_enumeration() {
     let path = |folder: &str, name: &str| shared().join(folder).join(name).to_str().unwrap().to_owned();
     for truth in group_truths() {
         let (model, rows) = (

@@ -4,9 +4,9 @@ use std::sync::Once;
 
 use apportion_games::{Coalitions, Game, Partition, Rows};
 use apportion_trees::{
-    Attributions, BackgroundCompiler, CompiledBackground, Diagonal, Ensemble, Exact, InterventionalOracle,
-    Kernel, LinkedOracle, ModelError, PathDependentGame, PathDependentOracle, ReadOptions, Rounds, Settings,
-    TreeError,
+    Attributions, BackgroundCompiler, CompiledBackground, Diagonal, Ensemble, Exact, Kernel,
+    LinkedTreeExplainer, MarginalTreeExplainer, ModelError, PathDependentGame, PathDependentTreeExplainer,
+    ReadOptions, Rounds, Settings, TreeError,
 };
 use apportion_values::{Semivalue, Value};
 
@@ -61,7 +61,7 @@ pub fn check(bytes: &[u8]) {
     explained.behind_the_link();
     match ensemble.check_covers() {
         Ok(()) => explained.path_dependent(),
-        Err(_) => assert!(PathDependentOracle::new(&ensemble).is_err()),
+        Err(_) => assert!(PathDependentTreeExplainer::new(&ensemble).is_err()),
     }
 }
 
@@ -115,8 +115,9 @@ impl Explained<'_> {
             let Ok(ensemble) = Ensemble::from_bytes_with(self.bytes, &options) else { break };
             for row in 0..background.len() {
                 let row = background.slice(row..row + 1);
-                let oracle = InterventionalOracle::new(&ensemble, row, None).expect("a sound background");
-                let walk = oracle.with_settings(Settings::default().with_kernel(Some(Kernel::Walk)));
+                let tree_explainer =
+                    MarginalTreeExplainer::new(&ensemble, row, None).expect("a sound background");
+                let walk = tree_explainer.with_settings(Settings::default().with_kernel(Some(Kernel::Walk)));
                 let Ok(explained) = walk.values(Semivalue::Shapley, self.rows.slice(1..4)) else {
                     return f64::INFINITY;
                 };
@@ -138,10 +139,10 @@ impl Explained<'_> {
             let background = rows.slice(0..count);
             for kernel in [None].into_iter().chain(Kernel::ALL.map(Some)) {
                 let settings = Settings::default().with_kernel(kernel);
-                let oracle =
-                    InterventionalOracle::new(ensemble, background, None).expect("a sound background");
-                let oracle = oracle.with_settings(settings);
-                match oracle.values(Semivalue::Shapley, rows.slice(1..4)) {
+                let tree_explainer =
+                    MarginalTreeExplainer::new(ensemble, background, None).expect("a sound background");
+                let tree_explainer = tree_explainer.with_settings(settings);
+                match tree_explainer.values(Semivalue::Shapley, rows.slice(1..4)) {
                     Ok(explained) => {
                         assert!(
                             explained.predictions == margins[ensemble.output_count()..] || !finite(margins)
@@ -157,14 +158,17 @@ impl Explained<'_> {
                 }
             }
         }
-        let oracle = InterventionalOracle::new(ensemble, rows.slice(0..1), None).expect("a sound background");
-        let oneself = oracle.values(Semivalue::Shapley, rows.slice(0..1)).expect("rows of the right width");
+        let tree_explainer =
+            MarginalTreeExplainer::new(ensemble, rows.slice(0..1), None).expect("a sound background");
+        let oneself =
+            tree_explainer.values(Semivalue::Shapley, rows.slice(0..1)).expect("rows of the right width");
         assert!(oneself.values.iter().all(|&value| value == 0.0) || !finite(margins), "a row against itself");
         if ensemble.feature_count() <= 12 {
-            let interactions = oracle.interactions(Semivalue::Banzhaf, Diagonal::Value, rows.slice(2..4));
+            let interactions =
+                tree_explainer.interactions(Semivalue::Banzhaf, Diagonal::Value, rows.slice(2..4));
             interactions.expect("few features");
             let pairs = self.pairs();
-            let owen = oracle.values(Value::owen(pairs.clone()), rows.slice(1..3));
+            let owen = tree_explainer.values(Value::owen(pairs.clone()), rows.slice(1..3));
             self.adds_up(&owen.expect("a partition of the features"), None, "Owen values");
         }
         if let Ok(mut compiler) = BackgroundCompiler::new(ensemble) {
@@ -172,17 +176,17 @@ impl Explained<'_> {
             let Ok(compiled) = compiler.finish() else { return };
             let written = compiled.to_bytes();
             let again = CompiledBackground::read(&written, ensemble).expect("just written");
-            let oracle =
-                InterventionalOracle::from_compiled(ensemble, again).expect("compiled for this model");
-            let explained = oracle.values(Semivalue::Shapley, rows).expect("rows of the right width");
+            let tree_explainer =
+                MarginalTreeExplainer::from_compiled(ensemble, again).expect("compiled for this model");
+            let explained = tree_explainer.values(Semivalue::Shapley, rows).expect("rows of the right width");
             self.adds_up(&explained, None, "against a compiled background");
         }
     }
 
     fn behind_the_link(&self) {
         let Self { ensemble, rows, .. } = *self;
-        let Ok(oracle) = LinkedOracle::new(ensemble, rows.slice(2..3), None) else { return };
-        match oracle.with_max_steps(2000).values(Semivalue::Shapley, rows.slice(3..4)) {
+        let Ok(tree_explainer) = LinkedTreeExplainer::new(ensemble, rows.slice(2..3), None) else { return };
+        match tree_explainer.with_max_steps(2000).values(Semivalue::Shapley, rows.slice(3..4)) {
             Ok(explained) => self.adds_up(&explained, None, "after the link function"),
             Err(TreeError::Overflow { .. }) if !finite(self.margins) || self.has_linear_leaves() => {}
             Err(error) => {
@@ -197,18 +201,21 @@ impl Explained<'_> {
     fn path_dependent(&self) {
         let Self { ensemble, rows, margins, .. } = *self;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
-        let oracle = PathDependentOracle::new(ensemble).expect("sound covers");
+        let tree_explainer = PathDependentTreeExplainer::new(ensemble).expect("sound covers");
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
-            let explained = oracle.values(value.clone(), rows).expect("rows of the right width");
-            assert!(explained.predictions == margins || !finite(margins), "the oracle predicts as the model");
+            let explained = tree_explainer.values(value.clone(), rows).expect("rows of the right width");
+            assert!(
+                explained.predictions == margins || !finite(margins),
+                "the tree explainer predicts as the model"
+            );
             if value == Semivalue::Shapley {
                 self.adds_up(&explained, None, "path-dependent");
             }
         }
         if features <= 12 {
-            let owen = oracle.values(Value::owen(self.pairs()), rows);
+            let owen = tree_explainer.values(Value::owen(self.pairs()), rows);
             self.adds_up(&owen.expect("a partition of the features"), None, "path-dependent Owen values");
-            oracle
+            tree_explainer
                 .interactions(Semivalue::Shapley, Diagonal::Remainder, rows.slice(2..4))
                 .expect("few features");
         }

@@ -5,7 +5,7 @@
 use std::sync::{LazyLock, Once};
 
 use apportion_games::Rows;
-use apportion_trees::{CompiledBackground, Ensemble, Exact, InterventionalOracle};
+use apportion_trees::{CompiledBackground, Ensemble, Exact, MarginalTreeExplainer};
 use apportion_values::Semivalue;
 use sha2::{Digest, Sha256};
 
@@ -30,9 +30,12 @@ fn check(bytes: &[u8]) {
     let Ok(background) = CompiledBackground::read(bytes, &MODEL) else { return };
     let again = background.to_bytes();
     assert!(again == bytes, "there is one way to write a background");
-    let oracle = InterventionalOracle::from_compiled(&*MODEL, background).expect("compiled for this model");
+    let tree_explainer =
+        MarginalTreeExplainer::from_compiled(&*MODEL, background).expect("compiled for this model");
     let rows = vec![1.0; MODEL.feature_count()];
-    oracle.values(Semivalue::Shapley, Rows::new(&rows, rows.len())).expect("a row of the right width");
+    tree_explainer
+        .values(Semivalue::Shapley, Rows::new(&rows, rows.len()))
+        .expect("a row of the right width");
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [`compiler`] | compiles a background from rows, which are added in any number of calls |
 //! | [`dense`], [`lattice`], [`decisions`] | counts patterns by bitwise AND, for 64 rows at a time |
-//! | [`sort`](mod@sort) | sorts the background rows of an oracle by pattern |
+//! | [`sort`](mod@sort) | sorts the background rows of a tree explainer by pattern |
 //! | [`grouped`] | converts patterns of features to patterns of groups |
 //! | [`format`](mod@format) | the file format and its validation |
 
@@ -40,7 +40,7 @@ use crate::error::TreeError;
 use apportion_models::Ensemble;
 
 /// A background dataset reduced to the patterns that the leaves of one ensemble distinguish.
-/// [`InterventionalOracle`](crate::InterventionalOracle) requires these patterns only, without the rows.
+/// [`MarginalTreeExplainer`](crate::MarginalTreeExplainer) requires these patterns only, without the rows.
 ///
 /// Created by a [`BackgroundCompiler`], or [read](Self::read) from bytes that were [written](Self::write).
 /// Takes 16 bytes for each pattern that occurs at a leaf. For any number of rows, there are at most 2^d
@@ -48,7 +48,7 @@ use apportion_models::Ensemble;
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{BackgroundCompiler, CompiledBackground, Ensemble, Exact, InterventionalOracle};
+/// use apportion_trees::{BackgroundCompiler, CompiledBackground, Ensemble, Exact, MarginalTreeExplainer};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
@@ -59,8 +59,8 @@ use apportion_models::Ensemble;
 ///
 /// let background = CompiledBackground::read(&bytes, &model)?;
 /// assert_eq!((background.row_count(), background.total_weight()), (3, 3.0));
-/// let oracle = InterventionalOracle::from_compiled(&model, background)?;
-/// let explained = oracle.values(Semivalue::Shapley, Rows::new(&[2.0, 3.0], 2))?;
+/// let tree_explainer = MarginalTreeExplainer::from_compiled(&model, background)?;
+/// let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&[2.0, 3.0], 2))?;
 /// let total: f64 = explained.values.iter().sum();
 /// assert!((total + explained.base[0] - explained.predictions[0]).abs() < 1e-12);
 /// # Ok::<(), apportion_trees::TreeError>(())
@@ -134,7 +134,7 @@ impl CompiledBackground {
     }
 }
 
-/// The parts of a compiled background that an oracle uses.
+/// The parts of a compiled background that a tree explainer uses.
 pub(crate) struct Parts {
     pub(crate) base: Vec<f64>,
     pub(crate) sorted: Vec<(Paths, Histograms)>,

@@ -1,4 +1,4 @@
-//! The shared engine of all oracles: how rows and trees are processed, and how leaves contribute.
+//! The shared engine of all tree explainers: how rows and trees are processed, and how leaves contribute.
 //!
 //! This module does not depend on the game: [`marginal`](crate::marginal),
 //! [`path_dependent`](crate::path_dependent) and [`linked`](crate::linked) import from here, never the other

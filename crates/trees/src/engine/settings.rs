@@ -32,7 +32,7 @@ pub enum Precision {
     Single,
 }
 
-/// The settings of an oracle.
+/// The settings of a tree explainer.
 ///
 /// ```
 /// use apportion_trees::{Kernel, Settings};

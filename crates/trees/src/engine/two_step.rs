@@ -1,4 +1,4 @@
-//! Two-step Shapley values, computed from values that the oracles support.
+//! Two-step Shapley values, computed from values that the tree explainers support.
 //!
 //! ```text
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j

@@ -45,7 +45,7 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// Returns the error for a value that no oracle supports.
+/// Returns the error for a value that no tree explainer supports.
 pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {

@@ -29,7 +29,7 @@
 //! coalitional value requires one game for each group, whose players are the members of the group and the
 //! other groups as a whole ([`game`]).
 //!
-//! The public interface is in [`oracle`].
+//! The public interface is in [`tree_explainer`].
 //!
 //! # Limitations
 //!
@@ -42,7 +42,7 @@ mod fixed;
 mod game;
 mod link;
 mod mixtures;
-pub(crate) mod oracle;
 mod table;
+pub(crate) mod tree_explainer;
 mod walk;
 mod weights;

@@ -13,9 +13,9 @@ use super::cost::{self, Algorithm, ChooseAlgorithm};
 use super::linear::LinearWalk;
 use super::lone::lone_player;
 use super::masks::Masks;
-use super::oracle::InterventionalOracle;
 use super::request::Request;
 use super::shares::{Alone, InGroups, InPairs, LeafKernel, OverHierarchy, Products};
+use super::tree_explainer::MarginalTreeExplainer;
 use super::walk::{Pair, Walk};
 use crate::engine::driver::{Job, Kernels, LoadedRows, TablesOfTrees};
 use crate::engine::finite::finite;
@@ -31,7 +31,7 @@ use crate::error::TreeError;
 /// The number of pairs of rows that are sampled to predict the time of the walk.
 const SAMPLE: usize = 4;
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Computes the values of a request, with each tree's kernel chosen by `choose`.
     pub(super) fn answer(
         &self,
@@ -94,20 +94,32 @@ impl InterventionalOracle<'_> {
         };
         match &request.weights {
             Weights::Alike(weights) => {
-                job.explain(&Marginal::<Alone> { oracle: self, request, weights, ways }, rows, values);
+                job.explain(
+                    &Marginal::<Alone> { tree_explainer: self, request, weights, ways },
+                    rows,
+                    values,
+                );
             }
             Weights::Grouped(weights) => {
-                job.explain(&Marginal::<InGroups> { oracle: self, request, weights, ways }, rows, values);
+                job.explain(
+                    &Marginal::<InGroups> { tree_explainer: self, request, weights, ways },
+                    rows,
+                    values,
+                );
             }
             Weights::OverHierarchy(weights) => {
                 job.explain(
-                    &Marginal::<OverHierarchy> { oracle: self, request, weights, ways },
+                    &Marginal::<OverHierarchy> { tree_explainer: self, request, weights, ways },
                     rows,
                     values,
                 );
             }
             Weights::Pairs(weights) => {
-                job.explain(&Marginal::<InPairs> { oracle: self, request, weights, ways }, rows, values);
+                job.explain(
+                    &Marginal::<InPairs> { tree_explainer: self, request, weights, ways },
+                    rows,
+                    values,
+                );
             }
         }
     }
@@ -256,7 +268,7 @@ fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
 
 /// The kernels of the marginal game, for one request.
 struct Marginal<'a, S: LeafKernel> {
-    oracle: &'a InterventionalOracle<'a>,
+    tree_explainer: &'a MarginalTreeExplainer<'a>,
     request: &'a Request<'a>,
     weights: &'a S::Weights,
     ways: &'a [Algorithm],
@@ -289,7 +301,7 @@ impl<S: LeafKernel> Kernels for Marginal<'_, S> {
 
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>> {
         let (paths, histograms) = self.request.sorted()[tree].as_ref()?;
-        let ensemble = &self.oracle.ensemble;
+        let ensemble = &self.tree_explainer.ensemble;
         let (nodes, distribution) =
             (ensemble.nodes_of(&ensemble.trees()[tree]), &mut BackgroundDistribution(histograms));
         Some(Tables::new(nodes, paths, shape, &self.request.weights, distribution, memory))
@@ -298,7 +310,7 @@ impl<S: LeafKernel> Kernels for Marginal<'_, S> {
     fn cached_tables<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
         let trees = self.ways.iter().map(|way| matches!(way, Algorithm::Tables { .. })).collect();
         let key = (self.request.value.clone(), trees);
-        let tables: Arc<dyn Any + Send + Sync> = self.oracle.kept.get(&key, || Arc::new(make()));
+        let tables: Arc<dyn Any + Send + Sync> = self.tree_explainer.kept.get(&key, || Arc::new(make()));
         match tables.downcast() {
             Ok(tables) => tables,
             Err(_) => unreachable!("cached tables have the precision of the settings"),
@@ -306,8 +318,8 @@ impl<S: LeafKernel> Kernels for Marginal<'_, S> {
     }
 
     fn add(&self, memory: &mut Memory<S>, index: usize, rows: &LoadedRows, phi: &mut [f64]) {
-        let (oracle, request, weights) = (self.oracle, self.request, self.weights);
-        let ensemble = &*oracle.ensemble;
+        let (tree_explainer, request, weights) = (self.tree_explainer, self.request, self.weights);
+        let ensemble = &*tree_explainer.ensemble;
         let tree = &ensemble.trees()[index];
         let nodes = ensemble.nodes_of(tree);
         let Memory { share, walk, linear, lone, descent, masks } = memory;
@@ -329,7 +341,7 @@ impl<S: LeafKernel> Kernels for Marginal<'_, S> {
                 }
             }
             Algorithm::Lone { player } => {
-                let mean = oracle.means()[index];
+                let mean = tree_explainer.means()[index];
                 for (place, row) in rows.rounded.chunks_exact(features).enumerate() {
                     let difference = ensemble.tree_value(nodes, row) - mean;
                     let mut phi = |target: usize, share: f64| phi[target * count + place] += share;
@@ -343,7 +355,9 @@ impl<S: LeafKernel> Kernels for Marginal<'_, S> {
         }
         for (place, explicand) in rows.rounded.chunks_exact(features).enumerate() {
             Cancellation::check();
-            for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
+            for (background, &weight) in
+                tree_explainer.background.chunks_exact(features).zip(&tree_explainer.weights)
+            {
                 let pair = Pair { explicand, background, weight };
                 let mut phi = |target: usize, share: f64| phi[target * count + place] += share;
                 if tree.linear {

@@ -14,9 +14,9 @@ use apportion_values::{IndexWeights, InteractionIndex, Interactions};
 
 use super::joint::walk::Walk as JointWalk;
 use super::linear::LinearWalk;
-use super::oracle::InterventionalOracle;
 use super::request::Request;
 use super::shares::Products;
+use super::tree_explainer::MarginalTreeExplainer;
 use super::walk::Pair;
 use crate::engine::bits::{all_of, count, ones};
 use crate::engine::histograms::Histograms;
@@ -28,7 +28,7 @@ use crate::engine::paths::Paths;
 use crate::engine::value;
 use crate::error::TreeError;
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Computes the indices of all coalitions of up to `order` players that act together in some tree.
     pub(super) fn indices(
         &self,

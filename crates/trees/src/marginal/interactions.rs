@@ -15,7 +15,7 @@ use apportion_games::Rows;
 use apportion_values::{Attributions, Value};
 
 use super::cost::{self, ChooseAlgorithm};
-use super::oracle::InterventionalOracle;
+use super::tree_explainer::MarginalTreeExplainer;
 use crate::engine::driver::in_tasks;
 use crate::engine::finite::finite;
 use crate::engine::interactions::{Diagonal, zeros};
@@ -23,7 +23,7 @@ use crate::engine::value;
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Computes the interactions, with each tree's kernel chosen by `choose`. The values on the diagonal use
     /// the fastest kernel by predicted time.
     pub(super) fn pairs_of(

@@ -12,7 +12,7 @@
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-use super::oracle::InterventionalOracle;
+use super::tree_explainer::MarginalTreeExplainer;
 
 /// Returns the only player on which the splits and linear leaves of a tree depend. Returns `None` if there
 /// are several such players, or none.
@@ -32,7 +32,7 @@ pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]
     lone
 }
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Returns the mean value of each tree with a linear leaf over the background; 0 for all other trees.
     pub(super) fn means(&self) -> &[f64] {
         self.means.get_or_init(|| {

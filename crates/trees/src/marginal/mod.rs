@@ -41,8 +41,8 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`oracle`] | an ensemble with a background |
-//! | [`values`], [`interactions`], [`indices`] | the methods of the oracle |
+//! | [`tree_explainer`] | an ensemble with a background |
+//! | [`values`], [`interactions`], [`indices`] | the methods of the tree explainer |
 //! | [`request`] | the players and the weights of coalitions of a request |
 //! | [`explain`] | computes the result of a request |
 //! | [`linear`], [`lone`], [`joint`] | trees with linear leaves, trees that depend on one player, and trees with splits on several features at once |
@@ -60,8 +60,8 @@ mod linear;
 mod lone;
 mod masks;
 mod one_baseline;
-pub(crate) mod oracle;
 mod request;
 mod shares;
+pub(crate) mod tree_explainer;
 mod values;
 mod walk;

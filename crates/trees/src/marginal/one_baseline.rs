@@ -5,7 +5,7 @@ use apportion_games::Rows;
 use apportion_values::{Attributions, Semivalue};
 
 use super::cost;
-use super::oracle::InterventionalOracle;
+use super::tree_explainer::MarginalTreeExplainer;
 use crate::engine::finite::finite;
 use crate::engine::settings::{Kernel, Plan};
 use crate::error::TreeError;
@@ -19,7 +19,7 @@ const FEW: usize = 12;
 /// The maximum path length: quadrature rules for longer paths take too long to compute.
 const MAX_PATH_FEATURES: usize = 64;
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Computes the values by quadrature, if quadrature is applicable and is either requested or faster than
     /// the walk.
     pub(super) fn by_quadrature(

@@ -7,7 +7,7 @@ use apportion_games::{Partition, parallel};
 use apportion_values::{Semivalue, Value};
 
 use super::cohorts::Cohorts;
-use super::oracle::{BackgroundStructures, InterventionalOracle};
+use super::tree_explainer::{BackgroundStructures, MarginalTreeExplainer};
 use crate::background::{of_groups, sort};
 use crate::engine::groups::{Coalitional, group_of};
 use crate::engine::histograms::Sorted;
@@ -19,9 +19,9 @@ use crate::engine::value;
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
-/// A request to an oracle.
+/// A request to a tree explainer.
 pub(crate) struct Request<'a> {
-    oracle: &'a InterventionalOracle<'a>,
+    tree_explainer: &'a MarginalTreeExplainer<'a>,
     pub(crate) value: Value,
     /// The player of each feature.
     pub(crate) player_of: Cow<'a, [u32]>,
@@ -31,7 +31,7 @@ pub(crate) struct Request<'a> {
     structures: Option<BackgroundStructures>,
 }
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Returns the request for a value other than a two-step one.
     pub(super) fn request(&self, value: &Value) -> Result<Request<'_>, TreeError> {
         value::check(value, self.features.len())?;
@@ -53,7 +53,7 @@ impl InterventionalOracle<'_> {
             }
             _ => return Err(value::unsupported(value)),
         };
-        Ok(Request { oracle: self, value: value.clone(), player_of, players, weights, structures })
+        Ok(Request { tree_explainer: self, value: value.clone(), player_of, players, weights, structures })
     }
 
     /// Returns the request for indices of coalitions of features, or of groups. The weights of the request
@@ -68,7 +68,7 @@ impl InterventionalOracle<'_> {
     /// Returns the request for the values of features by a semivalue that was checked.
     pub(super) fn of_features(&self, value: &Semivalue) -> Request<'_> {
         Request {
-            oracle: self,
+            tree_explainer: self,
             value: value.clone().into(),
             player_of: Cow::Borrowed(&self.features),
             players: self.features.len(),
@@ -81,7 +81,7 @@ impl InterventionalOracle<'_> {
 impl Request<'_> {
     /// Returns the same request for the pairs of the players.
     pub(super) fn of_pairs(self) -> Result<Self, TreeError> {
-        let find = || Arc::new(Pairs::new(&self.oracle.ensemble, &self.player_of, self.players));
+        let find = || Arc::new(Pairs::new(&self.tree_explainer.ensemble, &self.player_of, self.players));
         let pairs = Arc::clone(self.structures().pairs.get_or_init(find));
         let Weights::Alike(moments) = self.weights else { return Err(value::not_of_pairs(&self.value)) };
         Ok(Self { weights: Weights::Pairs(PairWeights { moments, pairs }), ..self })
@@ -92,12 +92,12 @@ impl Request<'_> {
     }
 
     fn structures(&self) -> &BackgroundStructures {
-        self.structures.as_ref().unwrap_or(&self.oracle.structures)
+        self.structures.as_ref().unwrap_or(&self.tree_explainer.structures)
     }
 
     /// Returns the background as bit sets.
     pub(super) fn cohorts(&self) -> &Cohorts {
-        let InterventionalOracle { ensemble, background, weights, .. } = self.oracle;
+        let MarginalTreeExplainer { ensemble, background, weights, .. } = self.tree_explainer;
         self.structures().cohorts.get_or_init(|| Cohorts::new(ensemble, background, weights, &self.player_of))
     }
 
@@ -113,7 +113,8 @@ impl Request<'_> {
     }
 
     fn sort(&self) -> Sorted {
-        let InterventionalOracle { ensemble, background, weights, compiled, structures, .. } = self.oracle;
+        let MarginalTreeExplainer { ensemble, background, weights, compiled, structures, .. } =
+            self.tree_explainer;
         let (true, Some(sorted)) = (*compiled, structures.sorted.get()) else {
             return sort(ensemble, background, weights, &self.player_of);
         };

@@ -1,10 +1,10 @@
-//! The values and plans of the marginal oracle.
+//! The values and plans of the marginal tree explainer.
 
 use apportion_games::{Partition, Rows};
 use apportion_values::{Attributions, InteractionIndex, Interactions, Semivalue, Value};
 
 use super::cost;
-use super::oracle::InterventionalOracle;
+use super::tree_explainer::MarginalTreeExplainer;
 use crate::engine::interactions::Diagonal;
 use crate::engine::settings::Plan;
 use crate::engine::two_step::{members_alone, two_step};
@@ -12,7 +12,7 @@ use crate::engine::value;
 use crate::error::TreeError;
 use crate::exact::Exact;
 
-impl Exact for InterventionalOracle<'_> {
+impl Exact for MarginalTreeExplainer<'_> {
     fn base(&self) -> &[f64] {
         &self.base
     }

@@ -7,14 +7,14 @@ use apportion_games::{Partition, Rows};
 use apportion_values::{InteractionIndex, Interactions};
 
 use super::leaves::{PathDependentLeaves, Ready};
-use super::oracle::PathDependentOracle;
+use super::tree_explainer::PathDependentTreeExplainer;
 use crate::engine::groups::group_of;
 use crate::engine::indices::moments::IndexMoments;
 use crate::engine::indices::rows::explain;
 use crate::engine::value;
 use crate::error::TreeError;
 
-impl PathDependentOracle<'_> {
+impl PathDependentTreeExplainer<'_> {
     /// Computes the indices of all coalitions of up to `order` players that act together in some tree.
     pub(super) fn indices(
         &self,

@@ -58,7 +58,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`oracle`], [`values`], [`interactions`] | the oracle of an ensemble and its methods |
+//! | [`tree_explainer`], [`values`], [`interactions`] | the tree explainer of an ensemble and its methods |
 //! | [`inputs`] | the inputs that trees read from rows, and their players |
 //! | [`program`] | flattened trees: shares, c, the order of the steps |
 //! | [`lanes`] | vectorization over rows and nodes of a rule |
@@ -87,7 +87,6 @@ mod kernel;
 mod lanes;
 mod leaves;
 mod one_row;
-pub(crate) mod oracle;
 mod others;
 mod over_hierarchy;
 mod plan;
@@ -95,6 +94,7 @@ mod program;
 mod tables;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tree_explainer;
 mod values;
 
 pub(crate) use self::baseline::AgainstBaseline;

@@ -5,8 +5,8 @@ use apportion_values::{Rule, Semivalue, Value};
 
 use super::cost::Cost;
 use super::lanes::rules;
-use super::oracle::PathDependentOracle;
 use super::program::TreeProgram;
+use super::tree_explainer::PathDependentTreeExplainer;
 use super::{coalitional, tables};
 use crate::engine::settings::{Kernel, Plan, Settings};
 use crate::engine::two_step::members_alone;
@@ -18,10 +18,10 @@ const LEAF: (f64, f64) = (50.0, 15.0);
 /// The time of a prediction per level of a tree, in nanoseconds.
 const PREDICTION: f64 = 2.0;
 
-impl PathDependentOracle<'_> {
-    /// Sets the kernel and the precision. By default, the oracle uses quadrature for every value that has a
-    /// rule, because it is faster for any number of rows. It uses the walk for weights by coalition size,
-    /// which do not have a rule.
+impl PathDependentTreeExplainer<'_> {
+    /// Sets the kernel and the precision. By default, the tree explainer uses quadrature for every value that
+    /// has a rule, because it is faster for any number of rows. It uses the walk for weights by coalition
+    /// size, which do not have a rule.
     ///
     /// The supported [kernels](Kernel) are [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and,
     /// except for interactions, [`Tables`](Kernel::Tables). Tables only support paths of few features, may be
@@ -31,15 +31,15 @@ impl PathDependentOracle<'_> {
     ///
     /// ```
     /// use apportion_games::Rows;
-    /// use apportion_trees::{Ensemble, Exact, Kernel, PathDependentOracle, Settings};
+    /// use apportion_trees::{Ensemble, Exact, Kernel, PathDependentTreeExplainer, Settings};
     /// use apportion_values::Semivalue;
     ///
     /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
     /// let settings = Settings::default().with_kernel(Kernel::Walk);
-    /// let oracle = PathDependentOracle::new(&model)?.with_settings(settings);
+    /// let tree_explainer = PathDependentTreeExplainer::new(&model)?.with_settings(settings);
     /// let row = Rows::new(&[0.0, 9.0], 2);
-    /// assert_eq!(oracle.plan(Semivalue::Shapley, row)?.kernels, [(Kernel::Walk, 1)]);
-    /// let walked = oracle.values(Semivalue::Shapley, row)?;
+    /// assert_eq!(tree_explainer.plan(Semivalue::Shapley, row)?.kernels, [(Kernel::Walk, 1)]);
+    /// let walked = tree_explainer.values(Semivalue::Shapley, row)?;
     /// assert!((walked.values[0] + 1.0).abs() < 1e-15);
     /// # Ok::<(), apportion_trees::TreeError>(())
     /// ```

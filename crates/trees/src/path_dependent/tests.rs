@@ -12,7 +12,7 @@ use super::interactions::PairKernel;
 use super::interactions::partners::Partners;
 use super::kernel::PlayerKernel;
 use super::lanes::{Lanes, MAX_NODES, Nodes, rules, runs};
-use super::oracle::PathDependentOracle;
+use super::tree_explainer::PathDependentTreeExplainer;
 use crate::common::case::semivalues;
 use crate::common::{Random, TreeSpec, document, read};
 
@@ -23,9 +23,9 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     let mut trees: Vec<TreeSpec> = (0..2).map(|_| TreeSpec::random(random, &features, 7, true, 0)).collect();
     trees.push(TreeSpec::chain(random, &features));
     let ensemble = read(&document(&trees, 11, &[-0.75])).unwrap();
-    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
     let rows = random.row(11 * 100);
-    let program = &oracle.program;
+    let program = &tree_explainer.program;
     let partners = Partners::new(program, 11);
     let groups = vec![vec![3, 0, 7], vec![1], vec![2, 10], vec![8, 4, 6, 5], vec![9]];
     let in_groups = coalitional::Program::new(&ensemble, &Partition::new(11, groups).unwrap());

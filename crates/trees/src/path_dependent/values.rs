@@ -1,4 +1,4 @@
-//! The values and plans of the path-dependent oracle.
+//! The values and plans of the path-dependent tree explainer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use apportion_values::{Attributions, CoalitionalValue, InteractionIndex, Interac
 use super::by_size::BySize;
 use super::kernel::PlayerKernel;
 use super::lanes::rules;
-use super::oracle::PathDependentOracle;
 use super::over_hierarchy::OverHierarchy;
 use super::program::Program;
+use super::tree_explainer::PathDependentTreeExplainer;
 use super::{block, coalitional, tables};
 use crate::engine::driver::in_tasks;
 use crate::engine::finite::finite;
@@ -27,7 +27,7 @@ use crate::engine::weights::Weights;
 use crate::error::TreeError;
 use crate::exact::Exact;
 
-impl PathDependentOracle<'_> {
+impl PathDependentTreeExplainer<'_> {
     /// Returns the players, which are the features unless `groups` are given, and the program for these
     /// players.
     pub(super) fn players(&self, groups: Option<&Partition>) -> Players<'_> {
@@ -178,7 +178,7 @@ pub(super) struct Players<'a> {
     program: ProgramRef<'a>,
 }
 
-/// The program of the oracle, or of the groups of the most recent call.
+/// The program of the tree explainer, or of the groups of the most recent call.
 enum ProgramRef<'a> {
     Own(&'a Program),
     Shared(Arc<Program>),
@@ -193,7 +193,7 @@ impl Players<'_> {
     }
 }
 
-impl Exact for PathDependentOracle<'_> {
+impl Exact for PathDependentTreeExplainer<'_> {
     fn base(&self) -> &[f64] {
         &self.program.base
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
-    Attributions, Diagonal, Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle,
+    Attributions, Diagonal, Ensemble, Exact, MarginalTreeExplainer, PathDependentGame,
+    PathDependentTreeExplainer,
 };
 use apportion_values::{Semivalue, Value, enumerate};
 use serde_json::Value as Json;
@@ -23,7 +24,8 @@ fn floats(value: &Json) -> Vec<f64> {
 
 const VALUES: [(Semivalue, &str); 2] = [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")];
 
-/// Compares the results of an oracle with the ground truth of `game`, for the cases that contain this game.
+/// Compares the results of a tree explainer with the ground truth of `game`, for the cases that contain this
+/// game.
 fn compare(model: &Json, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
     let file = &model["file"];
     let mut compared = 0;
@@ -65,12 +67,15 @@ fn bundled_models_agree_with_their_ground_truth() {
             if background.is_empty() {
                 continue;
             }
-            let oracle = InterventionalOracle::new(&ensemble, Rows::new(background, n), None).unwrap();
-            marginal += compare(model, game, |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+            let tree_explainer =
+                MarginalTreeExplainer::new(&ensemble, Rows::new(background, n), None).unwrap();
+            marginal +=
+                compare(model, game, |value, row| tree_explainer.values(value, Rows::new(row, n)).unwrap());
         }
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
-        path_dependent +=
-            compare(model, "path_dependent", |value, row| oracle.values(value, Rows::new(row, n)).unwrap());
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
+        path_dependent += compare(model, "path_dependent", |value, row| {
+            tree_explainer.values(value, Rows::new(row, n)).unwrap()
+        });
         if n <= 12 {
             enumerated += compare(model, "path_dependent", |value, row| {
                 enumerate(&PathDependentGame::new(&ensemble, row).unwrap(), value).unwrap()
@@ -99,7 +104,8 @@ fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
             } else {
                 background.clone()
             };
-            let oracle = InterventionalOracle::new(&ensemble, Rows::new(&background, n), None).unwrap();
+            let tree_explainer =
+                MarginalTreeExplainer::new(&ensemble, Rows::new(&background, n), None).unwrap();
             let explicand = floats(&case["x"]);
             let rows = Rows::new(&explicand, n);
             let (base, prediction) = (case["base"].as_f64().unwrap(), case["prediction"].as_f64().unwrap());
@@ -111,7 +117,7 @@ fn bundled_models_agree_with_the_ground_truth_of_features_in_groups() {
                 ("quotient_shapley", Value::quotient(Semivalue::Shapley, partition.clone())),
                 ("quotient_banzhaf", Value::quotient(Semivalue::Banzhaf, partition.clone())),
             ] {
-                let got = oracle.values(value, rows).unwrap();
+                let got = tree_explainer.values(value, rows).unwrap();
                 let truth = floats(&case[key]);
                 assert_eq!(got.values.len(), truth.len());
                 assert!(
@@ -136,10 +142,11 @@ fn remainders_are_the_interactions_of_xgboost() {
     let mut compared = 0;
     for case in &cases {
         let ensemble = Ensemble::from_path(crate::common::fixture(case["file"].as_str().unwrap())).unwrap();
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
         let row = floats(&case["x"]);
-        let got =
-            oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&row, row.len())).unwrap();
+        let got = tree_explainer
+            .interactions(Semivalue::Shapley, Diagonal::Remainder, Rows::new(&row, row.len()))
+            .unwrap();
         let outputs = ensemble.output_count();
         for (output, expected) in case["interactions"].as_array().unwrap().iter().enumerate() {
             let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();

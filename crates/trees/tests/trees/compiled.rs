@@ -2,7 +2,7 @@
 
 use apportion_games::{GameError, Rows};
 use apportion_trees::{
-    Attributions, BackgroundCompiler, CompiledBackground, Ensemble, Exact, InterventionalOracle, TreeError,
+    Attributions, BackgroundCompiler, CompiledBackground, Ensemble, Exact, MarginalTreeExplainer, TreeError,
 };
 use apportion_values::{Semivalue, Value};
 use sha2::{Digest, Sha256};
@@ -73,7 +73,7 @@ fn all_values_are_those_against_the_rows() {
         ];
         for weights in weights_of_every_kind(random, rows) {
             let by_rows =
-                InterventionalOracle::new(&ensemble, Rows::new(&background, features), weights.as_deref());
+                MarginalTreeExplainer::new(&ensemble, Rows::new(&background, features), weights.as_deref());
             let Ok(by_rows) = by_rows else { continue };
             let compiled = compile(&ensemble, &background, weights.as_deref(), 1000);
             let counted =
@@ -85,12 +85,12 @@ fn all_values_are_those_against_the_rows() {
             assert_eq!(&head.fingerprint, read.fingerprint());
             assert_eq!(read.to_bytes(), compiled.to_bytes());
             for background in [compiled, read] {
-                let oracle = InterventionalOracle::from_compiled(&ensemble, background).unwrap();
+                let tree_explainer = MarginalTreeExplainer::from_compiled(&ensemble, background).unwrap();
                 for count in [0, 1, 70] {
                     let rows = Rows::new(&explicands[..features * count], features);
                     let what = format!("{features} features, {rows:?}, {weights:?}");
                     for value in &values {
-                        let got = oracle.values_of(value, rows).unwrap();
+                        let got = tree_explainer.values_of(value, rows).unwrap();
                         assert_close(&got, &by_rows.values_of(value, rows).unwrap(), &what);
                     }
                 }
@@ -162,8 +162,8 @@ fn damaged_files_are_refused() {
         for at in 64..content.len() {
             for byte in [0, 1, 0x7f, 0x80, 0xff] {
                 if let Ok(read) = CompiledBackground::read(&with(at, &[byte]), &ensemble) {
-                    let oracle = InterventionalOracle::from_compiled(&ensemble, read).unwrap();
-                    oracle.values(Semivalue::Shapley, Rows::new(&background, 3)).unwrap();
+                    let tree_explainer = MarginalTreeExplainer::from_compiled(&ensemble, read).unwrap();
+                    tree_explainer.values(Semivalue::Shapley, Rows::new(&background, 3)).unwrap();
                 }
             }
         }
@@ -213,7 +213,7 @@ fn other_models_are_refused() {
     set.set[0] = Some(vec![1, 7]);
     let others = [read_one(&tree, 1.0), read_one(&value, 0.0), read_one(&default, 0.0), read_one(&set, 0.0)];
     for other in others {
-        let error = InterventionalOracle::from_compiled(&other, compiled.clone()).unwrap_err();
+        let error = MarginalTreeExplainer::from_compiled(&other, compiled.clone()).unwrap_err();
         assert!(matches!(error, TreeError::OtherModel { .. }));
         assert!(error.to_string().contains("compile it again"), "{error}");
         assert!(matches!(
@@ -221,7 +221,7 @@ fn other_models_are_refused() {
             Err(TreeError::OtherModel { .. })
         ));
     }
-    assert!(InterventionalOracle::from_compiled(read_one(&tree, 0.0), compiled).is_ok());
+    assert!(MarginalTreeExplainer::from_compiled(read_one(&tree, 0.0), compiled).is_ok());
 }
 
 #[test]

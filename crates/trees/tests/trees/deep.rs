@@ -2,7 +2,7 @@
 
 use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{
-    Diagonal, Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle,
+    Diagonal, Ensemble, Exact, MarginalTreeExplainer, PathDependentGame, PathDependentTreeExplainer,
 };
 use apportion_values::{CoalitionalValue, Semivalue, Value, enumerate};
 use serde_json::json;
@@ -42,8 +42,8 @@ fn bushy(random: &mut Random, depth: usize) -> TreeSpec {
 
 /// Checks that the values of all rows are finite and that, if the value is efficient, they sum with the base
 /// value to the prediction. The tolerance is relative to the largest of these numbers.
-fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
-    let got = oracle.values_of(value, rows).unwrap();
+fn check_sums(what: &str, tree_explainer: &dyn Exact, value: &Value, rows: Rows<'_>) {
+    let got = tree_explainer.values_of(value, rows).unwrap();
     for (values, prediction) in got.values.chunks(got.values.len() / rows.len()).zip(&got.predictions) {
         assert!(values.iter().all(|value| value.is_finite()), "{what}, {value:?}");
         let is_efficient = match value {
@@ -64,7 +64,7 @@ fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
 
 /// Checks that the values of the members of a group sum to the value of the group, for any semivalue between
 /// the groups and an efficient one within them.
-fn check_groups(what: &str, oracle: &dyn Exact, groups: &Partition, rows: Rows<'_>) {
+fn check_groups(what: &str, tree_explainer: &dyn Exact, groups: &Partition, rows: Rows<'_>) {
     let by_size = semivalues(groups.len()).pop().unwrap();
     let shapley = || Semivalue::Shapley;
     let mut members: Vec<(Value, Semivalue)> = [shapley(), Semivalue::Banzhaf, by_size]
@@ -75,9 +75,10 @@ fn check_groups(what: &str, oracle: &dyn Exact, groups: &Partition, rows: Rows<'
         .into();
     members.push((Value::two_step(groups.clone()), shapley()));
     for (value, between) in members {
-        check_sums(what, oracle, &value, rows);
-        let got = oracle.values_of(&value, rows).unwrap().values;
-        let expected = oracle.values_of(&Value::quotient(between, groups.clone()), rows).unwrap().values;
+        check_sums(what, tree_explainer, &value, rows);
+        let got = tree_explainer.values_of(&value, rows).unwrap().values;
+        let expected =
+            tree_explainer.values_of(&Value::quotient(between, groups.clone()), rows).unwrap().values;
         let sums: Vec<f64> = got
             .chunks(groups.players())
             .flat_map(|row| {
@@ -107,19 +108,22 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
         for (number, tree) in trees.into_iter().enumerate() {
             let ensemble = read(&document(&[tree], FEATURES, &[0.5])).unwrap();
             assert_eq!(ensemble.depth(), depth + usize::from(number == 0));
-            let oracles: [(&str, Box<dyn Exact + '_>); 2] = [
-                ("path-dependent", Box::new(PathDependentOracle::new(&ensemble).unwrap())),
-                ("marginal", Box::new(InterventionalOracle::new(&ensemble, rows.slice(0..2), None).unwrap())),
+            let tree_explainers: [(&str, Box<dyn Exact + '_>); 2] = [
+                ("path-dependent", Box::new(PathDependentTreeExplainer::new(&ensemble).unwrap())),
+                (
+                    "marginal",
+                    Box::new(MarginalTreeExplainer::new(&ensemble, rows.slice(0..2), None).unwrap()),
+                ),
             ];
-            for (game, oracle) in oracles {
+            for (game, tree_explainer) in tree_explainers {
                 let what = format!("{game}, tree {number} of depth {depth}");
                 let distribution =
                     Semivalue::from_size_distribution(&[1.0 / FEATURES as f64; FEATURES]).unwrap();
                 for value in [Semivalue::Shapley, Semivalue::beta_shapley(1.0, 1.0).unwrap(), distribution] {
-                    check_sums(&what, &*oracle, &value.into(), rows);
+                    check_sums(&what, &*tree_explainer, &value.into(), rows);
                 }
                 let groups = [3, 20, 130, 249][number];
-                check_groups(&what, &*oracle, &random.partition(FEATURES, groups), rows);
+                check_groups(&what, &*tree_explainer, &random.partition(FEATURES, groups), rows);
             }
         }
     }
@@ -158,7 +162,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 continue; // the covers would underflow
             }
             let ensemble = thin(depth, fraction);
-            let oracle = PathDependentOracle::new(&ensemble).unwrap();
+            let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
             // All tests passed, all failed, one failed in the middle and near the end, every third failed.
             let failed: [&dyn Fn(usize) -> bool; 5] =
                 [&|_| false, &|_| true, &|f| f == depth / 2, &|f| f + 2 == depth, &|f| f % 3 == 2];
@@ -170,11 +174,11 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             let rare = [1.0 - 1e-15, 1e-300].map(|p| Semivalue::weighted_banzhaf(p).unwrap());
             for value in semivalues(depth).into_iter().chain(rare) {
                 let value = Value::from(value);
-                check_sums(&what, &oracle, &value, rows);
+                check_sums(&what, &tree_explainer, &value, rows);
                 // Rows have the same bits when they are explained alone as when they are explained together.
-                let together = oracle.values_of(&value, rows).unwrap().values;
+                let together = tree_explainer.values_of(&value, rows).unwrap().values;
                 for (row, expected) in rows.iter().zip(together.chunks_exact(depth)) {
-                    let alone = oracle.values_of(&value, Rows::new(row, depth)).unwrap().values;
+                    let alone = tree_explainer.values_of(&value, Rows::new(row, depth)).unwrap().values;
                     assert!(
                         alone.iter().zip(expected).all(|(a, b)| a.to_bits() == b.to_bits()),
                         "{what}, {value:?}"
@@ -182,7 +186,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 }
                 let is_by_size = matches!(&value, Value::Semivalue(Semivalue::SizeWeights(_)));
                 if fraction != 1e-9 && depth < 250 && !is_by_size {
-                    let pairs = oracle.interactions_of(&value, Diagonal::Remainder, rows).unwrap();
+                    let pairs = tree_explainer.interactions_of(&value, Diagonal::Remainder, rows).unwrap();
                     assert!(pairs.values.iter().all(|value| value.is_finite()), "{what}, {value:?}");
                 }
             }
@@ -190,7 +194,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 // Weights by coalition size use the other kernel, which does not divide.
                 let distribution = Semivalue::from_size_distribution(&[1.0 / 24.0; 24]).unwrap();
                 let [got, expected] = [Semivalue::Shapley, distribution]
-                    .map(|value| oracle.interactions(value, Diagonal::Value, rows).unwrap().values);
+                    .map(|value| tree_explainer.interactions(value, Diagonal::Value, rows).unwrap().values);
                 close(&what, &got, &expected, 1e-13);
             }
             // Groups of neighbours on the path, and groups of features that are far apart.
@@ -199,8 +203,8 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 let mut groups = vec![Vec::new(); count];
                 (0..depth).for_each(|f| groups[group_of(f, depth)].push(f));
                 let groups = Partition::new(depth, groups).unwrap();
-                check_sums(&what, &oracle, &Value::owen(groups.clone()), rows);
-                check_sums(&what, &oracle, &Value::two_step(groups), rows);
+                check_sums(&what, &tree_explainer, &Value::owen(groups.clone()), rows);
+                check_sums(&what, &tree_explainer, &Value::two_step(groups), rows);
             }
         }
     }
@@ -215,19 +219,19 @@ fn paths_of_thousands_of_splits_need_no_deep_stack() {
     assert_eq!(ensemble.depth(), 5000);
     let (high, low) = (vec![1.0; 5000], vec![-1.0; 5000]);
     let high = Rows::new(&high, 5000);
-    let oracle = InterventionalOracle::new(&ensemble, Rows::new(&low, 5000), None).unwrap();
-    check_sums("5000 features", &oracle, &Semivalue::Shapley.into(), high);
+    let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&low, 5000), None).unwrap();
+    check_sums("5000 features", &tree_explainer, &Semivalue::Shapley.into(), high);
     // Beyond the size of the moment table, moments are computed one by one.
     let uniform = Semivalue::beta_shapley(1.0, 1.0).unwrap();
     let [shapley, uniform] =
-        [Semivalue::Shapley, uniform].map(|value| oracle.values(value, high).unwrap().values);
+        [Semivalue::Shapley, uniform].map(|value| tree_explainer.values(value, high).unwrap().values);
     close("beyond the table", &uniform, &shapley, 1e-14);
-    check_sums("5000 features", &oracle, &Semivalue::beta_shapley(0.3, 40.0).unwrap().into(), high);
+    check_sums("5000 features", &tree_explainer, &Semivalue::beta_shapley(0.3, 40.0).unwrap().into(), high);
 
     let ensemble = read(&document(&[TreeSpec::chain(random, &features[..1500])], 1500, &[0.0])).unwrap();
-    let oracle = InterventionalOracle::new(&ensemble, Rows::new(&low[..1500], 1500), None).unwrap();
+    let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&low[..1500], 1500), None).unwrap();
     let high = Rows::new(&high.values()[..1500], 1500);
-    let got = oracle.interactions(Semivalue::Shapley, Diagonal::Remainder, high).unwrap();
+    let got = tree_explainer.interactions(Semivalue::Shapley, Diagonal::Remainder, high).unwrap();
     let total: f64 = got.values.iter().sum();
     assert!((total + got.base[0] - got.predictions[0]).abs() < 1e-11);
     for a in 0..1500 {
@@ -236,11 +240,11 @@ fn paths_of_thousands_of_splits_need_no_deep_stack() {
 
     let path: Vec<usize> = (0..5000).map(|level| level % 40).collect();
     let ensemble = read(&document(&[TreeSpec::chain(random, &path)], 40, &[-0.75])).unwrap();
-    let oracle = PathDependentOracle::new(&ensemble).unwrap();
+    let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
     let rows: Vec<f64> = (0..40 * 70).map(|k| if k % 997 == 5 { -1.0 } else { 1.0 }).collect();
     let rows = Rows::new(&rows, 40);
-    check_sums("a chain of 5000", &oracle, &Semivalue::Shapley.into(), rows);
-    check_groups("a chain of 5000", &oracle, &random.partition(40, 10), rows.slice(0..3));
+    check_sums("a chain of 5000", &tree_explainer, &Semivalue::Shapley.into(), rows);
+    check_groups("a chain of 5000", &tree_explainer, &random.partition(40, 10), rows.slice(0..3));
 }
 
 #[test]
@@ -252,10 +256,10 @@ fn trees_that_give_nothing_and_trees_without_splits_have_values_too() {
     let mut case = Case::new(random, vec![nothing, TreeSpec::leaf(1.5)], 3, (2, 1));
     case.background = Background::baseline(vec![0.0; 3]).unwrap();
     let groups = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
-    for (name, oracle, _) in case.oracles().iter().flatten() {
+    for (name, tree_explainer, _) in case.tree_explainers().iter().flatten() {
         for value in [Semivalue::Shapley.into(), Value::owen(groups.clone()), Value::two_step(groups.clone())]
         {
-            let Ok(got) = oracle.values_of(&value, case.rows()) else { continue };
+            let Ok(got) = tree_explainer.values_of(&value, case.rows()) else { continue };
             assert_eq!((got.values, got.base), (vec![0.0; 6], vec![0.75]), "{name}");
         }
     }
@@ -280,8 +284,10 @@ fn empty_nodes_on_very_long_paths_are_refused_and_not_divided_by_zero() {
                 let exact =
                     enumerate(&PathDependentGame::new(&ensemble, &[1.0]).unwrap(), Semivalue::Shapley)
                         .unwrap();
-                let got =
-                    PathDependentOracle::new(&ensemble).unwrap().values(Semivalue::Shapley, row).unwrap();
+                let got = PathDependentTreeExplainer::new(&ensemble)
+                    .unwrap()
+                    .values(Semivalue::Shapley, row)
+                    .unwrap();
                 close("a long chain", &got.values, &exact.values, 1e-12);
             }
             Err(error) => {

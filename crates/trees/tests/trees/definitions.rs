@@ -1,9 +1,9 @@
-//! Checks that every oracle, with every kernel, returns the values and interactions of the definitions. If
-//! the definitions take too long, checks that the kernels agree.
+//! Checks that every tree explainer, with every kernel, returns the values and interactions of the
+//! definitions. If the definitions take too long, checks that the kernels agree.
 
 use apportion_games::{Background, Partition};
 use apportion_models::Link;
-use apportion_trees::{Exact, InterventionalOracle, LinkedOracle};
+use apportion_trees::{Exact, LinkedTreeExplainer, MarginalTreeExplainer};
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 
 use crate::common::case::{Case, Rules, in_groups, semivalues};
@@ -217,7 +217,7 @@ fn pairs_on_long_paths_are_differences_of_values() {
         let baseline: Vec<f64> = (0..features).map(|_| if random.chance(30) { -1.0 } else { 1.0 }).collect();
         case.background = Background::baseline(baseline.clone()).unwrap();
         for value in [Semivalue::Shapley, Semivalue::Banzhaf].map(Value::from) {
-            let [marginal, ..] = case.oracles();
+            let [marginal, ..] = case.tree_explainers();
             let pairs =
                 marginal[0].1.interactions_of(&value, Default::default(), case.rows()).unwrap().values;
             for other in [0, 1, features / 2, features - 1] {
@@ -226,7 +226,7 @@ fn pairs_on_long_paths_are_differences_of_values() {
                 let values = [case.rows[other], baseline[other]].map(|cell| {
                     let (mut row, mut baseline) = (case.rows.clone(), baseline.clone());
                     (row[other], baseline[other]) = (cell, cell);
-                    let fixed = InterventionalOracle::new(
+                    let fixed = MarginalTreeExplainer::new(
                         &case.ensemble,
                         apportion_games::Rows::new(&baseline, features),
                         None,
@@ -353,7 +353,7 @@ fn background_rows_that_decide_alike_count_together() {
     let rows: Vec<f64> = (0..40).flat_map(|row| [f64::from(row % 3); 5]).collect();
     case.background = Background::rows(rows, 5).unwrap();
     case.check(&of_features(5));
-    let oracle = LinkedOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
-    let oracle = oracle.with_max_steps(3 * (32 + 25 * 16) * 2);
-    oracle.values(Semivalue::Shapley, case.rows()).unwrap();
+    let tree_explainer = LinkedTreeExplainer::new(&case.ensemble, case.background.as_rows(), None).unwrap();
+    let tree_explainer = tree_explainer.with_max_steps(3 * (32 + 25 * 16) * 2);
+    tree_explainer.values(Semivalue::Shapley, case.rows()).unwrap();
 }

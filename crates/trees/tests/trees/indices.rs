@@ -3,8 +3,8 @@
 
 use apportion_games::{Background, MarginalGame, Partition, Rows};
 use apportion_trees::{
-    BackgroundCompiler, Diagonal, Exact, InteractionIndex, Interactions, InterventionalOracle,
-    PathDependentGame, PathDependentOracle, TreeError,
+    BackgroundCompiler, Diagonal, Exact, InteractionIndex, Interactions, MarginalTreeExplainer,
+    PathDependentGame, PathDependentTreeExplainer, TreeError,
 };
 use apportion_values::{Semivalue, ValueError, enumerate_interactions};
 
@@ -106,18 +106,20 @@ fn large() -> Case {
 #[test]
 fn pairs_are_those_of_the_dense_matrices() {
     let case = large();
-    let [marginal, path_dependent, _] = case.oracles();
-    for (name, oracle, _) in [&marginal[0], &path_dependent[0]] {
+    let [marginal, path_dependent, _] = case.tree_explainers();
+    for (name, tree_explainer, _) in [&marginal[0], &path_dependent[0]] {
         for semivalue in semivalues(40) {
             let index = InteractionIndex::Semivalue(semivalue.clone());
-            let sparse = oracle.indices_of(&index, 2, None, case.rows()).unwrap();
-            let dense = oracle.interactions_of(&semivalue.into(), Diagonal::Value, case.rows()).unwrap();
+            let sparse = tree_explainer.indices_of(&index, 2, None, case.rows()).unwrap();
+            let dense =
+                tree_explainer.interactions_of(&semivalue.into(), Diagonal::Value, case.rows()).unwrap();
             for (row, sparse) in sparse.iter().enumerate() {
                 near(&sparse.matrix().values, &dense.of_row(row).values, 1e-12, name);
             }
         }
-        let of_shap = oracle.indices_of(&InteractionIndex::KShapley, 2, None, case.rows()).unwrap();
-        let dense = oracle.interactions_of(&Semivalue::Shapley.into(), Diagonal::Remainder, case.rows());
+        let of_shap = tree_explainer.indices_of(&InteractionIndex::KShapley, 2, None, case.rows()).unwrap();
+        let dense =
+            tree_explainer.interactions_of(&Semivalue::Shapley.into(), Diagonal::Remainder, case.rows());
         let dense = dense.unwrap();
         for (row, sparse) in of_shap.iter().enumerate() {
             near(&sparse.matrix_of_halves().values, &dense.of_row(row).values, 1e-12, name);
@@ -134,10 +136,10 @@ fn a_row_has_the_same_bits_among_others_and_on_any_number_of_threads() {
     let case = large();
     let on = |threads: usize, rows: Rows<'_>| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let [marginal, path_dependent, _] = case.oracles();
+        let [marginal, path_dependent, _] = case.tree_explainers();
         pool.install(|| {
-            [&marginal[0], &path_dependent[0]].map(|(_, oracle, _)| {
-                bits(&oracle.indices_of(&InteractionIndex::FaithfulShapley, 3, None, rows).unwrap())
+            [&marginal[0], &path_dependent[0]].map(|(_, tree_explainer, _)| {
+                bits(&tree_explainer.indices_of(&InteractionIndex::FaithfulShapley, 3, None, rows).unwrap())
             })
         })
     };
@@ -152,11 +154,13 @@ fn a_row_has_the_same_bits_among_others_and_on_any_number_of_threads() {
 #[test]
 fn efficient_indices_sum_to_the_prediction_less_the_base() {
     let case = large();
-    let [marginal, path_dependent, _] = case.oracles();
-    for (name, oracle, _) in [&marginal[0], &path_dependent[0]] {
+    let [marginal, path_dependent, _] = case.tree_explainers();
+    for (name, tree_explainer, _) in [&marginal[0], &path_dependent[0]] {
         for index in ["k-shapley", "shapley-taylor", "faithful-shapley"] {
             for order in 1..=4 {
-                for found in oracle.indices_of(&index.parse().unwrap(), order, None, case.rows()).unwrap() {
+                for found in
+                    tree_explainer.indices_of(&index.parse().unwrap(), order, None, case.rows()).unwrap()
+                {
                     let sum: f64 = found.values().iter().sum();
                     let expected = found.predictions()[0] - found.base()[0];
                     assert!(
@@ -175,8 +179,8 @@ fn the_games_themselves_are_enumerated_to_the_same_indices() {
     let features: Vec<usize> = (0..12).collect();
     let case = Case::random(random, (12, &features), (20, 5, false), 1, (2, 10));
     let background = Background::rows(case.background.as_rows().values(), 12).unwrap();
-    let marginal = InterventionalOracle::new(&case.ensemble, background.as_rows(), None).unwrap();
-    let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
+    let marginal = MarginalTreeExplainer::new(&case.ensemble, background.as_rows(), None).unwrap();
+    let path_dependent = PathDependentTreeExplainer::new(&case.ensemble).unwrap();
     for name in NAMED {
         let index: InteractionIndex = name.parse().unwrap();
         let got = [
@@ -221,10 +225,11 @@ fn a_wide_linear_model_has_no_coalitions_but_its_features() {
     };
     let (rows, background) = (whole(case.rows()), whole(case.background.as_rows()));
     let rows = Rows::new(&rows, features);
-    let oracle = InterventionalOracle::new(&case.ensemble, Rows::new(&background, features), None).unwrap();
+    let tree_explainer =
+        MarginalTreeExplainer::new(&case.ensemble, Rows::new(&background, features), None).unwrap();
     for name in ["k-shapley", "shapley-taylor", "faithful-shapley"] {
         for (found, row) in
-            oracle.indices_of(&name.parse().unwrap(), 3, None, rows).unwrap().iter().zip(rows.iter())
+            tree_explainer.indices_of(&name.parse().unwrap(), 3, None, rows).unwrap().iter().zip(rows.iter())
         {
             assert!(found.coalitions().sizes().iter().all(|&size| size == 1), "{name}");
             for &(feature, slope) in &slopes {
@@ -248,11 +253,12 @@ fn what_cannot_be_is_refused() {
     let ensemble = read(&document(&chain, 70, &[0.0])).unwrap();
     let row = vec![0.5; 70];
     let rows = Rows::new(&row, 70);
-    let marginal = InterventionalOracle::new(&ensemble, rows, None).unwrap();
-    let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
-    let oracles: [&dyn Exact; 2] = [&marginal, &path_dependent];
-    for oracle in oracles {
-        let ask = |index: &str, order, rows| oracle.indices_of(&index.parse().unwrap(), order, None, rows);
+    let marginal = MarginalTreeExplainer::new(&ensemble, rows, None).unwrap();
+    let path_dependent = PathDependentTreeExplainer::new(&ensemble).unwrap();
+    let tree_explainers: [&dyn Exact; 2] = [&marginal, &path_dependent];
+    for tree_explainer in tree_explainers {
+        let ask =
+            |index: &str, order, rows| tree_explainer.indices_of(&index.parse().unwrap(), order, None, rows);
         let error = ask("shapley", 2, rows).unwrap_err();
         assert!(
             matches!(error, TreeError::Unsupported { .. }) && error.to_string().contains("64"),
@@ -266,17 +272,19 @@ fn what_cannot_be_is_refused() {
         }
         assert!(matches!(ask("shapley", 2, Rows::new(&row, 35)), Err(TreeError::Game(_))));
         let groups = Partition::whole(3);
-        let error = oracle.indices_of(&InteractionIndex::SHAPLEY, 2, Some(&groups), rows).unwrap_err();
+        let error =
+            tree_explainer.indices_of(&InteractionIndex::SHAPLEY, 2, Some(&groups), rows).unwrap_err();
         assert!(matches!(error, TreeError::Game(_)), "{error}");
     }
     let wide: Vec<usize> = (0..60).collect();
     let chain = vec![TreeSpec::chain(random, &wide)];
     let ensemble = read(&document(&chain, 60, &[0.0])).unwrap();
     let row = vec![0.5; 60];
-    let oracle = PathDependentOracle::new(&ensemble).unwrap();
-    let error = oracle.indices_of(&InteractionIndex::SHAPLEY, 6, None, Rows::new(&row, 60)).unwrap_err();
+    let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
+    let error =
+        tree_explainer.indices_of(&InteractionIndex::SHAPLEY, 6, None, Rows::new(&row, 60)).unwrap_err();
     assert!(matches!(error, TreeError::Value(ValueError::TooManyInteractions { .. })), "{error}");
-    let none = oracle.indices_of(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&[], 60)).unwrap();
+    let none = tree_explainer.indices_of(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&[], 60)).unwrap();
     assert!(none.is_empty());
 }
 
@@ -300,11 +308,12 @@ fn compiled_backgrounds_have_the_indices_of_their_rows() {
     let (background, weights) = (case.background.as_rows(), Some(case.background.weights()));
     let mut compiler = BackgroundCompiler::new(&case.ensemble).unwrap();
     compiler.add(background, weights).unwrap();
-    let compiled = InterventionalOracle::from_compiled(&case.ensemble, compiler.finish().unwrap()).unwrap();
-    let plain = InterventionalOracle::new(&case.ensemble, background, weights).unwrap();
+    let compiled = MarginalTreeExplainer::from_compiled(&case.ensemble, compiler.finish().unwrap()).unwrap();
+    let plain = MarginalTreeExplainer::new(&case.ensemble, background, weights).unwrap();
     for index in ["shapley-taylor", "faithful-banzhaf"] {
-        let of =
-            |oracle: &dyn Exact| oracle.indices_of(&index.parse().unwrap(), 3, None, case.rows()).unwrap();
+        let of = |tree_explainer: &dyn Exact| {
+            tree_explainer.indices_of(&index.parse().unwrap(), 3, None, case.rows()).unwrap()
+        };
         for (got, expected) in of(&compiled).iter().zip(of(&plain)) {
             near(got.values(), expected.values(), 1e-12, index);
             near(got.constant(), expected.constant(), 1e-12, index);
@@ -320,10 +329,10 @@ fn a_model_that_splits_on_several_features_at_once_has_the_indices_of_its_margin
         let features = ensemble.feature_count();
         let (rows, background) = (all[..2 * features].to_vec(), &all[4 * features..7 * features]);
         let background = Background::rows(background, features).unwrap();
-        let oracle = InterventionalOracle::new(&ensemble, background.as_rows(), None).unwrap();
+        let tree_explainer = MarginalTreeExplainer::new(&ensemble, background.as_rows(), None).unwrap();
         for index in ["shapley", "k-shapley", "shapley-taylor", "faithful-banzhaf"] {
             let index: InteractionIndex = index.parse().unwrap();
-            let found = oracle.indices_of(&index, 3, None, Rows::new(&rows, features)).unwrap();
+            let found = tree_explainer.indices_of(&index, 3, None, Rows::new(&rows, features)).unwrap();
             for (found, row) in found.iter().zip(rows.chunks(features)) {
                 let game = MarginalGame::new(&ensemble, row, &background).unwrap();
                 let expected = enumerate_interactions(&game, &index, 3).unwrap();

@@ -1,9 +1,9 @@
-//! Infinite values in rows, backgrounds and thresholds: every oracle, with every kernel, returns the values
-//! of the definitions.
+//! Infinite values in rows, backgrounds and thresholds: every tree explainer, with every kernel, returns the
+//! values of the definitions.
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Rows};
 use apportion_models::Link;
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentGame, TreeError};
+use apportion_trees::{Ensemble, Exact, MarginalTreeExplainer, PathDependentGame, TreeError};
 use apportion_values::{CoalitionalValue, InteractionIndex, Semivalue, Value};
 
 use crate::common::case::{Case, Rules};
@@ -139,8 +139,8 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     let model = Ensemble::from_bytes(document.as_bytes()).unwrap();
     let infinite = f64::INFINITY;
     let background = [-infinite, 1.0, infinite, 3.0];
-    let oracle = InterventionalOracle::new(&model, Rows::new(&background, 2), None).unwrap();
-    let values = |row: &[f64]| oracle.values_of(&Semivalue::Shapley.into(), Rows::new(row, 2));
+    let tree_explainer = MarginalTreeExplainer::new(&model, Rows::new(&background, 2), None).unwrap();
+    let values = |row: &[f64]| tree_explainer.values_of(&Semivalue::Shapley.into(), Rows::new(row, 2));
     let found = values(&[infinite, 2.0]).unwrap();
     // The model is f = 1 below the threshold, and 1 + 3.5 x otherwise. So v(∅) = (1 + 11.5) / 2, v({0}) =
     // (4.5 + 11.5) / 2, v({1}) = (1 + 8) / 2, v(N) = 8.
@@ -155,6 +155,6 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     };
     refused(values(&[0.0, infinite]).unwrap_err(), "row 0 has the value inf in column 1");
     let background = [0.0, 0.0, 0.0, -infinite];
-    let error = InterventionalOracle::new(&model, Rows::new(&background, 2), None).unwrap_err();
+    let error = MarginalTreeExplainer::new(&model, Rows::new(&background, 2), None).unwrap_err();
     refused(error, "background row 1 has the value -inf in column 1");
 }

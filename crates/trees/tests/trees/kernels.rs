@@ -2,7 +2,7 @@
 
 use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{
-    Diagonal, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
+    Diagonal, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer, Settings, TreeError,
 };
 use apportion_values::{Semivalue, Value};
 
@@ -13,10 +13,10 @@ fn with_kernel(kernel: Kernel) -> Settings {
     Settings::default().with_kernel(kernel)
 }
 
-fn marginal(case: &Case, background: usize, settings: Settings) -> InterventionalOracle<'_> {
+fn marginal(case: &Case, background: usize, settings: Settings) -> MarginalTreeExplainer<'_> {
     let rows = case.background.as_rows();
-    let oracle = InterventionalOracle::new(&case.ensemble, rows.slice(0..background), None).unwrap();
-    oracle.with_settings(settings)
+    let tree_explainer = MarginalTreeExplainer::new(&case.ensemble, rows.slice(0..background), None).unwrap();
+    tree_explainer.with_settings(settings)
 }
 
 fn case(seed: u64, features: usize, trees: usize, depth: usize, rows: (usize, usize)) -> Case {
@@ -37,8 +37,8 @@ fn the_choice_of_kernel_follows_the_work() {
         (1, 3000, absent, Kernel::Tables),
         (2, 3000, Semivalue::Shapley, Kernel::Tables),
     ] {
-        let oracle = marginal(&case, background, Settings::default());
-        let plan = oracle.plan(value.clone(), case.rows().slice(0..rows)).unwrap();
+        let tree_explainer = marginal(&case, background, Settings::default());
+        let plan = tree_explainer.plan(value.clone(), case.rows().slice(0..rows)).unwrap();
         assert_eq!(plan.kernels, [(expected, 10)], "{background} background rows, {rows} rows, {value}");
     }
 }
@@ -71,8 +71,8 @@ fn plans_of_the_marginal_game_say_what_is_done() {
 fn plans_of_the_path_dependent_game_say_what_is_done() {
     let case = case(62, 3, 2, 4, (1, 1));
     let by = |kernel| {
-        let oracle = PathDependentOracle::new(&case.ensemble).unwrap();
-        oracle.with_settings(Settings::default().with_kernel(kernel))
+        let tree_explainer = PathDependentTreeExplainer::new(&case.ensemble).unwrap();
+        tree_explainer.with_settings(Settings::default().with_kernel(kernel))
     };
     let by_size = Semivalue::from_size_distribution(&[0.5, 0.25, 0.25]).unwrap();
     let shapley = &Semivalue::Shapley;
@@ -84,8 +84,8 @@ fn plans_of_the_path_dependent_game_say_what_is_done() {
         (Some(Kernel::Walk), &by_size, Kernel::Walk),
         (Some(Kernel::Tables), &by_size, Kernel::Tables),
     ] {
-        let oracle = by(told);
-        let plan = |rows| oracle.plan_of(&value.clone().into(), rows, case.rows()).unwrap();
+        let tree_explainer = by(told);
+        let plan = |rows| tree_explainer.plan_of(&value.clone().into(), rows, case.rows()).unwrap();
         assert_eq!(plan(10).kernels, [(expected, case.ensemble.tree_count())]);
         let seconds = [0, 1, 2, 8, 64, 65, 1000, 100_000].map(|rows| plan(rows).seconds);
         assert!(seconds.is_sorted() && seconds[1] < seconds[7], "{seconds:?}");
@@ -116,14 +116,14 @@ fn kernels_that_cannot_be_used_are_refused_by_tree() {
         let groups =
             Partition::new(100, (0..100).collect::<Vec<_>>().chunks(2).map(<[usize]>::to_vec).collect())
                 .unwrap();
-        let oracle = marginal(&case, 4, with_kernel(kernel));
+        let tree_explainer = marginal(&case, 4, with_kernel(kernel));
         let row = case.rows().slice(0..1);
         let shapley = Value::from(Semivalue::Shapley);
         let answers = [
-            oracle.plan_of(&shapley, 1, row).map(|_| ()),
-            oracle.values_of(&shapley, row).map(|_| ()),
-            oracle.interactions_of(&shapley, Diagonal::Value, row).map(|_| ()),
-            oracle.values(Value::owen(groups.clone()), row).map(|_| ()),
+            tree_explainer.plan_of(&shapley, 1, row).map(|_| ()),
+            tree_explainer.values_of(&shapley, row).map(|_| ()),
+            tree_explainer.interactions_of(&shapley, Diagonal::Value, row).map(|_| ()),
+            tree_explainer.values(Value::owen(groups.clone()), row).map(|_| ()),
         ];
         // With groups of two, a path has half as many players as features, so that the kernel may support it;
         // skip the last result.
@@ -155,14 +155,14 @@ fn kernels_that_the_path_dependent_game_has_not_are_refused() {
     let short = case(63, 3, 2, 4, (1, 1));
     let by_size = Semivalue::from_size_distribution(&[0.5, 0.25, 0.25]).unwrap();
     let by = |case: &'_ Case, kernel| {
-        PathDependentOracle::new(case.ensemble.clone()).unwrap().with_settings(with_kernel(kernel))
+        PathDependentTreeExplainer::new(case.ensemble.clone()).unwrap().with_settings(with_kernel(kernel))
     };
     for (kernel, value) in [(Kernel::Masks, Semivalue::Shapley), (Kernel::Quadrature, by_size)] {
-        let oracle = by(&short, kernel);
+        let tree_explainer = by(&short, kernel);
         for error in [
-            oracle.plan(value.clone(), short.rows()).unwrap_err(),
-            oracle.values(value.clone(), short.rows()).unwrap_err(),
-            oracle.interactions(value.clone(), Diagonal::Value, short.rows()).unwrap_err(),
+            tree_explainer.plan(value.clone(), short.rows()).unwrap_err(),
+            tree_explainer.values(value.clone(), short.rows()).unwrap_err(),
+            tree_explainer.interactions(value.clone(), Diagonal::Value, short.rows()).unwrap_err(),
         ] {
             assert!(matches!(error, TreeError::Unsupported { .. }), "{error}");
             assert!(error.to_string().contains(kernel.name()), "{error}");
@@ -183,7 +183,7 @@ fn kernels_that_the_path_dependent_game_has_not_are_refused() {
 fn the_walk_is_refused_without_rows() {
     let mut case = case(37, 3, 2, 4, (1, 1));
     case.background = Background::baseline(vec![0.0; 3]).unwrap();
-    let [marginal, ..] = case.oracles();
+    let [marginal, ..] = case.tree_explainers();
     let compiled =
         marginal.iter().find(|(name, ..)| name.starts_with("compiled") && name.contains("Some(Walk)"));
     let error = compiled.unwrap().1.values_of(&Semivalue::Shapley.into(), case.rows()).unwrap_err();
@@ -216,8 +216,9 @@ fn tables_that_are_kept_serve_whatever_comes_next() {
 fn nothing_to_explain_takes_no_time() {
     let case = case(75, 3, 2, 3, (1, 2));
     let none = Rows::new(&[], 3);
-    for (name, oracle, _) in case.oracles().iter().flatten() {
-        let Ok(pairs) = oracle.interactions_of(&Semivalue::Shapley.into(), Diagonal::Remainder, none) else {
+    for (name, tree_explainer, _) in case.tree_explainers().iter().flatten() {
+        let Ok(pairs) = tree_explainer.interactions_of(&Semivalue::Shapley.into(), Diagonal::Remainder, none)
+        else {
             continue;
         };
         assert!(pairs.values.is_empty() && pairs.predictions.is_empty() && pairs.base.len() == 1, "{name}");

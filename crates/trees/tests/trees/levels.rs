@@ -3,7 +3,9 @@
 
 use apportion_games::{Background, Hierarchy, Member, Partition};
 use apportion_models::Link;
-use apportion_trees::{Exact, InterventionalOracle, LinkedOracle, PathDependentOracle, TreeError};
+use apportion_trees::{
+    Exact, LinkedTreeExplainer, MarginalTreeExplainer, PathDependentTreeExplainer, TreeError,
+};
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 
 use crate::common::case::{Case, close, semivalues};
@@ -129,14 +131,15 @@ fn two_levels_are_groups_to_the_last_bit_and_one_is_a_semivalue() {
     let players: Vec<usize> = (0..7).collect();
     let case = Case::random(random, (7, &players), (3, 5, false), 1, (3, 4));
     let partition = random.partition(7, 3);
-    let marginal = InterventionalOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
-    let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
-    let oracles: [&dyn Exact; 2] = [&marginal, &path_dependent];
-    for oracle in oracles {
+    let marginal = MarginalTreeExplainer::new(&case.ensemble, case.background.as_rows(), None).unwrap();
+    let path_dependent = PathDependentTreeExplainer::new(&case.ensemble).unwrap();
+    let tree_explainers: [&dyn Exact; 2] = [&marginal, &path_dependent];
+    for tree_explainer in tree_explainers {
         for partition in [partition.clone(), Partition::whole(7), Partition::singletons(7)] {
             let over = Value::banzhaf_owen_over(Hierarchy::from(&partition));
             let flat = Value::banzhaf_owen(partition);
-            let [over, flat] = [over, flat].map(|value| oracle.values_of(&value, case.rows()).unwrap());
+            let [over, flat] =
+                [over, flat].map(|value| tree_explainer.values_of(&value, case.rows()).unwrap());
             assert_eq!(over, flat);
         }
     }
@@ -150,13 +153,13 @@ fn groups_get_what_they_get_where_they_play_as_one() {
     let hierarchy = random.hierarchy(60, 5);
     let top = hierarchy.children(hierarchy.root()).iter().map(|&node| hierarchy.players_at(node));
     let partition = Partition::new(60, top.collect()).unwrap();
-    let marginal = InterventionalOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
-    let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
-    let oracles: [&dyn Exact; 2] = [&marginal, &path_dependent];
-    for oracle in oracles {
+    let marginal = MarginalTreeExplainer::new(&case.ensemble, case.background.as_rows(), None).unwrap();
+    let path_dependent = PathDependentTreeExplainer::new(&case.ensemble).unwrap();
+    let tree_explainers: [&dyn Exact; 2] = [&marginal, &path_dependent];
+    for tree_explainer in tree_explainers {
         let quotient = Value::quotient(Semivalue::Shapley, partition.clone());
-        let quotient = oracle.values_of(&quotient, case.rows()).unwrap();
-        let owen = oracle.values_of(&Value::owen_over(hierarchy.clone()), case.rows()).unwrap();
+        let quotient = tree_explainer.values_of(&quotient, case.rows()).unwrap();
+        let owen = tree_explainer.values_of(&Value::owen_over(hierarchy.clone()), case.rows()).unwrap();
         let sums = owen.values.chunks_exact(60).flat_map(|values| {
             let sum = |group: &Vec<usize>| group.iter().map(|&feature| values[feature]).sum::<f64>();
             partition.groups().iter().map(sum).collect::<Vec<_>>()
@@ -171,12 +174,12 @@ fn what_has_no_exact_values_is_refused_with_what_to_do() {
     let trees = vec![TreeSpec::random(random, &[0, 1, 2, 3], 3, false, 0)];
     let case = Case::linked(random, trees, 4, (1, 1), Link::Logistic { steepness: 1.0 });
     let deep = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None]);
-    let linked = LinkedOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
+    let linked = LinkedTreeExplainer::new(&case.ensemble, case.background.as_rows(), None).unwrap();
     let refused = linked.values(Value::owen_over(deep.unwrap()), case.rows()).unwrap_err();
     assert!(matches!(refused, TreeError::Unsupported { .. }), "{refused}");
     assert!(refused.to_string().contains("explain the margin"), "{refused}");
-    let oracle = InterventionalOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
+    let tree_explainer = MarginalTreeExplainer::new(&case.ensemble, case.background.as_rows(), None).unwrap();
     let other = Value::owen_over(Hierarchy::from(&Partition::whole(3)));
-    let refused = oracle.values(other, case.rows()).unwrap_err().to_string();
+    let refused = tree_explainer.values(other, case.rows()).unwrap_err().to_string();
     assert!(refused.contains("the hierarchy has 3 players, but the game has 4"), "{refused}");
 }

@@ -5,7 +5,7 @@ use crate::common::Random;
 use crate::common::case::{close, semivalues};
 use crate::common::lightgbm::{Node, text};
 use apportion_games::{Partition, Rows};
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
+use apportion_trees::{Ensemble, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer, Settings};
 use apportion_values::{Semivalue, Value};
 
 fn read(trees: &[Node], features: usize) -> Ensemble {
@@ -45,9 +45,9 @@ fn more_than_64_players() {
     let spread = |rows: &[f64]| -> Vec<f64> {
         rows.iter().flat_map(|&value| std::iter::once(value).chain([f64::NAN; 19])).collect()
     };
-    let near = InterventionalOracle::new(&near, Rows::new(&background, 7), None).unwrap();
+    let near = MarginalTreeExplainer::new(&near, Rows::new(&background, 7), None).unwrap();
     let many = spread(&background);
-    let far = InterventionalOracle::new(&far, Rows::new(&many, 140), None).unwrap();
+    let far = MarginalTreeExplainer::new(&far, Rows::new(&many, 140), None).unwrap();
     for value in [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(0.5, 2.0).unwrap()] {
         let expected = near.values(value.clone(), Rows::new(&few, 7)).unwrap().values;
         let got = far.values(value, Rows::new(&spread(&few), 140)).unwrap().values;
@@ -110,20 +110,22 @@ fn a_categorical_model_equals_its_one_hot_twin() {
         };
         let (wide_explicands, wide_background) = (columns(&explicands), columns(&background));
         let wide = |rows| Rows::new(rows, features * CATEGORIES);
-        let dependent = PathDependentOracle::new(&model).unwrap();
-        let dependent_twin = PathDependentOracle::new(&twin).unwrap();
+        let dependent = PathDependentTreeExplainer::new(&model).unwrap();
+        let dependent_twin = PathDependentTreeExplainer::new(&twin).unwrap();
         for value in semivalues(features) {
             let what = format!("{features} features, {value}");
             let rows = Rows::new(&explicands, features);
             for kernel in [None, Some(Kernel::Tables), Some(Kernel::Walk), Some(Kernel::Masks)] {
                 let settings = Settings::default().with_kernel(kernel);
-                let oracle = InterventionalOracle::new(&model, Rows::new(&background, features), None);
-                let got = oracle.unwrap().with_settings(settings).values(value.clone(), rows).unwrap();
-                let oracle = InterventionalOracle::new(&twin, wide(&wide_background), None);
-                let oracle = oracle.unwrap().with_settings(settings);
+                let tree_explainer =
+                    MarginalTreeExplainer::new(&model, Rows::new(&background, features), None);
+                let got =
+                    tree_explainer.unwrap().with_settings(settings).values(value.clone(), rows).unwrap();
+                let tree_explainer = MarginalTreeExplainer::new(&twin, wide(&wide_background), None);
+                let tree_explainer = tree_explainer.unwrap().with_settings(settings);
                 let wide_rows = wide(&wide_explicands);
                 let expected =
-                    oracle.values(Value::quotient(value.clone(), groups.clone()), wide_rows).unwrap();
+                    tree_explainer.values(Value::quotient(value.clone(), groups.clone()), wide_rows).unwrap();
                 close(&format!("{what}, marginal, {kernel:?}"), &got.values, &expected.values, 1e-12);
                 close(&what, &got.predictions, &expected.predictions, 1e-12);
             }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use apportion_games::{Background, MarginalGame, Partition, Rows, SubGame};
-use apportion_trees::{Ensemble, Exact, Link, LinkedOracle, ModelError, TreeError};
+use apportion_trees::{Ensemble, Exact, Link, LinkedTreeExplainer, ModelError, TreeError};
 use apportion_values::{Semivalue, Value, enumerate};
 use serde_json::Value as Json;
 
@@ -19,11 +19,11 @@ fn floats(value: &Json) -> Vec<f64> {
 fn check(ensemble: &Ensemble, link: Link, background: &[f64], explicands: &[f64]) {
     assert_eq!(ensemble.link(), Some(link));
     let n = ensemble.feature_count();
-    let oracle = LinkedOracle::new(ensemble, Rows::new(background, n), None).unwrap();
+    let tree_explainer = LinkedTreeExplainer::new(ensemble, Rows::new(background, n), None).unwrap();
     let model = ensemble.linked().unwrap();
     let background = Background::rows(background, n).unwrap();
     for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
-        let got = oracle.values(value.clone(), Rows::new(explicands, n)).unwrap();
+        let got = tree_explainer.values(value.clone(), Rows::new(explicands, n)).unwrap();
         for (index, row) in Rows::new(explicands, n).iter().enumerate() {
             let got = got.of_row(index);
             let game = MarginalGame::new(&model, row, &background).unwrap();
@@ -83,8 +83,9 @@ fn outputs_of_the_models_of_the_data_pack_are_divided() {
     assert!(models > 0 || !shared.join("truth").exists(), "the data pack is there, but none of these models");
 }
 
-fn oracle(case: &Case) -> LinkedOracle<'_> {
-    LinkedOracle::new(&case.ensemble, case.background.as_rows(), Some(case.background.weights())).unwrap()
+fn tree_explainer(case: &Case) -> LinkedTreeExplainer<'_> {
+    LinkedTreeExplainer::new(&case.ensemble, case.background.as_rows(), Some(case.background.weights()))
+        .unwrap()
 }
 
 /// Returns the values of the first row by enumeration, which predicts every mixture.
@@ -126,8 +127,9 @@ fn losses_are_divided() {
             for target in targets {
                 let ensemble = case.ensemble.clone().with_loss(target).unwrap();
                 let weights = Some(case.background.weights());
-                let oracle = LinkedOracle::new(&ensemble, case.background.as_rows(), weights).unwrap();
-                let got = oracle.values(Semivalue::Shapley, case.rows()).unwrap();
+                let tree_explainer =
+                    LinkedTreeExplainer::new(&ensemble, case.background.as_rows(), weights).unwrap();
+                let got = tree_explainer.values(Semivalue::Shapley, case.rows()).unwrap();
                 let model = apportion_games::batch_model(outputs, |rows: Rows<'_>| {
                     Ok(rows.iter().flat_map(|row| loss(&case.ensemble, link, target, row)).collect())
                 });
@@ -192,7 +194,7 @@ fn tables_are_cut_where_many_players_part() {
         case.rows = vec![1.0; features];
         case.background = Background::baseline(vec![0.0; features]).unwrap();
         for value in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.3).unwrap()] {
-            let got = oracle(&case).values(value.clone(), case.rows()).unwrap();
+            let got = tree_explainer(&case).values(value.clone(), case.rows()).unwrap();
             close(
                 &format!("{features} features, {value}"),
                 &got.values,
@@ -220,7 +222,7 @@ fn a_full_tree_is_written_down_in_a_table_of_its_own() {
     let mut case = Case::linked(&mut random, vec![other, tree], 10, (1, 1), link);
     case.rows = vec![1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0];
     case.background = Background::baseline(vec![0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]).unwrap();
-    let got = oracle(&case).values(Semivalue::Shapley, case.rows()).unwrap();
+    let got = tree_explainer(&case).values(Semivalue::Shapley, case.rows()).unwrap();
     close("a full tree", &got.values, &by_enumeration(&case, Semivalue::Shapley), 1e-12);
 }
 
@@ -241,7 +243,7 @@ fn of_many_features_only_those_that_part_count() {
     for feature in kept {
         case.rows[feature] = 1.75 - background[feature].max(0.0);
     }
-    let got = oracle(&case).values(Semivalue::Shapley, case.rows()).unwrap();
+    let got = tree_explainer(&case).values(Semivalue::Shapley, case.rows()).unwrap();
     let model = case.ensemble.linked().unwrap();
     let game = MarginalGame::new(&model, &case.rows, &case.background).unwrap();
     let few = SubGame::new(&game, &kept).unwrap();
@@ -273,9 +275,9 @@ fn steps(features: usize) -> Case {
 fn what_would_take_too_long_is_refused_before_it_is_begun() {
     for (features, named) in [(45, Some(45)), (62, Some(62)), (63, None), (300, None)] {
         let case = steps(features);
-        for most in [LinkedOracle::MAX_STEPS, if named.is_none() { u64::MAX } else { 0 }] {
-            let oracle = oracle(&case).with_max_steps(most);
-            let refused = oracle.values(Semivalue::Shapley, case.rows()).unwrap_err();
+        for most in [LinkedTreeExplainer::MAX_STEPS, if named.is_none() { u64::MAX } else { 0 }] {
+            let tree_explainer = tree_explainer(&case).with_max_steps(most);
+            let refused = tree_explainer.values(Semivalue::Shapley, case.rows()).unwrap_err();
             let told = match &refused {
                 TreeError::TooManySteps { parting, row: 0, background_row: 0, .. } => *parting,
                 other => panic!("{other}"),
@@ -285,7 +287,7 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
         // With few groups it is fast.
         let groups = (0..5).map(|group| (0..features).filter(|feature| feature % 5 == group).collect());
         let partition = Partition::new(features, groups.collect()).unwrap();
-        let got = oracle(&case)
+        let got = tree_explainer(&case)
             .values(Value::quotient(Semivalue::Shapley, partition.clone()), case.rows())
             .unwrap();
         let total: f64 = got.values.iter().sum();
@@ -297,7 +299,7 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
 fn the_limit_is_what_is_counted() {
     let case = steps(6);
     // The steps are 64 mixtures, and two leaves for each of six trees.
-    let explain = |most| oracle(&case).with_max_steps(most).values(Semivalue::Shapley, case.rows());
+    let explain = |most| tree_explainer(&case).with_max_steps(most).values(Semivalue::Shapley, case.rows());
     explain(76).unwrap();
     assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, max: 75, .. })));
     assert!(explain(75).unwrap_err().to_string().contains("6 features or groups"));
@@ -308,7 +310,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     let unknown = read(&linked_document(&[TreeSpec::leaf(0.5)], 3, &[0.0], None)).unwrap();
     let background = Rows::new(&[0.0; 3], 3);
     assert!(matches!(
-        LinkedOracle::new(&unknown, background, None),
+        LinkedTreeExplainer::new(&unknown, background, None),
         Err(TreeError::Model(ModelError::UnknownLink { .. }))
     ));
     assert!(matches!(unknown.linked(), Err(ModelError::UnknownLink { .. })));
@@ -321,8 +323,8 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     // Outputs that are too large on the background, on the explicand, and only on a mixture.
     let ensemble = read(&linked_document(&[tree], 2, &[0.0], Some(Link::Exponential))).unwrap();
     for (row, background) in [([0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 0.0])] {
-        let refused = LinkedOracle::new(&ensemble, Rows::new(&background, 2), None)
-            .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&row, 2)))
+        let refused = LinkedTreeExplainer::new(&ensemble, Rows::new(&background, 2), None)
+            .and_then(|tree_explainer| tree_explainer.values(Semivalue::Shapley, Rows::new(&row, 2)))
             .unwrap_err();
         assert!(matches!(refused, TreeError::OutputOverflow { output: 0, .. }), "{refused}");
     }
@@ -331,7 +333,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     let [_, top] = both.split(high, 1, 0.5, true);
     both.number[top] = 800.0;
     let ensemble = read(&linked_document(&[both], 2, &[0.0], Some(Link::Exponential))).unwrap();
-    let oracle = LinkedOracle::new(&ensemble, Rows::new(&[1.0, 0.0], 2), None).unwrap();
-    let refused = oracle.values(Semivalue::Shapley, Rows::new(&[0.0, 1.0], 2)).unwrap_err();
+    let tree_explainer = LinkedTreeExplainer::new(&ensemble, Rows::new(&[1.0, 0.0], 2), None).unwrap();
+    let refused = tree_explainer.values(Semivalue::Shapley, Rows::new(&[0.0, 1.0], 2)).unwrap_err();
     assert!(matches!(refused, TreeError::OutputOverflow { output: 0, .. }), "{refused}");
 }

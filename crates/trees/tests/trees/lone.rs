@@ -2,7 +2,7 @@
 
 use apportion_games::{Background, MarginalGame, Rows, TabulatedGame};
 use apportion_trees::{
-    Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings,
+    Diagonal, Ensemble, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer, Settings,
 };
 use apportion_values::{Semivalue, Value, enumerate};
 
@@ -35,11 +35,12 @@ fn linear_models_of_files_have_the_values_of_the_definition_without_a_draw() {
         let rows = numbers(&said["rows"]);
         let (explicands, others) = rows.split_at(3 * features);
         let background = Background::rows(others, features).unwrap();
-        let oracle = InterventionalOracle::new(&ensemble, Rows::new(others, features), None).unwrap();
+        let tree_explainer =
+            MarginalTreeExplainer::new(&ensemble, Rows::new(others, features), None).unwrap();
         let explicands = Rows::new(explicands, features);
         for value in semivalues(features) {
-            let got = oracle.values(value.clone(), explicands).unwrap();
-            let pairs = oracle.interactions(value.clone(), Diagonal::Value, explicands).unwrap();
+            let got = tree_explainer.values(value.clone(), explicands).unwrap();
+            let pairs = tree_explainer.interactions(value.clone(), Diagonal::Value, explicands).unwrap();
             for (row, explicand) in explicands.iter().enumerate() {
                 let game = MarginalGame::new(&ensemble, explicand, &background).unwrap();
                 let game = TabulatedGame::from_game(&game).unwrap();
@@ -54,7 +55,7 @@ fn linear_models_of_files_have_the_values_of_the_definition_without_a_draw() {
                 }
             }
         }
-        assert!(PathDependentOracle::new(&ensemble).is_err(), "{name}");
+        assert!(PathDependentTreeExplainer::new(&ensemble).is_err(), "{name}");
     }
 }
 
@@ -67,8 +68,8 @@ fn many_features_have_the_values_of_the_walk() {
         let ensemble = Ensemble::from_bytes(text(&trees, features).as_bytes()).unwrap();
         let (rows, background) = (random.row(70 * features), random.row(9 * features));
         let (rows, background) = (Rows::new(&rows, features), Rows::new(&background, features));
-        let oracle = || InterventionalOracle::new(&ensemble, background, None).unwrap();
-        let walk = oracle().with_settings(Settings::default().with_kernel(Kernel::Walk));
+        let tree_explainer = || MarginalTreeExplainer::new(&ensemble, background, None).unwrap();
+        let walk = tree_explainer().with_settings(Settings::default().with_kernel(Kernel::Walk));
         let groups = random.partition(features, 12);
         for value in [
             Semivalue::Shapley.into(),
@@ -76,11 +77,11 @@ fn many_features_have_the_values_of_the_walk() {
             Value::owen(groups.clone()),
             Value::quotient(Semivalue::Banzhaf, groups),
         ] {
-            let got = oracle().values(value.clone(), rows).unwrap();
+            let got = tree_explainer().values(value.clone(), rows).unwrap();
             let expected = walk.values(value, rows).unwrap();
             close(&format!("{features} features"), &got.values, &expected.values, 1e-12);
         }
-        let plan = oracle().plan(Semivalue::Shapley, rows).unwrap();
+        let plan = tree_explainer().plan(Semivalue::Shapley, rows).unwrap();
         let slow = walk.plan(Semivalue::Shapley, rows).unwrap();
         assert!(plan.seconds < slow.seconds);
     }
@@ -93,7 +94,7 @@ fn what_is_as_in_the_background_contributes_nothing() {
     let ensemble = model("onnx/linear/regression.onnx");
     let row = [0.1, 0.7, -0.3, 0.2, 1.1, -0.6];
     let background: Vec<f64> = row.iter().copied().cycle().take(7 * 6).collect();
-    let oracle = InterventionalOracle::new(&ensemble, Rows::new(&background, 6), None).unwrap();
-    let got = oracle.values(Semivalue::Shapley, Rows::new(&row, 6)).unwrap();
+    let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&background, 6), None).unwrap();
+    let got = tree_explainer.values(Semivalue::Shapley, Rows::new(&row, 6)).unwrap();
     assert_eq!(got.values, [0.0; 6]);
 }

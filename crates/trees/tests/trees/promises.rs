@@ -1,13 +1,13 @@
-//! Guarantees of all oracles: the same bytes for any number of threads, rows that do not affect each other,
-//! and errors that name the problem.
+//! Guarantees of all tree explainers: the same bytes for any number of threads, rows that do not affect each
+//! other, and errors that name the problem.
 
 use std::sync::Arc;
 
 use apportion_games::{Background, GameError, Partition, Rows};
 use apportion_models::Link;
 use apportion_trees::{
-    Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, LinkedOracle, ModelError, PathDependentOracle,
-    Settings, TreeError,
+    Diagonal, Ensemble, Exact, Kernel, LinkedTreeExplainer, MarginalTreeExplainer, ModelError,
+    PathDependentTreeExplainer, Settings, TreeError,
 };
 use apportion_values::{CoalitionalValue, Semivalue, Value, ValueError};
 
@@ -32,12 +32,13 @@ fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-/// Returns the bits of all results of an oracle for some rows. Each value yields the attributions, then the
-/// interaction matrices if they are supported.
-fn answers(oracle: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>> {
+/// Returns the bits of all results of a tree explainer for some rows. Each value yields the attributions,
+/// then the interaction matrices if they are supported.
+fn answers(tree_explainer: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>> {
     let of_value = |value: &Value| {
-        let pairs = oracle.interactions_of(value, Diagonal::Remainder, rows).map(|got| bits(&got.values));
-        let values = oracle.values_of(value, rows).map(|got| bits(&got.values));
+        let pairs =
+            tree_explainer.interactions_of(value, Diagonal::Remainder, rows).map(|got| bits(&got.values));
+        let values = tree_explainer.values_of(value, rows).map(|got| bits(&got.values));
         [values, pairs]
     };
     let refused =
@@ -62,10 +63,12 @@ fn bytes_are_the_same_on_any_number_of_threads() {
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let [marginal, path_dependent, _] = case.oracles();
-                let oracles = marginal.iter().chain(&path_dependent);
-                oracles
-                    .map(|(name, oracle, _)| (name.clone(), answers(&**oracle, &values, case.rows())))
+                let [marginal, path_dependent, _] = case.tree_explainers();
+                let tree_explainers = marginal.iter().chain(&path_dependent);
+                tree_explainers
+                    .map(|(name, tree_explainer, _)| {
+                        (name.clone(), answers(&**tree_explainer, &values, case.rows()))
+                    })
                     .collect::<Vec<_>>()
             })
         };
@@ -79,7 +82,7 @@ fn bytes_are_the_same_on_any_number_of_threads() {
     let case = Case::linked(random, trees, 12, (2, 4), Link::Softmax);
     let explain = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let [.., linked] = case.oracles();
+        let [.., linked] = case.tree_explainers();
         pool.install(|| answers(&*linked[0].1, &kinds(&Partition::whole(12))[..1], case.rows()))
     };
     assert!(explain(3) == explain(1));
@@ -95,11 +98,11 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
             (0..4).map(|tree| TreeSpec::random(random, &features, depth, true, tree % 2)).collect();
         trees.push(TreeSpec::chain(random, &features[..longest]));
         let case = Case::new(random, trees, 9, (600, 1));
-        let oracle = PathDependentOracle::new(&case.ensemble).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&case.ensemble).unwrap();
         for value in kinds(&random.partition(9, groups)) {
             let explain = |from: usize, count: usize| {
                 answers(
-                    &oracle,
+                    &tree_explainer,
                     std::slice::from_ref(&value),
                     Rows::new(&case.rows[9 * from..9 * (from + count)], 9),
                 )
@@ -125,7 +128,7 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
 fn is_alike_in_batches(
     random: &mut Random,
     what: &str,
-    oracle: &dyn Exact,
+    tree_explainer: &dyn Exact,
     values: &[Value],
     rows: Rows<'_>,
 ) -> usize {
@@ -135,14 +138,14 @@ fn is_alike_in_batches(
         let explain = |from: usize, count: usize| {
             let part = Rows::new(&rows.values()[features * from..features * (from + count)], features);
             let mut found = Vec::new();
-            match oracle.values_of(value, part) {
+            match tree_explainer.values_of(value, part) {
                 Ok(values) => found.push(bits(&values.values)),
                 Err(TreeError::Unsupported { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
             // Skip matrices of many features, which would take longer than everything else.
             if features <= 12
-                && let Ok(pairs) = oracle.interactions_of(value, Diagonal::Remainder, part)
+                && let Ok(pairs) = tree_explainer.interactions_of(value, Diagonal::Remainder, part)
             {
                 found.push(bits(&pairs.values));
             }
@@ -181,8 +184,8 @@ fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_ch
             let values = kinds(&random.partition(features, 3));
             let values = if features > 12 { &values[..1] } else { &values };
             let (rows, weights) = (case.background.as_rows(), Some(case.background.weights()));
-            let marginal = InterventionalOracle::new(&case.ensemble, rows, weights).unwrap();
-            let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
+            let marginal = MarginalTreeExplainer::new(&case.ensemble, rows, weights).unwrap();
+            let path_dependent = PathDependentTreeExplainer::new(&case.ensemble).unwrap();
             let what = |game: &str| format!("{game}, {}, chosen for {chosen}", case.what);
             let kinds_of_numbers = if features <= 12 { 2 } else { 1 };
             let marginal = marginal.with_settings(settings);
@@ -203,12 +206,13 @@ fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_ch
             let trees = (0..9).map(|tree| TreeSpec::random(random, &players, 4, false, tree % 3)).collect();
             let case = Case::linked(random, trees, 8, (70, 4), link);
             let weights = Some(case.background.weights());
-            let oracle = LinkedOracle::new(&case.ensemble, case.background.as_rows(), weights).unwrap();
+            let tree_explainer =
+                LinkedTreeExplainer::new(&case.ensemble, case.background.as_rows(), weights).unwrap();
             let what = format!("{link:?}, chosen for {chosen}");
             let values = kinds(&Partition::whole(8));
-            let oracle = oracle.with_settings(settings);
+            let tree_explainer = tree_explainer.with_settings(settings);
             assert_eq!(
-                is_alike_in_batches(random, &what, &oracle, &values[..1], case.rows()),
+                is_alike_in_batches(random, &what, &tree_explainer, &values[..1], case.rows()),
                 kinds_of_numbers
             );
         }
@@ -216,20 +220,21 @@ fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_ch
 }
 
 #[test]
-fn an_oracle_that_shares_its_model_lives_in_a_service() {
-    fn lives<T: Send + Sync + 'static>(oracle: T) -> T {
-        oracle
+fn an_tree_explainer_that_shares_its_model_lives_in_a_service() {
+    fn lives<T: Send + Sync + 'static>(tree_explainer: T) -> T {
+        tree_explainer
     }
     let tree = TreeSpec::random(&mut Random(3), &[0, 1], 3, false, 0);
     let model = Arc::new(read(&document(&[tree], 2, &[0.0])).unwrap());
     let (row, baseline) = ([1.0, 0.0], [0.0, 1.0]);
     let (row, baseline) = (Rows::new(&row, 2), Rows::new(&baseline, 2));
     let games: Vec<Box<dyn Exact>> = vec![
-        Box::new(lives(InterventionalOracle::new(model.clone(), baseline, None).unwrap())),
-        Box::new(lives(PathDependentOracle::new(model.clone()).unwrap())),
-        Box::new(lives(LinkedOracle::new(model.clone(), baseline, None).unwrap())),
+        Box::new(lives(MarginalTreeExplainer::new(model.clone(), baseline, None).unwrap())),
+        Box::new(lives(PathDependentTreeExplainer::new(model.clone()).unwrap())),
+        Box::new(lives(LinkedTreeExplainer::new(model.clone(), baseline, None).unwrap())),
     ];
-    let borrowed = InterventionalOracle::new(&model, baseline, None).unwrap().values(Semivalue::Shapley, row);
+    let borrowed =
+        MarginalTreeExplainer::new(&model, baseline, None).unwrap().values(Semivalue::Shapley, row);
     assert_eq!(games[0].values_of(&Semivalue::Shapley.into(), row).unwrap(), borrowed.unwrap());
     drop(model);
     let explained = std::thread::spawn(move || {
@@ -244,13 +249,13 @@ fn an_oracle_that_shares_its_model_lives_in_a_service() {
     assert!(explained.join().unwrap().iter().all(|prediction| prediction.is_finite()));
 }
 
-/// Returns the oracles of a model with three features.
-fn oracles(ensemble: &Ensemble) -> [Box<dyn Exact + '_>; 3] {
+/// Returns the tree explainers of a model with three features.
+fn tree_explainers(ensemble: &Ensemble) -> [Box<dyn Exact + '_>; 3] {
     let baseline = Rows::new(&[0.0; 3], 3);
     [
-        Box::new(InterventionalOracle::new(ensemble, baseline, None).unwrap()),
-        Box::new(PathDependentOracle::new(ensemble).unwrap()),
-        Box::new(LinkedOracle::new(ensemble, baseline, None).unwrap()),
+        Box::new(MarginalTreeExplainer::new(ensemble, baseline, None).unwrap()),
+        Box::new(PathDependentTreeExplainer::new(ensemble).unwrap()),
+        Box::new(LinkedTreeExplainer::new(ensemble, baseline, None).unwrap()),
     ]
 }
 
@@ -269,28 +274,29 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
         )
     };
     for ensemble in [read(&document(&[tree], 3, &[0.0])).unwrap(), read(&behind).unwrap()] {
-        for oracle in oracles(&ensemble) {
+        for tree_explainer in tree_explainers(&ensemble) {
             for value in kinds(&groups).into_iter().skip(2).chain([Semivalue::Shapley.into()]) {
-                let refused =
-                    |rows: &[f64], columns| oracle.values_of(&value, Rows::new(rows, columns)).unwrap_err();
+                let refused = |rows: &[f64], columns| {
+                    tree_explainer.values_of(&value, Rows::new(rows, columns)).unwrap_err()
+                };
                 let error = refused(&[0.0; 4], 2);
                 assert!(
                     matches!(error, TreeError::Game(GameError::Width { actual: 2, expected: 3, .. })),
                     "{error}"
                 );
-                let none = oracle.values_of(&value, Rows::new(&[], 3)).unwrap();
+                let none = tree_explainer.values_of(&value, Rows::new(&[], 3)).unwrap();
                 assert!(none.values.is_empty() && none.predictions.is_empty() && none.base.len() == 1);
             }
             let row = Rows::new(&[1.0, 0.0, 2.0], 3);
             for value in kinds(&Partition::whole(4)).into_iter().skip(2) {
-                let error = oracle.values_of(&value, row).unwrap_err();
+                let error = tree_explainer.values_of(&value, row).unwrap_err();
                 let wanted =
                     matches!(error, TreeError::Game(GameError::PartitionOfOthers { actual: 4, expected: 3 }));
                 assert!(wanted, "{error}");
             }
             let fits =
                 [pair(&two, &Semivalue::Shapley, &groups), Value::quotient(two.clone(), groups.clone())];
-            assert!(fits.iter().all(|value| oracle.values_of(value, row).is_ok()));
+            assert!(fits.iter().all(|value| tree_explainer.values_of(value, row).is_ok()));
             for (value, players) in [
                 (Value::from(two.clone()), 3),
                 (pair(&Semivalue::Shapley, &two, &groups), 1),
@@ -304,9 +310,9 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
                             if *given == players
                     )
                 };
-                let error = oracle.values_of(&value, row).unwrap_err();
+                let error = tree_explainer.values_of(&value, row).unwrap_err();
                 assert!(wanted(&error), "{error}");
-                assert!(wanted(&oracle.plan_of(&value, 1, row).unwrap_err()));
+                assert!(wanted(&tree_explainer.plan_of(&value, 1, row).unwrap_err()));
             }
         }
     }
@@ -317,9 +323,9 @@ fn backgrounds_and_covers_that_do_not_fit_are_refused() {
     let tree = TreeSpec::random(&mut Random(5), &[0, 1], 2, false, 0);
     let ensemble = read(&document(std::slice::from_ref(&tree), 2, &[0.0])).unwrap();
     let refused = |background: &[f64], columns, weights: Option<&[f64]>| {
-        let linked = LinkedOracle::new(&ensemble, Rows::new(background, columns), weights).map(|_| ());
+        let linked = LinkedTreeExplainer::new(&ensemble, Rows::new(background, columns), weights).map(|_| ());
         let marginal =
-            InterventionalOracle::new(&ensemble, Rows::new(background, columns), weights).map(|_| ());
+            MarginalTreeExplainer::new(&ensemble, Rows::new(background, columns), weights).map(|_| ());
         match (marginal.unwrap_err(), linked.unwrap_err()) {
             (TreeError::Game(error), TreeError::Game(_)) => error,
             (error, _) => panic!("{error}"),
@@ -336,7 +342,7 @@ fn backgrounds_and_covers_that_do_not_fit_are_refused() {
         let mut without = document(std::slice::from_ref(&tree), 2, &[0.0]);
         without["learner"]["gradient_booster"]["model"]["trees"][0]["sum_hessian"][node] = cover.into();
         let ensemble = read(&without).unwrap();
-        let error = PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err();
+        let error = PathDependentTreeExplainer::new(&ensemble).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::Cover { tree: 0, .. })), "{error}");
     }
 }
@@ -347,8 +353,9 @@ fn weights_of_background_rows_count_only_relative_to_each_other() {
     let case = Case::random(random, (3, &[0, 1, 2]), (1, 4, false), 1, (2, 3));
     let background = case.background.as_rows().values().to_vec();
     let explain = |background: &[f64], weights: Option<&[f64]>| {
-        let oracle = InterventionalOracle::new(&case.ensemble, Rows::new(background, 3), weights).unwrap();
-        oracle.values(Semivalue::Shapley, case.rows()).unwrap()
+        let tree_explainer =
+            MarginalTreeExplainer::new(&case.ensemble, Rows::new(background, 3), weights).unwrap();
+        tree_explainer.values(Semivalue::Shapley, case.rows()).unwrap()
     };
     let twice = explain(&[&background[..], &background[..3]].concat(), None);
     for weights in [[2.0, 1.0, 1.0], [1e308, 5e307, 5e307], [2e-300, 1e-300, 1e-300]] {
@@ -366,22 +373,25 @@ fn one_player_gets_everything_and_who_matters_not_nothing() {
     let [left, right] = tree.split(0, 0, 0.5, true);
     (tree.number[left], tree.number[right]) = (3.0, 10.0);
     let ensemble = read(&document(&[tree.clone()], 1, &[0.0])).unwrap();
-    let oracle = InterventionalOracle::new(&ensemble, Rows::new(&[f64::NAN], 1), None).unwrap();
+    let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&[f64::NAN], 1), None).unwrap();
     for value in semivalues(1) {
-        let got = oracle.values(value, Rows::new(&[1.0, 0.0], 1)).unwrap();
+        let got = tree_explainer.values(value, Rows::new(&[1.0, 0.0], 1)).unwrap();
         assert_eq!((got.values, got.base, got.predictions), (vec![7.0, 0.0], vec![3.0], vec![10.0, 3.0]));
     }
     // The features of one group do not affect predictions. In the other group, only one of two features
     // affects them.
     let ensemble = read(&document(&[tree], 4, &[0.0])).unwrap();
-    let oracle = InterventionalOracle::new(&ensemble, Rows::new(&[0.0; 4], 4), None).unwrap();
+    let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&[0.0; 4], 4), None).unwrap();
     let rows = Rows::new(&[1.0; 4], 4);
     let groups = Partition::new(4, vec![vec![2, 3], vec![1, 0]]).unwrap();
-    let owen = oracle.values(Value::owen(groups.clone()), rows).unwrap();
+    let owen = tree_explainer.values(Value::owen(groups.clone()), rows).unwrap();
     assert_eq!((owen.values, owen.base, owen.predictions), (vec![7.0, 0.0, 0.0, 0.0], vec![3.0], vec![10.0]));
-    assert_eq!(oracle.values(Value::two_step(groups.clone()), rows).unwrap().values, [7.0, 0.0, 0.0, 0.0]);
     assert_eq!(
-        oracle.values(Value::quotient(Semivalue::Banzhaf, groups.clone()), rows).unwrap().values,
+        tree_explainer.values(Value::two_step(groups.clone()), rows).unwrap().values,
+        [7.0, 0.0, 0.0, 0.0]
+    );
+    assert_eq!(
+        tree_explainer.values(Value::quotient(Semivalue::Banzhaf, groups.clone()), rows).unwrap().values,
         [0.0, 7.0]
     );
 }
@@ -393,9 +403,9 @@ fn features_that_no_tree_uses_get_exactly_nothing_but_their_share_of_two_steps()
     let groups =
         Partition::new(10, vec![vec![0, 2], vec![1, 3, 4], vec![5], vec![6, 7, 9], vec![8]]).unwrap();
     let unused = [0, 2, 3, 5, 6, 9];
-    for (name, oracle, _) in case.oracles().iter().take(2).flatten() {
+    for (name, tree_explainer, _) in case.tree_explainers().iter().take(2).flatten() {
         for value in kinds(&groups).into_iter().chain(in_groups(&groups)) {
-            let Ok(got) = oracle.values_of(&value, case.rows()) else { continue };
+            let Ok(got) = tree_explainer.values_of(&value, case.rows()) else { continue };
             for values in got.values.chunks_exact(got.values.len() / 2) {
                 match &value {
                     Value::Quotient(..) => assert_eq!([values[0], values[2]], [0.0; 2], "{name}"),
@@ -405,7 +415,9 @@ fn features_that_no_tree_uses_get_exactly_nothing_but_their_share_of_two_steps()
                     _ => assert!(unused.iter().all(|&feature| values[feature] == 0.0), "{name}, {value:?}"),
                 }
             }
-            let Ok(pairs) = oracle.interactions_of(&value, Diagonal::Value, case.rows()) else { continue };
+            let Ok(pairs) = tree_explainer.interactions_of(&value, Diagonal::Value, case.rows()) else {
+                continue;
+            };
             if matches!(value, Value::Semivalue(_)) {
                 for matrix in pairs.values.chunks_exact(100) {
                     for (feature, other) in (0..100).map(|pair| (pair / 10, pair % 10)) {
@@ -437,10 +449,10 @@ fn a_value_that_ties_with_a_threshold_as_f32_goes_right() {
     assert_eq!(ensemble.margins(Rows::new(&[below], 1)).unwrap(), [-1.0]);
     for kernel in Kernel::ALL.map(Some).into_iter().chain([None]) {
         let background = Background::baseline(vec![below]).unwrap();
-        let oracle = InterventionalOracle::new(&ensemble, background.as_rows(), None).unwrap();
-        let oracle = oracle.with_settings(Settings::default().with_kernel(kernel));
+        let tree_explainer = MarginalTreeExplainer::new(&ensemble, background.as_rows(), None).unwrap();
+        let tree_explainer = tree_explainer.with_settings(Settings::default().with_kernel(kernel));
         assert_eq!(
-            oracle.values(Semivalue::Shapley, Rows::new(&ties, 1)).unwrap().values,
+            tree_explainer.values(Semivalue::Shapley, Rows::new(&ties, 1)).unwrap().values,
             [2.0; 4],
             "{kernel:?}"
         );

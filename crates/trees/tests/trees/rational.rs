@@ -1,4 +1,4 @@
-//! Compares both oracles on deep trees with exact rational arithmetic.
+//! Compares both tree explainers on deep trees with exact rational arithmetic.
 //!
 //! On one leaf with value v, the factor of the other players is a polynomial in the probability t with which
 //! each of them is present, Π_{j≠i} (r_j + (o_j − r_j) t). o_j is 1 if the row passes all tests of the path
@@ -9,7 +9,7 @@
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Partition, Rows};
-use apportion_trees::{Ensemble, Exact as _, InterventionalOracle, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact as _, MarginalTreeExplainer, PathDependentTreeExplainer};
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 use num_bigint::BigInt;
 use num_rational::Ratio;
@@ -317,13 +317,13 @@ fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing
             (BigInt::from(u64::from(passes)), BigInt::from(1))
         });
         let rows = Rows::new(&row, features);
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
-        let twin = InterventionalOracle::new(&ensemble, Rows::new(&background, features), None).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
+        let twin = MarginalTreeExplainer::new(&ensemble, Rows::new(&background, features), None).unwrap();
         let expected = values(&path_dependent, features, &semivalues);
         let wanted_marginal = values(&marginal, features, &semivalues);
         for ((exact, expected), wanted_marginal) in semivalues.iter().zip(expected).zip(wanted_marginal) {
             let value = &exact.value;
-            let error = worst(&oracle.values(value.clone(), rows).unwrap().values, &expected);
+            let error = worst(&tree_explainer.values(value.clone(), rows).unwrap().values, &expected);
             assert!(error < 1e-12, "path-dependent, {value}, depth {depth}, {failing} % fail: {error:e}");
             let error = worst(&twin.values(value.clone(), rows).unwrap().values, &wanted_marginal);
             assert!(error < 1e-12, "interventional, {value}, depth {depth}, {failing} % fail: {error:e}");
@@ -357,7 +357,7 @@ fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
         let ensemble: Ensemble = read(&document(std::slice::from_ref(&tree), features, &[0.0])).unwrap();
         let covers = tree.covers();
         let whole = |cover: f32| BigInt::from(cover as u64);
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
         let groups = random.partition(features, groups);
         for failing in [0, 15] {
             let row = deep_row(random, &tree, features, failing);
@@ -373,7 +373,7 @@ fn values_in_groups_on_deep_trees_are_right_to_twelve_digits() {
                 let expected = values_in_groups(&leaves, &groups, (between, within));
                 let value = CoalitionalValue { between: between.value.clone(), within: within.value.clone() };
                 let value = Value::Coalitional(value, groups.clone());
-                let got = oracle.values_of(&value, Rows::new(&row, features)).unwrap();
+                let got = tree_explainer.values_of(&value, Rows::new(&row, features)).unwrap();
                 let error = worst(&got.values, &expected);
                 assert!(error < 1e-12, "{value:?}, depth {depth}, {failing} % fail: {error:e}");
             }

@@ -3,7 +3,7 @@
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
-    Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
+    Diagonal, Ensemble, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer, Settings, TreeError,
 };
 use apportion_values::{Semivalue, Value};
 use serde_json::json;
@@ -50,26 +50,36 @@ fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String
     for kernel in kernels {
         let settings = Settings::default().with_kernel(kernel);
         for background in [background, &background[..FEATURES]] {
-            let oracle = InterventionalOracle::new(ensemble, Rows::new(background, FEATURES), None);
-            let Ok(oracle) = oracle.map(|oracle| oracle.with_settings(settings)) else { continue };
+            let tree_explainer = MarginalTreeExplainer::new(ensemble, Rows::new(background, FEATURES), None);
+            let Ok(tree_explainer) =
+                tree_explainer.map(|tree_explainer| tree_explainer.with_settings(settings))
+            else {
+                continue;
+            };
             let name = |what: &str| format!("{what}, {kernel:?}, {} background rows", background.len() / 3);
-            answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
+            answers.push((
+                name("values"),
+                tree_explainer.values(Semivalue::Shapley, rows).map(|found| found.values),
+            ));
             answers.push((
                 name("two-step"),
-                oracle.values(Value::two_step(partition.clone()), rows).map(|found| found.values),
+                tree_explainer.values(Value::two_step(partition.clone()), rows).map(|found| found.values),
             ));
-            let owen = oracle.values(Value::owen(partition.clone()), rows);
+            let owen = tree_explainer.values(Value::owen(partition.clone()), rows);
             answers.push((name("owen"), owen.map(|found| found.values)));
-            let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows);
+            let pairs = tree_explainer.interactions(Semivalue::Shapley, Diagonal::Value, rows);
             answers.push((name("interactions"), pairs.map(|found| found.values)));
         }
-        let Ok(oracle) = PathDependentOracle::new(ensemble) else { continue };
-        let oracle = oracle.with_settings(settings);
+        let Ok(tree_explainer) = PathDependentTreeExplainer::new(ensemble) else { continue };
+        let tree_explainer = tree_explainer.with_settings(settings);
         let name = |what: &str| format!("path-dependent {what}, {kernel:?}");
-        answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
-        let owen = oracle.values(Value::owen(partition.clone()), rows);
+        answers.push((
+            name("values"),
+            tree_explainer.values(Semivalue::Shapley, rows).map(|found| found.values),
+        ));
+        let owen = tree_explainer.values(Value::owen(partition.clone()), rows);
         answers.push((name("owen"), owen.map(|found| found.values)));
-        let pairs = oracle.interactions(Semivalue::Shapley, Diagonal::Value, rows);
+        let pairs = tree_explainer.interactions(Semivalue::Shapley, Diagonal::Value, rows);
         answers.push((name("interactions"), pairs.map(|found| found.values)));
     }
     answers.retain(|(_, answer)| {

@@ -4,16 +4,16 @@
 use std::path::Path;
 
 use apportion_games::{Partition, Rows};
-use apportion_trees::{Ensemble, Exact, PathDependentGame, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact, PathDependentGame, PathDependentTreeExplainer};
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 
 use crate::common::case::close;
 use crate::common::{Random, fixture};
 
-/// Compares the results of the oracle for some rows with enumeration.
+/// Compares the results of the tree explainer for some rows with enumeration.
 fn check(what: &str, ensemble: &Ensemble, groups: &Partition, rows: &[f64]) {
     let rows = Rows::new(rows, ensemble.feature_count());
-    let oracle = PathDependentOracle::new(ensemble).unwrap();
+    let tree_explainer = PathDependentTreeExplainer::new(ensemble).unwrap();
     let symmetric = CoalitionalValue::symmetric_coalitional_banzhaf();
     for value in [
         Value::owen(groups.clone()),
@@ -25,7 +25,7 @@ fn check(what: &str, ensemble: &Ensemble, groups: &Partition, rows: &[f64]) {
     ] {
         let of_row = |row| value.enumerate(&PathDependentGame::new(ensemble, row).unwrap()).unwrap().values;
         let expected: Vec<f64> = rows.iter().flat_map(of_row).collect();
-        let got = oracle.values_of(&value, rows).unwrap();
+        let got = tree_explainer.values_of(&value, rows).unwrap();
         close(&format!("{what}, {value:?}"), &got.values, &expected, 1e-10);
         assert_eq!(got.predictions, ensemble.margins(rows).unwrap());
     }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Partition, Rows};
 use apportion_trees::{
-    Attributions, Diagonal, Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle,
+    Attributions, Diagonal, Ensemble, Exact, MarginalTreeExplainer, PathDependentGame,
+    PathDependentTreeExplainer,
 };
 use apportion_values::{CoalitionalValue, Semivalue, Value as Kind, enumerate};
 use serde_json::Value;
@@ -170,14 +171,14 @@ impl Pack {
         compared
     }
 
-    fn compare_oracle(&self, game: &str, tolerance: f64, oracle: &dyn Exact) -> usize {
-        self.compare(game, tolerance, |value, row| oracle.values_of(value, row).unwrap())
+    fn compare_tree_explainer(&self, game: &str, tolerance: f64, tree_explainer: &dyn Exact) -> usize {
+        self.compare(game, tolerance, |value, row| tree_explainer.values_of(value, row).unwrap())
     }
 
     fn compare_marginal(&self, game: &str, tolerance: f64, background: &[f64]) -> usize {
         let rows = Rows::new(background, self.names.len());
-        let oracle = InterventionalOracle::new(&self.ensemble, rows, None).unwrap();
-        self.compare_oracle(game, tolerance, &oracle)
+        let tree_explainer = MarginalTreeExplainer::new(&self.ensemble, rows, None).unwrap();
+        self.compare_tree_explainer(game, tolerance, &tree_explainer)
     }
 
     /// Compares the game of a case with the table of the values of all its coalitions, if there is one.
@@ -202,7 +203,7 @@ impl Pack {
     }
 
     /// Compares the interactions of one row in a game with second differences of the game.
-    fn compare_pairs(&self, row: &[f64], game: &impl Game, oracle: &dyn Exact) {
+    fn compare_pairs(&self, row: &[f64], game: &impl Game, tree_explainer: &dyn Exact) {
         let players: Vec<usize> = (0..game.players()).collect();
         let mut worths = vec![0.0; game.outputs() << players.len()];
         game.values(&Coalitions::from_masks(players.len(), 0..1 << players.len()), &mut worths).unwrap();
@@ -210,7 +211,8 @@ impl Pack {
         for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
             let expected = matrix(&value, Diagonal::Value, &players, players.len(), game);
             let rows = Rows::new(row, players.len());
-            let got = oracle.interactions_of(&value.clone().into(), Diagonal::Value, rows).unwrap().values;
+            let got =
+                tree_explainer.interactions_of(&value.clone().into(), Diagonal::Value, rows).unwrap().values;
             for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
                 assert_close(
                     *got,
@@ -238,8 +240,8 @@ fn check_xgboost(pack: &Pack) -> usize {
     let (baseline, background) = (pack.baseline(), pack.background());
     let mut compared = pack.compare_marginal("interventional_mean", 1e-12, &baseline)
         + pack.compare_marginal("interventional_background", 1e-12, &background);
-    let path_dependent = PathDependentOracle::new(ensemble).unwrap();
-    compared += pack.compare_oracle("path_dependent", 1e-12, &path_dependent);
+    let path_dependent = PathDependentTreeExplainer::new(ensemble).unwrap();
+    compared += pack.compare_tree_explainer("path_dependent", 1e-12, &path_dependent);
     if n > 12 {
         return compared;
     }
@@ -257,8 +259,8 @@ fn check_xgboost(pack: &Pack) -> usize {
     let background = &background[..background.len().min(20 * n)];
     if !background.is_empty() {
         let background = Background::rows(background, n).unwrap();
-        let oracle = InterventionalOracle::new(ensemble, background.as_rows(), None).unwrap();
-        pack.compare_pairs(&row, &MarginalGame::new(ensemble, &row, &background).unwrap(), &oracle);
+        let tree_explainer = MarginalTreeExplainer::new(ensemble, background.as_rows(), None).unwrap();
+        pack.compare_pairs(&row, &MarginalGame::new(ensemble, &row, &background).unwrap(), &tree_explainer);
     }
     compared
 }
@@ -298,7 +300,8 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
             };
             let explicand = pack.row(case["row"].as_u64().unwrap() as usize);
             let game = MarginalGame::new(&pack.ensemble, &explicand, &background).unwrap();
-            let oracle = InterventionalOracle::new(&pack.ensemble, background.as_rows(), None).unwrap();
+            let tree_explainer =
+                MarginalTreeExplainer::new(&pack.ensemble, background.as_rows(), None).unwrap();
             let end = |key: &str| case[key].as_f64().unwrap().abs();
             let scale = end("v_full").max(end("v_empty"));
             for (key, value) in [
@@ -309,10 +312,12 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
                 ("quotient_banzhaf", Kind::quotient(Semivalue::Banzhaf, groups.clone())),
             ] {
                 let truth = floats(&case[key]);
-                let by_oracle = oracle.values_of(&value, Rows::new(&explicand, n)).unwrap().values;
-                for (way, got) in
-                    [("enumeration", value.enumerate(&game).unwrap().values), ("oracle", by_oracle)]
-                {
+                let by_tree_explainer =
+                    tree_explainer.values_of(&value, Rows::new(&explicand, n)).unwrap().values;
+                for (way, got) in [
+                    ("enumeration", value.enumerate(&game).unwrap().values),
+                    ("tree explainer", by_tree_explainer),
+                ] {
                     assert_eq!(got.len(), truth.len());
                     for (got, &truth) in got.iter().zip(&truth) {
                         assert_close(*got, truth, scale, 1e-13, &format!("{name}, {key}, {way}"));
@@ -353,8 +358,10 @@ fn models_of_other_libraries_agree_with_their_ground_truth() {
                 pack.compare_table(case, &case[game]["game"], &game_of_row);
             }
         }
-        match PathDependentOracle::new(&pack.ensemble) {
-            Ok(oracle) => compared += pack.compare_oracle("path_dependent", tolerance, &oracle),
+        match PathDependentTreeExplainer::new(&pack.ensemble) {
+            Ok(tree_explainer) => {
+                compared += pack.compare_tree_explainer("path_dependent", tolerance, &tree_explainer)
+            }
             Err(_) => assert!(!has_covers, "{name} has covers"),
         }
         assert!(compared >= least, "{name}: {compared}");

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use apportion::games::{
     Airport, ClosedForm, Glove, Purpose, SumOfUnanimity, TabulatedGame, WeightedVoting, parallel, stream,
 };
-use apportion::trees::{Exact, InterventionalOracle};
+use apportion::trees::{Exact, MarginalTreeExplainer};
 use apportion::{Background, Game, MarginalGame, Partition, Rows, Semivalue, Value};
 use rand::RngExt as _;
 
@@ -169,8 +169,9 @@ pub(super) fn trees(
 fn of_trees(dataset: &Arc<Dataset>, row: usize, seed: u64) -> Result<Instance> {
     let explicand = explicand::draw(dataset, derive_seed(&("explicand", dataset.known.name, row, seed))?);
     let background = Background::baseline(dataset.means.clone())?;
-    let oracle = InterventionalOracle::new(&dataset.model, background.as_rows(), None)?;
-    let exact = |value| anyhow::Ok(oracle.values(value, Rows::new(&explicand, explicand.len()))?.values);
+    let tree_explainer = MarginalTreeExplainer::new(&dataset.model, background.as_rows(), None)?;
+    let exact =
+        |value| anyhow::Ok(tree_explainer.values(value, Rows::new(&explicand, explicand.len()))?.values);
     let truths = vec![exact(Semivalue::Shapley)?, exact(Semivalue::Banzhaf)?];
     let held = if explicand.len() <= TABULATED {
         let game = MarginalGame::new(&dataset.model, &explicand, &background)?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
 use apportion::games::parallel;
-use apportion::trees::{Exact, InterventionalOracle};
+use apportion::trees::{Exact, MarginalTreeExplainer};
 use apportion::{Budget, Game, MarginalGame, Rows, Value};
 
 use super::checkpoints::{Checkpoints, RunKey, RunResult};
@@ -124,14 +124,15 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant], checkpoints: &Che
 /// Returns the explained rows with their exact values, one row for each seed. The values are computed row by
 /// row, so that they do not depend on the other explained rows.
 fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
-    let oracle = InterventionalOracle::new(&dataset.model, dataset.background.as_rows(), None)
+    let tree_explainer = MarginalTreeExplainer::new(&dataset.model, dataset.background.as_rows(), None)
         .with_context(|| format!("cannot compute exact values for the dataset {:?}", dataset.name))?;
     parallel::try_map(plan.seeds, |&seed| {
         let row = row_index(dataset.table.len(), derive_seed(&("explicand", &dataset.name, seed))?);
         let values = dataset.table.row(row).to_vec();
-        let exact = oracle.values_of(plan.value, Rows::new(&values, values.len())).with_context(|| {
-            format!("cannot compute exact values for row {row} of the dataset {:?}", dataset.name)
-        })?;
+        let exact =
+            tree_explainer.values_of(plan.value, Rows::new(&values, values.len())).with_context(|| {
+                format!("cannot compute exact values for row {row} of the dataset {:?}", dataset.name)
+            })?;
         let ends = [exact.base[dataset.output], exact.predictions[dataset.output]];
         let truth = exact.values.into_iter().skip(dataset.output).step_by(dataset.model.output_count());
         Ok(Explicand { row, values, truth: without_rounding(truth.collect(), ends) })

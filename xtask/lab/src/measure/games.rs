@@ -7,7 +7,7 @@ use apportion::games::{
     Airport, ClosedForm, Coalitions, GameError, Purpose, SumOfUnanimity, TabulatedGame, WeightedVoting,
     stream,
 };
-use apportion::trees::{Exact, InterventionalOracle};
+use apportion::trees::{Exact, MarginalTreeExplainer};
 use apportion::{Background, Game, MarginalGame, Partition, Rows, Semivalue, SolutionConcept, Value};
 use rand::{Rng, RngExt};
 use xtask::{Usage, aside};
@@ -325,8 +325,8 @@ fn of_trees(dataset: &Arc<Dataset>, background: usize, count: u64, value: &Value
                     .flat_map(|_| dataset.row(rng.random_range(0..dataset.rows())).to_vec())
                     .collect(),
             };
-            let oracle = InterventionalOracle::new(&dataset.model, Rows::new(&rows, n), None)?;
-            let exact = oracle
+            let tree_explainer = MarginalTreeExplainer::new(&dataset.model, Rows::new(&rows, n), None)?;
+            let exact = tree_explainer
                 .values_of(value, Rows::new(&explicand, n))
                 .with_context(|| format!("cannot compute exact values for {}", dataset.known.name))?;
             let background = Background::rows(rows, n)?;

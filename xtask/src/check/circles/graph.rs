@@ -39,7 +39,8 @@ pub(super) fn imports(files: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Modules of a crate, one per file.
 struct Modules {
     files: Vec<Source>,
-    /// File index by module path: `["oracle", "walk"]` for both `oracle/walk.rs` and `oracle/walk/mod.rs`.
+    /// File index by module path: `["run", "plan"]` for both `run/plan.rs` and `run/plan/mod.rs`.
+    /// explainer/walk/mod.rs`.
     by_path: BTreeMap<Vec<String>, usize>,
 }
 

@@ -15,7 +15,7 @@
 //! | | |
 //! |---|---|
 //! | [`walk`] | one tree for one pair of rows |
-//! | [`values`] | all trees and rows of an oracle |
+//! | [`values`] | all trees and rows of a tree explainer |
 
 mod values;
 pub(super) mod walk;

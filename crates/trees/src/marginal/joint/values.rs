@@ -1,4 +1,4 @@
-//! Passes all rows of an oracle through its joint trees.
+//! Passes all rows of a tree explainer through its joint trees.
 
 use apportion_games::Rows;
 use apportion_models::tree::JointTrees;
@@ -8,9 +8,9 @@ use crate::engine::driver::in_tasks;
 use crate::engine::settings::{Kernel, Plan};
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
-use crate::marginal::oracle::InterventionalOracle;
 use crate::marginal::request::Request;
 use crate::marginal::shares::{Alone, InGroups, InPairs, LeafKernel, OverHierarchy};
+use crate::marginal::tree_explainer::MarginalTreeExplainer;
 use crate::marginal::walk::Pair;
 
 /// The time per leaf that is reached, in nanoseconds.
@@ -19,7 +19,7 @@ const LEAF: f64 = 250.0;
 /// The number of pairs of rows that are sampled to predict the time of the walk.
 const SAMPLE: usize = 4;
 
-impl InterventionalOracle<'_> {
+impl MarginalTreeExplainer<'_> {
     /// Adds the contributions of these trees to the values of some rows. The contribution to target t is
     /// added to the number with index `places[t]` of each row.
     pub(in crate::marginal) fn add_joint(

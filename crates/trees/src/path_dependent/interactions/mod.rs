@@ -45,13 +45,13 @@ use self::partners::Partners;
 use super::block;
 use super::by_size::BySize;
 use super::lanes::rules;
-use super::oracle::PathDependentOracle;
+use super::tree_explainer::PathDependentTreeExplainer;
 use crate::engine::finite::finite;
 use crate::engine::interactions::{Diagonal, zeros};
 use crate::engine::value;
 use crate::error::TreeError;
 
-impl PathDependentOracle<'_> {
+impl PathDependentTreeExplainer<'_> {
     /// Computes the interaction indices of features or of groups.
     pub(super) fn pairs_of(
         &self,

@@ -1,10 +1,10 @@
-//! Compares oracles of every game, with every kernel, with the definitions of the games.
+//! Compares tree explainers of every game, with every kernel, with the definitions of the games.
 
 use apportion_games::{Background, Coalitions, Game, Partition, QuotientGame, Rows, TabulatedGame};
 use apportion_models::Link;
 use apportion_trees::{
-    BackgroundCompiler, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, LinkedOracle,
-    PathDependentOracle, Precision, Settings, TreeError,
+    BackgroundCompiler, Diagonal, Ensemble, Exact, Kernel, LinkedTreeExplainer, MarginalTreeExplainer,
+    PathDependentTreeExplainer, Precision, Settings, TreeError,
 };
 use apportion_values::{
     CoalitionalValue, InteractionIndex, Interactions, Semivalue, Value, enumerate, enumerate_interactions,
@@ -63,8 +63,8 @@ pub fn in_groups(groups: &Partition) -> Vec<Value> {
     pairs.chain(quotients).chain([Value::two_step(groups.clone())]).collect()
 }
 
-/// The name of an oracle's settings, the oracle, and its tolerance.
-pub type NamedOracle<'a> = (String, Box<dyn Exact + 'a>, f64);
+/// The name of a tree explainer's settings, the tree explainer, and its tolerance.
+pub type NamedTreeExplainer<'a> = (String, Box<dyn Exact + 'a>, f64);
 
 /// A function that computes the value of a coalition for a row: one number per output. The coalition is a
 /// function that returns whether a feature is present.
@@ -237,9 +237,9 @@ impl Case {
         }
     }
 
-    /// Returns all oracles of the marginal game, of the path-dependent game, and of the outputs after the
-    /// link function, with their names and tolerances relative to the largest number.
-    pub fn oracles(&self) -> [Vec<NamedOracle<'_>>; 3] {
+    /// Returns all tree explainers of the marginal game, of the path-dependent game, and of the outputs after
+    /// the link function, with their names and tolerances relative to the largest number.
+    pub fn tree_explainers(&self) -> [Vec<NamedTreeExplainer<'_>>; 3] {
         let mut games = [Vec::new(), Vec::new(), Vec::new()];
         let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
         let told = |kernel| Settings::default().with_kernel(kernel);
@@ -254,10 +254,10 @@ impl Case {
             compiled.map(|added| added.unwrap()).and(compiler.ok().map(|all| all.finish().unwrap()));
         for (settings, tolerance) in settings {
             let name = |what: &str| format!("{what}, {settings:?}");
-            let oracle = InterventionalOracle::new(&self.ensemble, background, weights).unwrap();
+            let tree_explainer = MarginalTreeExplainer::new(&self.ensemble, background, weights).unwrap();
             games[0].push((
                 name("marginal"),
-                Box::new(oracle.with_settings(settings)) as Box<dyn Exact + '_>,
+                Box::new(tree_explainer.with_settings(settings)) as Box<dyn Exact + '_>,
                 tolerance,
             ));
             // Compiled backgrounds only use tables that are not configured further; cohorts and quadrature
@@ -266,27 +266,35 @@ impl Case {
             if let (Some(compiled), true) = (compiled.clone(), plain)
                 && !matches!(settings.kernel, Some(Kernel::Cohorts | Kernel::Quadrature))
             {
-                let oracle = InterventionalOracle::from_compiled(&self.ensemble, compiled).unwrap();
-                games[0].push((name("compiled"), Box::new(oracle.with_settings(settings)), tolerance));
+                let tree_explainer = MarginalTreeExplainer::from_compiled(&self.ensemble, compiled).unwrap();
+                games[0].push((
+                    name("compiled"),
+                    Box::new(tree_explainer.with_settings(settings)),
+                    tolerance,
+                ));
             }
             if !settings.keep_tables
-                && let Ok(oracle) = PathDependentOracle::new(&self.ensemble)
+                && let Ok(tree_explainer) = PathDependentTreeExplainer::new(&self.ensemble)
             {
-                games[1].push((name("path-dependent"), Box::new(oracle.with_settings(settings)), tolerance));
+                games[1].push((
+                    name("path-dependent"),
+                    Box::new(tree_explainer.with_settings(settings)),
+                    tolerance,
+                ));
             }
         }
-        if let Ok(oracle) = LinkedOracle::new(&self.ensemble, background, weights) {
-            games[2].push(("linked".to_owned(), Box::new(oracle), 1e-12));
+        if let Ok(tree_explainer) = LinkedTreeExplainer::new(&self.ensemble, background, weights) {
+            games[2].push(("linked".to_owned(), Box::new(tree_explainer), 1e-12));
         }
         games
     }
 
-    /// Compares all oracles with the definitions.
+    /// Compares all tree explainers with the definitions.
     pub fn check(&self, values: &[Value]) {
         let rows: Vec<&[f64]> = self.rows().iter().collect();
         let all =
             |game: &dyn Fn(&[f64]) -> TabulatedGame| rows.iter().map(|row| game(row)).collect::<Vec<_>>();
-        let [marginal, path_dependent, linked] = self.oracles();
+        let [marginal, path_dependent, linked] = self.tree_explainers();
         self.compare(&marginal, &all(&|row| self.marginal(row, Link::Identity)), values);
         if let Rules::Trees(trees) = &self.rules {
             self.compare(&path_dependent, &all(&|row| self.path_dependent(trees, row)), values);
@@ -296,24 +304,24 @@ impl Case {
         }
     }
 
-    /// Compares the indices of coalitions of features or of groups with enumeration, for the oracles of the
-    /// marginal and the path-dependent game. Indices have a single algorithm for all kernels.
+    /// Compares the indices of coalitions of features or of groups with enumeration, for the tree explainers
+    /// of the marginal and the path-dependent game. Indices have a single algorithm for all kernels.
     pub fn check_indices(&self, asked: &[(InteractionIndex, usize)], groups: Option<&Partition>) {
-        let [marginal, path_dependent, _] = self.oracles();
-        let mut games: Vec<(Vec<TabulatedGame>, &[NamedOracle<'_>])> = Vec::new();
+        let [marginal, path_dependent, _] = self.tree_explainers();
+        let mut games: Vec<(Vec<TabulatedGame>, &[NamedTreeExplainer<'_>])> = Vec::new();
         let all = |game: &dyn Fn(&[f64]) -> TabulatedGame| self.rows().iter().map(game).collect::<Vec<_>>();
         games.push((all(&|row| self.marginal(row, Link::Identity)), &marginal));
         if let (Rules::Trees(trees), false) = (&self.rules, path_dependent.is_empty()) {
             games.push((all(&|row| self.path_dependent(trees, row)), &path_dependent));
         }
         let features = self.players();
-        for (games, oracles) in games {
-            let plain = |name: &str| oracles.iter().find(|(told, ..)| told.starts_with(name));
-            let oracles = ["marginal", "compiled", "path-dependent"].into_iter().filter_map(plain);
-            for (name, oracle, _) in oracles {
+        for (games, tree_explainers) in games {
+            let plain = |name: &str| tree_explainers.iter().find(|(told, ..)| told.starts_with(name));
+            let tree_explainers = ["marginal", "compiled", "path-dependent"].into_iter().filter_map(plain);
+            for (name, tree_explainer, _) in tree_explainers {
                 for (index, order) in asked {
                     let what = format!("{}, {index} order {order}, {name}", self.what);
-                    let got = oracle.indices_of(index, *order, groups, self.rows());
+                    let got = tree_explainer.indices_of(index, *order, groups, self.rows());
                     let Some(got) = supported(&what, got) else { continue };
                     assert_eq!(got.len(), games.len(), "{what}");
                     for (got, game) in got.iter().zip(&games) {
@@ -331,7 +339,7 @@ impl Case {
         }
     }
 
-    fn compare(&self, oracles: &[NamedOracle<'_>], games: &[TabulatedGame], values: &[Value]) {
+    fn compare(&self, tree_explainers: &[NamedTreeExplainer<'_>], games: &[TabulatedGame], values: &[Value]) {
         let ends: Vec<_> = games.iter().map(|game| enumerate(game, Semivalue::Banzhaf).unwrap()).collect();
         let base = ends.first().map_or(Vec::new(), |first| first.base.clone());
         let full: Vec<f64> = ends.iter().flat_map(|ends| &ends.predictions).copied().collect();
@@ -342,24 +350,24 @@ impl Case {
                 let has_pairs = matches!(value, Value::Semivalue(_) | Value::Quotient(..));
                 (diagonal, has_pairs.then(|| games.iter().filter_map(of_game).collect::<Vec<_>>()))
             });
-            for (name, oracle, tolerance) in oracles {
+            for (name, tree_explainer, tolerance) in tree_explainers {
                 let what = format!("{}, {value:?}, {name}", self.what);
                 let close =
                     |what: &str, got: &[f64], expected: &[f64]| close(what, got, expected, *tolerance);
-                if let Some(got) = supported(&what, oracle.values_of(value, self.rows())) {
+                if let Some(got) = supported(&what, tree_explainer.values_of(value, self.rows())) {
                     close(&what, &got.values, &expected);
                     close(&what, &got.predictions, &full);
                     if !games.is_empty() {
                         close(&what, &got.base, &base);
                     }
-                    assert_eq!(got.base, oracle.base());
+                    assert_eq!(got.base, tree_explainer.base());
                     // Without rows there is no error, although a plan for more rows may return one.
-                    let plan = supported(&what, oracle.plan_of(value, 1000, self.rows()));
+                    let plan = supported(&what, tree_explainer.plan_of(value, 1000, self.rows()));
                     assert!(plan.is_some() || games.is_empty(), "{what}");
                     assert!(plan.is_none_or(|plan| (0.0..f64::INFINITY).contains(&plan.seconds)), "{what}");
                 }
                 for (diagonal, expected) in &matrices {
-                    let got = oracle.interactions_of(value, *diagonal, self.rows());
+                    let got = tree_explainer.interactions_of(value, *diagonal, self.rows());
                     match (expected, got) {
                         (None, got) => assert!(matches!(got, Err(TreeError::Unsupported { .. })), "{what}"),
                         (Some(expected), got) => {
@@ -373,15 +381,17 @@ impl Case {
         }
     }
 
-    /// Compares all oracles of a game with each other, for cases with too many features for the definitions.
+    /// Compares all tree explainers of a game with each other, for cases with too many features for the
+    /// definitions.
     pub fn agree(&self, values: &[Value]) {
-        for oracles in self.oracles() {
+        for tree_explainers in self.tree_explainers() {
             for value in values {
                 let mut known = [None, None];
-                for (name, oracle, tolerance) in &oracles {
+                for (name, tree_explainer, tolerance) in &tree_explainers {
                     let what = format!("{}, {value:?}, {name}", self.what);
-                    let pairs = oracle.interactions_of(value, Diagonal::Value, self.rows());
-                    let got = supported(&what, oracle.values_of(value, self.rows())).map(|got| got.values);
+                    let pairs = tree_explainer.interactions_of(value, Diagonal::Value, self.rows());
+                    let got =
+                        supported(&what, tree_explainer.values_of(value, self.rows())).map(|got| got.values);
                     for (known, got) in known.iter_mut().zip([got, pairs.ok().map(|got| got.values)]) {
                         let Some(got) = got else { continue };
                         close(&what, &got, known.get_or_insert_with(|| got.clone()), *tolerance);
@@ -438,7 +448,7 @@ pub fn matrix(
     matrix
 }
 
-/// Returns the result of an oracle, or `None` if it does not support its settings.
+/// Returns the result of a tree explainer, or `None` if it does not support its settings.
 pub fn supported<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
     match answer {
         Ok(answer) => Some(answer),

@@ -2,7 +2,9 @@
 //! enumeration of the games.
 
 use apportion_games::{Background, Game, MarginalGame, Rows};
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion_trees::{
+    Ensemble, Exact, MarginalTreeExplainer, PathDependentGame, PathDependentTreeExplainer,
+};
 use apportion_values::{Semivalue, enumerate};
 use serde_json::Value;
 
@@ -35,12 +37,12 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
     for name in MODELS {
         let (ensemble, truth) = (model(name), &truth[name]);
         let (n, outputs) = (ensemble.feature_count(), ensemble.output_count());
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
         let rows = truth["rows"].as_array().unwrap();
         for (index, row) in rows.iter().map(floats).enumerate() {
             let margins = floats(&truth["margins"][index]);
             let scale = margins.iter().fold(1.0, |most: f64, margin| most.max(margin.abs()));
-            let explained = oracle.values(Semivalue::Shapley, Rows::new(&row, n)).unwrap();
+            let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&row, n)).unwrap();
             let wanted: Vec<Vec<f64>> =
                 truth["shapley"][index].as_array().unwrap().iter().map(floats).collect();
             // The values that CatBoost computes for nested trees with empty leaves can have large errors.
@@ -79,8 +81,8 @@ fn values_are_those_of_enumerating_the_games() {
         let n = ensemble.feature_count();
         let rows: Vec<Vec<f64>> = truth[name]["rows"].as_array().unwrap().iter().map(floats).collect();
         let background = Background::rows(rows[2..7].concat(), n).unwrap();
-        let marginal = InterventionalOracle::new(&ensemble, background.as_rows(), None).unwrap();
-        let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
+        let marginal = MarginalTreeExplainer::new(&ensemble, background.as_rows(), None).unwrap();
+        let path_dependent = PathDependentTreeExplainer::new(&ensemble).unwrap();
         for row in [&rows[0], &rows[1], &rows[9]] {
             let game = MarginalGame::new(&ensemble, row, &background).unwrap();
             let expected = PathDependentGame::new(&ensemble, row).unwrap();

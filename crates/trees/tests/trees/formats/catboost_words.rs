@@ -3,8 +3,8 @@
 
 use apportion_games::{Background, MarginalGame, Partition, QuotientGame, Rows};
 use apportion_trees::{
-    BackgroundCompiler, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, LinkedOracle, ModelError,
-    PathDependentGame, PathDependentOracle, Settings, TreeError,
+    BackgroundCompiler, Diagonal, Ensemble, Exact, Kernel, LinkedTreeExplainer, MarginalTreeExplainer,
+    ModelError, PathDependentGame, PathDependentTreeExplainer, Settings, TreeError,
 };
 use apportion_values::{Semivalue, Value};
 
@@ -38,14 +38,14 @@ fn check(name: &str, random: &mut Random, background: usize, values: impl Fn(&mu
     let (explained, background) = (some(3), some(background));
     let weights: Vec<f64> = (0..background.len() / features).map(|row| 1.0 + row as f64).collect();
     let background = Background::rows(background, features).unwrap().with_weights(&weights).unwrap();
-    let oracle =
-        InterventionalOracle::new(&ensemble, background.as_rows(), Some(background.weights())).unwrap();
+    let tree_explainer =
+        MarginalTreeExplainer::new(&ensemble, background.as_rows(), Some(background.weights())).unwrap();
     for value in values(random) {
         for row in explained.chunks_exact(features) {
             let game = MarginalGame::new(&ensemble, row, &background).unwrap();
             let what = format!("{name}, {value:?}");
             let expected = value.enumerate(&game).unwrap();
-            let got = oracle.values_of(&value, Rows::new(row, features)).unwrap();
+            let got = tree_explainer.values_of(&value, Rows::new(row, features)).unwrap();
             close(&what, &got.values, &expected.values, 1e-12);
             close(&what, &got.predictions, &ensemble.margins(Rows::new(row, features)).unwrap(), 1e-14);
             let pairs = match &value {
@@ -60,7 +60,9 @@ fn check(name: &str, random: &mut Random, background: usize, values: impl Fn(&mu
                 }
                 _ => continue,
             };
-            let got = oracle.interactions_of(&value, Diagonal::Remainder, Rows::new(row, features)).unwrap();
+            let got = tree_explainer
+                .interactions_of(&value, Diagonal::Remainder, Rows::new(row, features))
+                .unwrap();
             close(&format!("{what}, pairs"), &got.values, &pairs, 1e-12);
         }
     }
@@ -97,11 +99,11 @@ fn many_rows_have_the_values_of_each_alone_and_add_up() {
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
         for background in [1, 7] {
             let background = Rows::new(&rows[..background * features], features);
-            let oracle = InterventionalOracle::new(&ensemble, background, None).unwrap();
+            let tree_explainer = MarginalTreeExplainer::new(&ensemble, background, None).unwrap();
             let all = Rows::new(&rows, features);
-            let together = oracle.values(Semivalue::Shapley, all).unwrap();
+            let together = tree_explainer.values(Semivalue::Shapley, all).unwrap();
             for (place, row) in rows.chunks_exact(features).enumerate() {
-                let alone = oracle.values(Semivalue::Shapley, Rows::new(row, features)).unwrap();
+                let alone = tree_explainer.values(Semivalue::Shapley, Rows::new(row, features)).unwrap();
                 let values = &together.values[place * features * outputs..][..features * outputs];
                 close(name, values, &alone.values, 1e-12);
                 for output in 0..outputs {
@@ -110,7 +112,7 @@ fn many_rows_have_the_values_of_each_alone_and_add_up() {
                     assert!(total.abs() < 1e-12, "{name}: {total}");
                 }
             }
-            let plan = oracle.plan(Semivalue::Shapley, all).unwrap();
+            let plan = tree_explainer.plan(Semivalue::Shapley, all).unwrap();
             let planned: usize = plan.kernels.iter().map(|(_, trees)| trees).sum();
             assert_eq!(planned, ensemble.tree_count());
             assert!(plan.seconds > 0.0 && plan.kernels.iter().any(|(kernel, _)| *kernel == Kernel::Walk));
@@ -124,8 +126,8 @@ fn path_dependent_shapley_values_are_those_of_catboost_where_splits_look_at_one_
     for name in ["words", "simple", "kinds", "classes", "numbers"] {
         let (ensemble, rows) = with_rows(name);
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
-        let explained = oracle.values(Semivalue::Shapley, Rows::new(&rows, features)).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
+        let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&rows, features)).unwrap();
         let expected = numbers(&said[name]["contributions"]);
         let row =
             |row: usize| (0..outputs).flat_map(move |output| (0..=features).map(move |at| (row, output, at)));
@@ -146,22 +148,22 @@ fn what_trees_on_combinations_cannot_be_asked_is_refused_with_what_to_do() {
         let (ensemble, rows) = with_rows(name);
         let features = ensemble.feature_count();
         let background = Rows::new(&rows[..2 * features], features);
-        let error = PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err();
+        let error = PathDependentTreeExplainer::new(&ensemble).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
         assert!(error.to_string().contains("use the marginal game"), "{error}");
         let error = PathDependentGame::new(&ensemble, &rows[..features]).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
         let error = BackgroundCompiler::new(&ensemble).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("several features") && error.contains("the background rows"), "{error}");
-        let linked = LinkedOracle::new(&ensemble, background, None).map(|_| ());
+        let linked = LinkedTreeExplainer::new(&ensemble, background, None).map(|_| ());
         match linked {
             Err(error) => assert!(error.to_string().contains("Ensemble::linked"), "{error}"),
             Ok(()) => assert_ne!(name, "combined_classes"),
         }
         for kernel in Kernel::ALL {
-            let oracle = InterventionalOracle::new(&ensemble, background, None).unwrap();
-            let oracle = oracle.with_settings(Settings::default().with_kernel(kernel));
-            let values = oracle.values(Semivalue::Shapley, background);
+            let tree_explainer = MarginalTreeExplainer::new(&ensemble, background, None).unwrap();
+            let tree_explainer = tree_explainer.with_settings(Settings::default().with_kernel(kernel));
+            let values = tree_explainer.values(Semivalue::Shapley, background);
             match kernel {
                 Kernel::Walk => drop(values.unwrap()),
                 _ => assert!(values.unwrap_err().to_string().contains("use walk"), "{kernel}"),

@@ -5,7 +5,8 @@ use std::io::Read;
 
 use apportion_games::Rows;
 use apportion_trees::{
-    Ensemble, Exact, InterventionalOracle, ModelError, PathDependentGame, PathDependentOracle, TreeError,
+    Ensemble, Exact, MarginalTreeExplainer, ModelError, PathDependentGame, PathDependentTreeExplainer,
+    TreeError,
 };
 use apportion_values::Semivalue;
 use proptest::prelude::*;
@@ -50,10 +51,10 @@ fn path_dependent_values_are_those_of_lightgbm() {
         }
         let rows: Vec<f64> = said["rows"].as_array().unwrap().iter().flat_map(numbers).collect();
         let ensemble = read(&text(name)).unwrap();
-        let oracle = PathDependentOracle::new(&ensemble).unwrap();
+        let tree_explainer = PathDependentTreeExplainer::new(&ensemble).unwrap();
         let outputs = ensemble.output_count();
         let expected = numbers(&said["contributions"]);
-        let explained = oracle.values(Semivalue::Shapley, Rows::new(&rows, 10).slice(0..4)).unwrap();
+        let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&rows, 10).slice(0..4)).unwrap();
         // Ordered by rows, then outputs, then features and the base value.
         for (row, expected) in expected.chunks_exact(11 * outputs).enumerate() {
             for (output, expected) in expected.chunks_exact(11).enumerate() {
@@ -75,7 +76,7 @@ fn linear_leaves_have_no_path_dependent_game() {
     let expected = |error: TreeError| {
         matches!(error, TreeError::Model(ModelError::LinearLeaves { tree: 1, node: 7, .. }))
     };
-    assert!(expected(PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err()));
+    assert!(expected(PathDependentTreeExplainer::new(&ensemble).map(|_| ()).unwrap_err()));
     assert!(expected(PathDependentGame::new(&ensemble, &[0.0; 10]).map(|_| ()).unwrap_err()));
 }
 
@@ -98,10 +99,10 @@ proptest! {
         }
         if let Ok(ensemble) = Ensemble::from_bytes(&bytes) {
             let (row, missing) = ([1.0; 10], [f64::NAN; 10]);
-            let oracle = InterventionalOracle::new(&ensemble, Rows::new(&missing, 10), None).unwrap();
-            oracle.values(Semivalue::Shapley, Rows::new(&row, 10)).unwrap();
-            if let Ok(oracle) = PathDependentOracle::new(&ensemble) {
-                oracle.values(Semivalue::Shapley, Rows::new(&row, 10)).unwrap();
+            let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&missing, 10), None).unwrap();
+            tree_explainer.values(Semivalue::Shapley, Rows::new(&row, 10)).unwrap();
+            if let Ok(tree_explainer) = PathDependentTreeExplainer::new(&ensemble) {
+                tree_explainer.values(Semivalue::Shapley, Rows::new(&row, 10)).unwrap();
             }
         }
     }

@@ -2,7 +2,7 @@
 //! sum to the prediction.
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
+use apportion_trees::{Ensemble, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer, Settings};
 use apportion_values::Semivalue;
 use serde_json::json;
 
@@ -24,16 +24,19 @@ fn leaves_that_add_up_to_less_than_infinity_are_explained() {
         let features = ensemble.feature_count();
         let rows: Vec<f64> = (0..2 * features).map(|index| [-9.0, 9.0][index / features]).collect();
         let rows = Rows::new(&rows, features);
-        let oracle = InterventionalOracle::new(&ensemble, rows.slice(0..1), None).unwrap();
+        let tree_explainer = MarginalTreeExplainer::new(&ensemble, rows.slice(0..1), None).unwrap();
         for kernel in [Kernel::Tables, Kernel::Walk, Kernel::Masks] {
             let settings = Settings::default().with_kernel(kernel);
-            let oracle = InterventionalOracle::new(&ensemble, rows, None).unwrap().with_settings(settings);
+            let tree_explainer =
+                MarginalTreeExplainer::new(&ensemble, rows, None).unwrap().with_settings(settings);
             assert!(
-                oracle.values(Semivalue::Shapley, rows).is_ok_and(|explained| all_finite(&explained.values))
+                tree_explainer
+                    .values(Semivalue::Shapley, rows)
+                    .is_ok_and(|explained| all_finite(&explained.values))
             );
         }
-        assert!(all_finite(&oracle.values(Semivalue::Shapley, rows).unwrap().values));
-        let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
+        assert!(all_finite(&tree_explainer.values(Semivalue::Shapley, rows).unwrap().values));
+        let path_dependent = PathDependentTreeExplainer::new(&ensemble).unwrap();
         assert!(all_finite(&path_dependent.values(Semivalue::Shapley, rows).unwrap().values));
     }
 }
@@ -58,12 +61,13 @@ fn values_add_up_where_thresholds_are_infinite() {
             let rows = [-1.0, -1.7e308, NAN, NAN, 2.0, NAN, -2.0, 1.7e308, NAN, 0.0];
             let rows = Rows::new(&rows, 2);
             let margins = ensemble.margins(rows).unwrap();
-            let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
+            let path_dependent = PathDependentTreeExplainer::new(&ensemble).unwrap();
             let mut explained = vec![path_dependent.values(Semivalue::Shapley, rows).unwrap()];
             for kernel in Kernel::ALL {
                 let settings = Settings::default().with_kernel(kernel);
-                let oracle = InterventionalOracle::new(&ensemble, rows.slice(1..2), None).unwrap();
-                explained.push(oracle.with_settings(settings).values(Semivalue::Shapley, rows).unwrap());
+                let tree_explainer = MarginalTreeExplainer::new(&ensemble, rows.slice(1..2), None).unwrap();
+                explained
+                    .push(tree_explainer.with_settings(settings).values(Semivalue::Shapley, rows).unwrap());
             }
             for explained in explained {
                 for (values, margin) in explained.values.chunks_exact(2).zip(&margins) {

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
 use apportion_values::Semivalue;
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ fn values_of_models_written_as_json_add_up() {
         let rows = table(&expected["rows"]);
         let rows = Rows::new(&rows, features);
         let margins = ensemble.margins(rows).unwrap();
-        let path_dependent = PathDependentOracle::new(&ensemble).unwrap();
-        let interventional = InterventionalOracle::new(&ensemble, rows.slice(0..5), None).unwrap();
+        let path_dependent = PathDependentTreeExplainer::new(&ensemble).unwrap();
+        let interventional = MarginalTreeExplainer::new(&ensemble, rows.slice(0..5), None).unwrap();
         for explained in [
             path_dependent.values(Semivalue::Shapley, rows).unwrap(),
             interventional.values(Semivalue::Shapley, rows).unwrap(),

@@ -1,7 +1,7 @@
 //! treelite dumps: the values equal the values of the model in its own format.
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+use apportion_trees::{Ensemble, Exact, MarginalTreeExplainer, PathDependentTreeExplainer};
 use apportion_values::Semivalue;
 use serde_json::Value;
 
@@ -26,10 +26,11 @@ fn a_model_has_the_same_values_in_its_own_format() {
     let background = rows.slice(2..6);
     for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
         let marginal = [&own, &dumped].map(|model| {
-            InterventionalOracle::new(model, background, None).unwrap().values(value.clone(), rows).unwrap()
+            MarginalTreeExplainer::new(model, background, None).unwrap().values(value.clone(), rows).unwrap()
         });
-        let path_dependent = [&own, &dumped]
-            .map(|model| PathDependentOracle::new(model).unwrap().values(value.clone(), rows).unwrap());
+        let path_dependent = [&own, &dumped].map(|model| {
+            PathDependentTreeExplainer::new(model).unwrap().values(value.clone(), rows).unwrap()
+        });
         for [own, dumped] in [marginal, path_dependent] {
             for (own, dumped) in
                 own.values.iter().zip(&dumped.values).chain(own.base.iter().zip(&dumped.base))

@@ -2,7 +2,9 @@
 //! by the path-dependent game.
 
 use apportion_games::Rows;
-use apportion_trees::{Ensemble, Exact, InterventionalOracle, ModelError, PathDependentOracle, TreeError};
+use apportion_trees::{
+    Ensemble, Exact, MarginalTreeExplainer, ModelError, PathDependentTreeExplainer, TreeError,
+};
 use apportion_values::Semivalue;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -35,9 +37,9 @@ fn covers_are_asked_for_by_the_path_dependent_game_alone() {
         put(&mut document, &format!("{covers}{place}"), value);
         let ensemble = read(&document).unwrap();
         let rows = Rows::new(&[1.0, 2.0, f64::NAN, 0.0, 0.0, 0.0], 3);
-        let oracle = InterventionalOracle::new(&ensemble, rows.slice(0..1), None).unwrap();
-        oracle.values(Semivalue::Shapley, rows).unwrap();
-        let error = PathDependentOracle::new(&ensemble).unwrap_err();
+        let tree_explainer = MarginalTreeExplainer::new(&ensemble, rows.slice(0..1), None).unwrap();
+        tree_explainer.values(Semivalue::Shapley, rows).unwrap();
+        let error = PathDependentTreeExplainer::new(&ensemble).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::Cover { tree: 2, .. })), "{error}");
     }
 }
@@ -63,10 +65,10 @@ proptest! {
             let row = vec![1.0; features];
             let rows = Rows::new(&row, features);
             let missing = vec![f64::NAN; features];
-            let oracle = InterventionalOracle::new(&ensemble, Rows::new(&missing, features), None).unwrap();
-            oracle.values(Semivalue::Shapley, rows).unwrap();
-            if let Ok(oracle) = PathDependentOracle::new(&ensemble) {
-                let values = oracle.values(Semivalue::Shapley, rows).unwrap().values;
+            let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&missing, features), None).unwrap();
+            tree_explainer.values(Semivalue::Shapley, rows).unwrap();
+            if let Ok(tree_explainer) = PathDependentTreeExplainer::new(&ensemble) {
+                let values = tree_explainer.values(Semivalue::Shapley, rows).unwrap().values;
                 prop_assert!(values.iter().all(|value| value.is_finite()));
             }
         }

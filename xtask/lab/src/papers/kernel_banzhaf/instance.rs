@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context, Result, bail};
 use apportion::games::{ClosedForm, Purpose, SumOfUnanimity, TabulatedGame, stream};
 use apportion::samplers::{Pairing, Sampler, SizeDistribution, WithReplacement};
-use apportion::trees::{Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
+use apportion::trees::{Exact, MarginalTreeExplainer, PathDependentGame, PathDependentTreeExplainer};
 use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
 use rand::seq::index;
 use serde::Serialize;
@@ -57,8 +57,10 @@ impl Instance {
             .flat_map(|row| dataset.row(if row < explained { row } else { row + 1 }))
             .copied()
             .collect();
-        let banzhaf = PathDependentOracle::new(&dataset.model)
-            .and_then(|oracle| oracle.values(Semivalue::Banzhaf, Rows::new(&explicand, explicand.len())))
+        let banzhaf = PathDependentTreeExplainer::new(&dataset.model)
+            .and_then(|tree_explainer| {
+                tree_explainer.values(Semivalue::Banzhaf, Rows::new(&explicand, explicand.len()))
+            })
             .with_context(|| format!("cannot compute exact Banzhaf values for {name}, run {run}"))?
             .values;
         Ok(Self {
@@ -89,8 +91,8 @@ impl Instance {
             return Ok(shapley);
         }
         let rows = Rows::new(&self.explicand, self.explicand.len());
-        let values = InterventionalOracle::new(&self.dataset.model, background.as_rows(), None)
-            .and_then(|oracle| oracle.values(Semivalue::Shapley, rows))
+        let values = MarginalTreeExplainer::new(&self.dataset.model, background.as_rows(), None)
+            .and_then(|tree_explainer| tree_explainer.values(Semivalue::Shapley, rows))
             .with_context(|| {
                 format!(
                     "cannot compute exact Shapley values for {}, run {}",

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
 use apportion::games::TabulatedGame;
-use apportion::trees::{Exact, InterventionalOracle};
+use apportion::trees::{Exact, MarginalTreeExplainer};
 use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
 
 use super::contender::Contender;
@@ -52,8 +52,10 @@ impl Instance {
         let name = dataset.known.name;
         let explicand = explicand::draw(dataset, derive_seed(&("explicand", name, run, seed))?);
         let background = Background::baseline(dataset.means.clone())?;
-        let truth = InterventionalOracle::new(&dataset.model, background.as_rows(), None)
-            .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&explicand, explicand.len())))
+        let truth = MarginalTreeExplainer::new(&dataset.model, background.as_rows(), None)
+            .and_then(|tree_explainer| {
+                tree_explainer.values(Semivalue::Shapley, Rows::new(&explicand, explicand.len()))
+            })
             .with_context(|| format!("cannot compute exact values for {name}, run {run}"))?
             .values;
         Ok(Self { dataset: Arc::clone(dataset), run, explicand, background, truth, small: OnceLock::new() })

@@ -48,19 +48,19 @@ use crate::error::TreeError;
 /// for groups. With short paths and many rows, [tables](crate::Kernel::Tables) are as fast as for groups
 /// (`cargo run --release -p apportion-trees --example levels`).
 ///
-/// The oracle takes 84 bytes per split. For the most recent partition, it keeps additional data: about 260
-/// bytes per split for values of features in groups, and 84 bytes per split for values of groups. The first
-/// call with a partition takes about 300 ns and 70 ns per split longer, respectively. After the first call
-/// for interactions, it keeps 8 bytes for each split and feature above it.
+/// The tree explainer takes 84 bytes per split. For the most recent partition, it keeps additional data:
+/// about 260 bytes per split for values of features in groups, and 84 bytes per split for values of groups.
+/// The first call with a partition takes about 300 ns and 70 ns per split longer, respectively. After the
+/// first call for interactions, it keeps 8 bytes for each split and feature above it.
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{Ensemble, Exact, PathDependentOracle};
+/// use apportion_trees::{Ensemble, Exact, PathDependentTreeExplainer};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
-/// let oracle = PathDependentOracle::new(&model)?;
-/// let explained = oracle.values(Semivalue::Shapley, Rows::new(&[0.0, 9.0], 2))?;
+/// let tree_explainer = PathDependentTreeExplainer::new(&model)?;
+/// let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&[0.0, 9.0], 2))?;
 /// // 6 of 10 training rows were low in the first feature, and half of these in the second: the expectation
 /// // is 0.5 + 0.6 · 2 + 0.4 · 5.
 /// assert!((explained.base[0] - 3.7).abs() < 1e-15 && explained.predictions[0] == 3.5);
@@ -70,7 +70,7 @@ use crate::error::TreeError;
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
 #[derive(Debug)]
-pub struct PathDependentOracle<'a> {
+pub struct PathDependentTreeExplainer<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) settings: Settings,
     /// The map from features to players if each feature is a player: 0, 1, ….
@@ -86,8 +86,8 @@ pub struct PathDependentOracle<'a> {
     pub(super) ready: LastResult<(usize, Option<Partition>), Ready>,
 }
 
-impl<'a> PathDependentOracle<'a> {
-    /// Creates the oracle of `ensemble`. Takes O(nodes) time, about 70 ns per split.
+impl<'a> PathDependentTreeExplainer<'a> {
+    /// Creates the tree explainer of `ensemble`. Takes O(nodes) time, about 70 ns per split.
     ///
     /// # Errors
     ///

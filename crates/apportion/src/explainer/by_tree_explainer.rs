@@ -1,4 +1,4 @@
-//! Explains rows with an oracle, which computes exact values without evaluating a game.
+//! Explains rows with a tree explainer, which computes exact values without evaluating a game.
 
 use apportion_estimators::Explanation;
 use apportion_games::Rows;
@@ -12,8 +12,8 @@ use crate::{method::Method, source::Source};
 use apportion_values::Attributions;
 
 impl Explainer<'_> {
-    /// Returns the exact values of all rows; `None` if no oracle applies.
-    pub(super) fn explain_by_oracle(
+    /// Returns the exact values of all rows; `None` if no tree explainer applies.
+    pub(super) fn explain_by_tree_explainer(
         &self,
         explicands: Rows<'_>,
     ) -> Result<Option<Vec<Explanation>>, ExplainError> {
@@ -44,7 +44,7 @@ impl Explainer<'_> {
     pub fn exact(&self, explicands: Rows<'_>) -> Result<Option<Attributions>, ExplainError> {
         self.check_method()?;
         match &self.source {
-            Source::Trees(trees) if self.asks_oracle() => {
+            Source::Trees(trees) if self.asks_tree_explainer() => {
                 self.asked.results(trees.features())?;
                 Ok(Some(trees.values(&self.asked.value, explicands)?))
             }
@@ -61,7 +61,7 @@ impl Explainer<'_> {
     pub fn plan(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
         self.check_method()?;
         #[cfg(feature = "trees")]
-        if let (true, Source::Trees(trees)) = (self.asks_oracle(), &self.source) {
+        if let (true, Source::Trees(trees)) = (self.asks_tree_explainer(), &self.source) {
             let plan = trees.exact()?.plan_of(&self.asked.value, count, sample)?;
             let (least, most) = (Some(0), Some(0));
             return Ok(Plan {
@@ -74,7 +74,7 @@ impl Explainer<'_> {
         self.asked.plan(sample.columns())
     }
 
-    /// Returns the number of features of the model if an oracle exists, and 0 otherwise.
+    /// Returns the number of features of the model if a tree explainer exists, and 0 otherwise.
     pub(super) fn features(&self) -> usize {
         match &self.source {
             #[cfg(feature = "trees")]

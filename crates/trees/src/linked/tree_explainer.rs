@@ -1,4 +1,4 @@
-//! An ensemble with a link and a background, and the methods of its oracle.
+//! An ensemble with a link and a background, and the methods of its tree explainer.
 
 use apportion_games::{Partition, Rows, Shared};
 use apportion_models::{Ensemble, Link};
@@ -12,7 +12,7 @@ use crate::engine::two_step::{members_alone, two_step};
 use crate::engine::value;
 use crate::error::TreeError;
 use crate::exact::Exact;
-use crate::marginal::oracle::InterventionalOracle;
+use crate::marginal::tree_explainer::MarginalTreeExplainer;
 
 /// The predicted time of a step, in seconds.
 const STEP: f64 = 17e-9;
@@ -46,48 +46,49 @@ const STEP: f64 = 17e-9;
 /// general it is not a value of this game. On five rows of that model with 20 background rows, it deviates by
 /// up to 0.094 (the largest value is 0.593), and small values change their sign.
 ///
-/// If the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any
+/// If the link is the identity, outputs are margins, and [`MarginalTreeExplainer`] computes them without any
 /// limit.
 ///
 /// The path-dependent game is not supported, because it is defined for margins only.
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{Ensemble, Exact, LinkedOracle};
+/// use apportion_trees::{Ensemble, Exact, LinkedTreeExplainer};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/logistic.json"))?;
-/// let oracle = LinkedOracle::new(&model, Rows::new(&[0.0, 0.0], 2), None)?;
-/// let explained = oracle.values(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2))?;
+/// let tree_explainer = LinkedTreeExplainer::new(&model, Rows::new(&[0.0, 0.0], 2), None)?;
+/// let explained = tree_explainer.values(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2))?;
 /// // Probabilities, and the contribution of each feature.
 /// let total: f64 = explained.values.iter().sum();
 /// assert!((explained.base[0] + total - explained.predictions[0]).abs() < 1e-15);
 /// assert!(explained.predictions[0] < 1.0);
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
-pub struct LinkedOracle<'a> {
+pub struct LinkedTreeExplainer<'a> {
     way: Algorithm<'a>,
 }
 
 enum Algorithm<'a> {
     /// The link is the identity, so outputs are margins.
-    Margins(Box<InterventionalOracle<'a>>),
+    Margins(Box<MarginalTreeExplainer<'a>>),
     Outputs(Box<Mixtures<'a>>),
 }
 
-impl std::fmt::Debug for LinkedOracle<'_> {
+impl std::fmt::Debug for LinkedTreeExplainer<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("LinkedOracle").field("link", &self.link()).finish_non_exhaustive()
+        formatter.debug_struct("LinkedTreeExplainer").field("link", &self.link()).finish_non_exhaustive()
     }
 }
 
-impl<'a> LinkedOracle<'a> {
+impl<'a> LinkedTreeExplainer<'a> {
     /// The default maximum number of steps, which takes about ten minutes on one core; see
     /// [`with_max_steps`](Self::with_max_steps).
     pub const MAX_STEPS: u64 = 40_000_000_000;
 
-    /// Creates the oracle of `ensemble` with the rows of `background`: one baseline or many rows, weighted
-    /// equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values are NaN.
+    /// Creates the tree explainer of `ensemble` with the rows of `background`: one baseline or many rows,
+    /// weighted equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values
+    /// are NaN.
     ///
     /// Takes one prediction per background row.
     ///
@@ -97,7 +98,7 @@ impl<'a> LinkedOracle<'a> {
     /// [`TreeError::Unsupported`] for linear leaves, for splits on several features at once, and for leaves
     /// so large that the rounding of their sums would affect the output of the link;
     /// [`TreeError::OutputOverflow`] if outputs are too large for `f64`; and the errors of
-    /// [`InterventionalOracle::new`].
+    /// [`MarginalTreeExplainer::new`].
     pub fn new(
         ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
@@ -107,7 +108,7 @@ impl<'a> LinkedOracle<'a> {
         let link = ensemble.linked()?.link();
         let way = match link {
             Link::Identity => {
-                Algorithm::Margins(Box::new(InterventionalOracle::new(ensemble, background, weights)?))
+                Algorithm::Margins(Box::new(MarginalTreeExplainer::new(ensemble, background, weights)?))
             }
             link => Algorithm::Outputs(Box::new(Mixtures::new(
                 ensemble,
@@ -120,7 +121,7 @@ impl<'a> LinkedOracle<'a> {
         Ok(Self { way })
     }
 
-    /// Returns an error for an ensemble whose outputs this oracle does not support, regardless of the
+    /// Returns an error for an ensemble whose outputs this tree explainer does not support, regardless of the
     /// background. These are ensembles with linear leaves, such as linear models, or with splits on several
     /// features at once, unless outputs are margins. For such models, estimate the values of
     /// [`Ensemble::linked`](apportion_models::Ensemble::linked).
@@ -147,8 +148,8 @@ impl<'a> LinkedOracle<'a> {
     /// Sets how values are computed if outputs are margins. For other links there is only one algorithm.
     pub fn with_settings(self, settings: Settings) -> Self {
         match self.way {
-            Algorithm::Margins(oracle) => {
-                Self { way: Algorithm::Margins(Box::new(oracle.with_settings(settings))) }
+            Algorithm::Margins(tree_explainer) => {
+                Self { way: Algorithm::Margins(Box::new(tree_explainer.with_settings(settings))) }
             }
             Algorithm::Outputs(_) => self,
         }
@@ -192,17 +193,17 @@ fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), Tre
     })
 }
 
-impl Exact for LinkedOracle<'_> {
+impl Exact for LinkedTreeExplainer<'_> {
     fn base(&self) -> &[f64] {
         match &self.way {
-            Algorithm::Margins(oracle) => oracle.base(),
+            Algorithm::Margins(tree_explainer) => tree_explainer.base(),
             Algorithm::Outputs(mixtures) => &mixtures.base,
         }
     }
 
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError> {
         let mixtures = match &self.way {
-            Algorithm::Margins(oracle) => return oracle.values_of(value, rows),
+            Algorithm::Margins(tree_explainer) => return tree_explainer.values_of(value, rows),
             Algorithm::Outputs(mixtures) => mixtures,
         };
         let (games, places) = games(value, mixtures.ensemble.feature_count())?;
@@ -226,7 +227,7 @@ impl Exact for LinkedOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         match &self.way {
-            Algorithm::Margins(oracle) => oracle.interactions_of(value, diagonal, rows),
+            Algorithm::Margins(tree_explainer) => tree_explainer.interactions_of(value, diagonal, rows),
             Algorithm::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
                 help: "explain the margin",
@@ -243,7 +244,7 @@ impl Exact for LinkedOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Vec<Interactions>, TreeError> {
         match &self.way {
-            Algorithm::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
+            Algorithm::Margins(tree_explainer) => tree_explainer.indices_of(index, order, groups, rows),
             Algorithm::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
                 help: "explain the margin, or enumerate the coalitions of a game with few players",
@@ -255,7 +256,7 @@ impl Exact for LinkedOracle<'_> {
     /// from the steps for `sample`, and the list of kernels is empty, because there is only one algorithm.
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         let mixtures = match &self.way {
-            Algorithm::Margins(oracle) => return oracle.plan_of(value, count, sample),
+            Algorithm::Margins(tree_explainer) => return tree_explainer.plan_of(value, count, sample),
             Algorithm::Outputs(mixtures) => mixtures,
         };
         let (games, _) = games(value, mixtures.ensemble.feature_count())?;

@@ -1,11 +1,11 @@
 //! Measures the CPU time of the tree methods on a model file and rows.
 //!
 //! Prints one JSON line: CPU and wall time in microseconds per row (the minimum of the repetitions) for
-//! explaining and for plain prediction, the time to create the oracle, the latency of one row, the peak
-//! memory, and the largest difference between prediction and base value plus values. For values of features,
-//! the choice of kernels and the predicted time are printed as well.
+//! explaining and for plain prediction, the time to create the tree explainer, the latency of one row, the
+//! peak memory, and the largest difference between prediction and base value plus values. For values of
+//! features, the choice of kernels and the predicted time are printed as well.
 //!
-//! Usage: `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE]
+//! Usage: `tree_explainer MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE]
 //! [--groups GROUPS] [--interactions value|remainder] [--kernel KERNEL] [--fresh] [--indices INDEX --order
 //! S]`
 //!
@@ -15,7 +15,7 @@
 //! - `--groups` is the size of groups of adjacent features, or a list of feature indices such as `0,1;2;3,4`.
 //! - `--interactions` computes matrices of pairs, with the value or the remainder on the diagonal.
 //! - `--kernel` is the name of a kernel.
-//! - `--fresh` creates a new oracle for each run.
+//! - `--fresh` creates a new tree explainer for each run.
 //! - `--indices` computes the interaction indices of coalitions of up to S features instead of values. OUT
 //!   then contains the indices for the first row, one line for each coalition.
 
@@ -24,8 +24,8 @@ use std::time::Instant;
 
 use apportion::games::{CoalitionView, Partition, Rows};
 use apportion::trees::{
-    Attributions, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings,
-    TreeError,
+    Attributions, Diagonal, Ensemble, Exact, Kernel, MarginalTreeExplainer, PathDependentTreeExplainer,
+    Settings, TreeError,
 };
 use apportion::values::{InteractionIndex, SolutionConcept, Value};
 use apportion_benches::{option, peak_memory_mib};
@@ -96,20 +96,20 @@ struct Task<'a> {
     /// The interaction index to compute instead of values, and its maximum order.
     indices: Option<(InteractionIndex, usize)>,
     settings: Settings,
-    /// Whether each run creates a new oracle, so that the preparation of the background is included.
+    /// Whether each run creates a new tree explainer, so that the preparation of the background is included.
     fresh: bool,
 }
 
 /// Computes the values, or the matrices of pairwise interactions.
 fn explain(
-    oracle: &dyn Exact,
+    tree_explainer: &dyn Exact,
     value: &Value,
     interactions: Option<Diagonal>,
     rows: Rows<'_>,
 ) -> Result<Attributions, TreeError> {
     match interactions {
-        None => oracle.values_of(value, rows),
-        Some(diagonal) => oracle.interactions_of(value, diagonal, rows),
+        None => tree_explainer.values_of(value, rows),
+        Some(diagonal) => tree_explainer.interactions_of(value, diagonal, rows),
     }
 }
 
@@ -125,10 +125,13 @@ impl Task<'_> {
         let partition = partition(self.groups, features)?;
         let background = self.background.map(|path| read(Path::new(path), features)).transpose()?;
         let make = || match &background {
-            Some(background) => InterventionalOracle::new(&ensemble, Rows::new(background, features), None)
-                .map(|oracle| Box::new(oracle.with_settings(self.settings)) as Box<dyn Exact + '_>),
-            None => PathDependentOracle::new(&ensemble)
-                .map(|oracle| Box::new(oracle.with_settings(self.settings)) as Box<dyn Exact + '_>),
+            Some(background) => MarginalTreeExplainer::new(&ensemble, Rows::new(background, features), None)
+                .map(|tree_explainer| {
+                    Box::new(tree_explainer.with_settings(self.settings)) as Box<dyn Exact + '_>
+                }),
+            None => PathDependentTreeExplainer::new(&ensemble).map(|tree_explainer| {
+                Box::new(tree_explainer.with_settings(self.settings)) as Box<dyn Exact + '_>
+            }),
         };
         if matches!(value, SolutionConcept::Linear(_)) {
             return Err("linear values are not supported".into());
@@ -136,15 +139,15 @@ impl Task<'_> {
         if self.interactions.is_some() && !matches!(value, SolutionConcept::Semivalue(_)) {
             return Err("--interactions requires a semivalue".into());
         }
-        let (build, oracle) = least(repetitions, make);
-        let oracle = oracle?;
+        let (build, tree_explainer) = least(repetitions, make);
+        let tree_explainer = tree_explainer?;
         if let Some((index, order)) = &self.indices {
             let make = || if self.fresh { make().map(Some) } else { Ok(None) };
-            return self.measure_indices(&*oracle, make, (index, *order), rows);
+            return self.measure_indices(&*tree_explainer, make, (index, *order), rows);
         }
         let groups = value.needs_partition().then(|| partition.clone());
         let asked = Value::from_concept(value.clone(), groups, None)?;
-        // Use a separate oracle for the plan, because planning may sort the background.
+        // Use a separate tree explainer for the plan, because planning may sort the background.
         let is_semivalue = matches!(value, SolutionConcept::Semivalue(_));
         let plan = is_semivalue.then(|| make()?.plan_of(&asked, rows.len(), rows)).transpose()?;
         let plan = plan.filter(|_| self.interactions.is_none());
@@ -158,13 +161,14 @@ impl Task<'_> {
         let (predict, margins) = least(repetitions, || ensemble.margins(rows));
         margins?;
         let (spent, explained) = least(repetitions, || match self.fresh {
-            false => explain(&*oracle, &asked, self.interactions, rows),
+            false => explain(&*tree_explainer, &asked, self.interactions, rows),
             true => explain(&*make()?, &asked, self.interactions, rows),
         });
         let explained = explained?;
         let peak = peak_memory_mib();
         let first = Rows::new(rows.row(0), features);
-        let (one, _) = least(20 * repetitions, || explain(&*oracle, &asked, self.interactions, first));
+        let (one, _) =
+            least(20 * repetitions, || explain(&*tree_explainer, &asked, self.interactions, first));
         let outputs = ensemble.output_count();
         let numbers = explained.values.len() / rows.len();
         let gap = (0..rows.len()).map(|row| explained.of_row(row)).flat_map(|row| {
@@ -207,18 +211,18 @@ impl Task<'_> {
 }
 
 impl Task<'_> {
-    /// Measures the interaction indices of coalitions for all rows, with an existing oracle or with a new one
-    /// for each run.
+    /// Measures the interaction indices of coalitions for all rows, with an existing tree explainer or with a
+    /// new one for each run.
     fn measure_indices<'o>(
         &self,
-        oracle: &dyn Exact,
+        tree_explainer: &dyn Exact,
         fresh: impl Fn() -> Result<Option<Box<dyn Exact + 'o>>, TreeError>,
         (index, order): (&InteractionIndex, usize),
         rows: Rows<'_>,
     ) -> Result<(), Failure> {
         let explain = |rows: Rows<'_>| match fresh()? {
-            Some(oracle) => oracle.indices_of(index, order, None, rows),
-            None => oracle.indices_of(index, order, None, rows),
+            Some(tree_explainer) => tree_explainer.indices_of(index, order, None, rows),
+            None => tree_explainer.indices_of(index, order, None, rows),
         };
         let (first, _) = least(1, || explain(rows).map(drop));
         let (spent, found) = least(self.repetitions, || explain(rows));

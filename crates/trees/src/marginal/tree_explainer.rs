@@ -56,18 +56,18 @@ pub(super) struct BackgroundStructures {
 ///
 /// ```
 /// use apportion_games::Rows;
-/// use apportion_trees::{Ensemble, Exact, InterventionalOracle};
+/// use apportion_trees::{Ensemble, Exact, MarginalTreeExplainer};
 /// use apportion_values::Semivalue;
 ///
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json"))?;
 /// let background = Rows::new(&[0.0, 0.0, 2.0, 0.0], 2);
-/// let oracle = InterventionalOracle::new(&model, background, None)?;
-/// let attributions = oracle.values(Semivalue::Shapley, Rows::new(&[2.0, 3.0], 2))?;
+/// let tree_explainer = MarginalTreeExplainer::new(&model, background, None)?;
+/// let attributions = tree_explainer.values(Semivalue::Shapley, Rows::new(&[2.0, 3.0], 2))?;
 /// let total: f64 = attributions.values.iter().sum();
 /// assert!((total + attributions.base[0] - attributions.predictions[0]).abs() < 1e-12);
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
-pub struct InterventionalOracle<'a> {
+pub struct MarginalTreeExplainer<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     /// The background rows, rounded and row-major, without rows of weight 0.
     pub(super) background: Vec<f64>,
@@ -90,9 +90,10 @@ pub struct InterventionalOracle<'a> {
     pub(super) compiled: bool,
 }
 
-impl<'a> InterventionalOracle<'a> {
-    /// Creates the oracle of `ensemble` with the rows of `background`: one baseline or many rows, weighted
-    /// equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values are NaN.
+impl<'a> MarginalTreeExplainer<'a> {
+    /// Creates the tree explainer of `ensemble` with the rows of `background`: one baseline or many rows,
+    /// weighted equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values
+    /// are NaN.
     ///
     /// Takes one prediction per background row. Data structures for the kernels are built on first use, and
     /// kept.
@@ -135,7 +136,7 @@ impl<'a> InterventionalOracle<'a> {
         })
     }
 
-    /// Creates the oracle of `ensemble` with a background that was compiled for it, without its rows.
+    /// Creates the tree explainer of `ensemble` with a background that was compiled for it, without its rows.
     ///
     /// All values equal the values with the original rows, up to rounding. They are computed with tables and
     /// masks. The walk, which requires the rows, returns [`TreeError::Unsupported`].
@@ -191,9 +192,12 @@ impl<'a> InterventionalOracle<'a> {
     }
 }
 
-impl std::fmt::Debug for InterventionalOracle<'_> {
+impl std::fmt::Debug for MarginalTreeExplainer<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rows = self.weights.len();
-        formatter.debug_struct("InterventionalOracle").field("background_rows", &rows).finish_non_exhaustive()
+        formatter
+            .debug_struct("MarginalTreeExplainer")
+            .field("background_rows", &rows)
+            .finish_non_exhaustive()
     }
 }
