@@ -47,7 +47,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         table.names.unwrap_or_else(|| (0..table.columns).map(|feature| format!("f{feature}")).collect());
     let dendrogram = found.dendrogram.with_names(names.iter().cloned())?;
     if let Some(figure) = figure {
-        let svg = dendrogram.to_svg(Some(found.cut))?;
+        let svg = dendrogram.to_svg(Some(found.cut))? + "\n";
         figure
             .write(|out| -> Result<()> { Ok(out.write_all(svg.as_bytes())?) })
             .context("cannot write the figure")?;
