@@ -2,8 +2,8 @@
 //!
 //! A [`Figure`] is a grid of [`Panel`]s and one legend. A panel has two [`Axis`]es and a list of [`Mark`]s in
 //! data coordinates. It is laid out once ([`draw`]) as a [`Scene`](apportion_plots::Scene), which is written
-//! as SVG and PNG ([`files`]). The layout does not depend on installed fonts. Each method has the same style in
-//! all papers ([`styles`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
+//! as SVG and PNG ([`files`]). The layout does not depend on installed fonts. Each method has the same style
+//! in all papers ([`styles`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
 
 mod axis;
 mod draw;
