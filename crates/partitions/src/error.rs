@@ -136,10 +136,4 @@ pub enum PartitionsError {
         /// The supported names.
         known: &'static str,
     },
-    /// The figure could not be drawn.
-    #[error("cannot draw the dendrogram: {message}")]
-    Figure {
-        /// The message of the drawing library.
-        message: String,
-    },
 }

@@ -14,8 +14,8 @@
 //! let dendrogram = clustered.dendrogram.with_names(["side", "noise", "area"])?;
 //! assert_eq!(dendrogram.merges()[0].children, [0, 2]);
 //! assert_eq!(dendrogram.cut_into(1)?.len(), 1);
-//! let figure = dendrogram.to_svg(Some(clustered.cut))?;
-//! assert!(figure.contains("noise"));
+//! # #[cfg(feature = "figure")]
+//! assert!(dendrogram.to_svg(Some(clustered.cut))?.contains("noise"));
 //! # Ok::<(), apportion_partitions::PartitionsError>(())
 //! ```
 //!
@@ -45,6 +45,10 @@ mod matrix;
 /// Types of lower crates that appear in signatures here, re-exported so that users need no other crate.
 #[doc(no_inline)]
 pub use apportion_games::{Partition, Rows};
+/// Figures of dendrograms.
+#[cfg(feature = "figure")]
+#[doc(no_inline)]
+pub use apportion_plots::Scene;
 
 pub use clustering::{ClusteredFeatures, FeatureClustering};
 pub use dendrogram::{Cut, Dendrogram, Merge};
@@ -54,6 +58,6 @@ pub use linkage::Linkage;
 pub use matrix::DependenceMatrix;
 
 /// Runs the example of the README as a doctest.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "figure"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -13,7 +13,8 @@
 //! | [`Kind`], [`Options`] | the figures, by name |
 //! | [`Medium`] | the text or the image whose parts are the players |
 //! | [`Condition`] | conditions that define cohorts of rows |
-//! | [`Scene`], [`Shape`], [`Paint`], [`Table`] | a figure after layout: shapes, colours by their role, numbers |
+//! | [`Scene`], [`Shape`], [`Marker`], [`Paint`], [`Table`] | a figure after layout: shapes, colours by their role, numbers |
+//! | [`Scale`], [`width_of`], [`shortened`], [`wrapped`], [`shown`] | positions of numbers, and text that fits |
 //! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: with colours, or with CSS classes |
 //! | [`Report`] | a report with all figures |
 //! | [`strongest_partner`] | the strongest interaction partner of a player |
@@ -63,9 +64,10 @@ pub use figures::{Kind, Options, Partner, strongest_partner};
 pub use names::listed;
 pub use report::Report;
 pub use scene::{
-    Anchor, Cell, Dress, Mark, Paint, Picture, Point, Rgb, Scale, Scene, Shape, Table, digits, shortened,
-    signed, style_sheet, width_of,
+    Anchor, Cell, Dress, Mark, Marker, Paint, Picture, Point, Rgb, Scale, Scene, Shape, Table, digits,
+    shortened, signed, style_sheet, width_of, wrapped,
 };
+pub use shown::shown;
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

@@ -2,8 +2,12 @@
 
 use std::borrow::Cow;
 
-/// Escapes control characters and characters that change the direction of text.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+/// Escapes control characters and characters that change the direction of text, as figures do in all text.
+///
+/// ```
+/// assert_eq!(apportion_plots::shown("a\tb"), "a\\u{9}b");
+/// ```
+pub fn shown(text: &str) -> Cow<'_, str> {
     let is_hidden = |letter: char| {
         letter.is_control()
             || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')

@@ -157,6 +157,7 @@ fn as_tuple<'py>(py: Python<'py>, shape: &Shape) -> PyResult<Bound<'py, PyTuple>
         Shape::Area { points, paint, opacity, .. } => {
             ("area", points.clone(), colour(*paint), *opacity).into_pyobject(py)?
         }
+        // All kinds of figures have round dots.
         Shape::Dots { points, radius, paint, .. } => {
             ("dots", points.clone(), *radius, colour(*paint)).into_pyobject(py)?
         }

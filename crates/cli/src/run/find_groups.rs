@@ -48,7 +48,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
     let found = threads::run(&args.threads, || groups::find(what, &args.clustering, &data, &names))??;
     let dendrogram = found.dendrogram.with_names(names.iter().cloned())?;
     if let Some(figure) = figure {
-        let svg = dendrogram.to_svg(Some(found.cut))?;
+        let svg = dendrogram.to_svg(Some(found.cut))? + "\n";
         figure
             .write(|out| -> Result<()> { Ok(out.write_all(svg.as_bytes())?) })
             .context("cannot write the figure")?;

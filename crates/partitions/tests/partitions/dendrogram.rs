@@ -1,13 +1,13 @@
-//! Tests dendrograms against agglomeration by definition, and their cuts, stored form and figure.
+//! Tests dendrograms against agglomeration by definition, and their cuts and stored form.
 
 use apportion_games::{Partition, Purpose, stream};
-use apportion_partitions::{Cut, Dendrogram, DependenceMatrix, Linkage, PartitionsError};
+use apportion_partitions::{Dendrogram, DependenceMatrix, Linkage, PartitionsError};
 use proptest::prelude::*;
 use rand::RngExt;
 
 const LINKAGES: [Linkage; 3] = [Linkage::Average, Linkage::Single, Linkage::Complete];
 
-fn random_matrix(features: usize, seed: u64) -> DependenceMatrix {
+pub(crate) fn random_matrix(features: usize, seed: u64) -> DependenceMatrix {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..features * (features - 1) / 2).map(|_| rng.random()).collect();
     DependenceMatrix::from_values(features, values).unwrap()
@@ -135,8 +135,7 @@ fn cuts_that_are_none_are_refused() {
     let dendrogram = Dendrogram::new(&random_matrix(5, 8), Linkage::Average);
     for given in [0, 6] {
         let refused = PartitionsError::Groups { actual: given, features: 5 };
-        assert_eq!(dendrogram.cut_into(given), Err(refused.clone()));
-        assert_eq!(dendrogram.to_svg(Some(Cut::Groups(given))), Err(refused));
+        assert_eq!(dendrogram.cut_into(given), Err(refused));
     }
     assert_eq!(dendrogram.cut_at(f64::NAN), Err(PartitionsError::Height));
     let refused = PartitionsError::Names { actual: 2, features: 5 };
@@ -155,7 +154,7 @@ fn matrices_of_another_size_or_with_other_numbers_are_refused() {
     assert!(DependenceMatrix::from_values(1, vec![]).is_ok());
 }
 
-fn small() -> Dendrogram {
+pub(crate) fn small() -> Dendrogram {
     let values = vec![0.75, 0.125, 0.25, 0.125, 0.0, 0.5];
     let matrix = DependenceMatrix::from_values(4, values).unwrap();
     Dendrogram::new(&matrix, Linkage::Average).with_names(["age", "bmi", "sex", "s<1>&\"2\""]).unwrap()
@@ -198,46 +197,6 @@ fn what_is_stored_is_read_back_and_what_is_no_tree_is_refused() {
     assert!(refused("\"bmi\",", "").contains("merge 3"), "three features have two merges");
     let none = r#"{"leaves":[],"linkage":"average","merges":[]}"#;
     assert!(serde_json::from_str::<Dendrogram>(none).is_err());
-}
-
-#[test]
-fn the_figure_names_all_features_and_draws_the_cut() {
-    let (plain, cut) = (small().to_svg(None).unwrap(), small().to_svg(Some(Cut::Groups(2))).unwrap());
-    for figure in [&plain, &cut] {
-        for name in ["age", "bmi", "sex", "s&lt;1&gt;&amp;&quot;2&quot;"] {
-            assert_eq!(figure.matches(&format!("\n{name}\n")).count(), 1, "{name}");
-        }
-        assert!(figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"));
-    }
-    // There is one line per merge and one per tick of the axis. A cut adds the dashes, and a colour for each
-    // group.
-    assert_eq!(plain.matches("<polyline").count(), 3 + 6);
-    assert!(cut.matches("<polyline").count() > 3 + 6);
-    assert!(cut.contains("#0072B2") && cut.contains("#D55E00") && !plain.contains("#0072B2"));
-}
-
-#[test]
-fn control_characters_of_names_are_drawn_as_escapes() {
-    let named = small().with_names(["a\u{1b}[31m", "b\0\n", "c\u{ffff}", "naïve 😀"]).unwrap();
-    let figure = named.to_svg(None).unwrap();
-    for name in ["a\\u{1b}[31m", "b\\u{0}\\n", "c\\u{ffff}", "naïve 😀"] {
-        assert_eq!(figure.matches(&format!("\n{name}\n")).count(), 1, "{name}");
-    }
-    let is_allowed = |letter: char| letter == '\n' || !(letter.is_control() || letter == '\u{ffff}');
-    assert!(figure.chars().all(is_allowed));
-}
-
-#[test]
-fn figures_of_one_and_of_many_features_have_every_name() {
-    for features in [1, 2, 130] {
-        let names: Vec<String> = (0..features).map(|feature| format!("feature {feature}")).collect();
-        let dendrogram =
-            Dendrogram::new(&random_matrix(features, 9), Linkage::Single).with_names(&names).unwrap();
-        for cut in [None, Some(Cut::Groups(1)), Some(Cut::Groups(features)), Some(Cut::Height(5.0))] {
-            let figure = dendrogram.to_svg(cut).unwrap();
-            assert!(names.iter().all(|name| figure.contains(&format!("\n{name}\n"))));
-        }
-    }
 }
 
 #[test]

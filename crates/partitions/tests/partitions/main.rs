@@ -5,4 +5,6 @@
 mod dendrogram;
 mod dependence;
 mod experiment_2a;
+#[cfg(feature = "figure")]
+mod figure;
 mod recovery;

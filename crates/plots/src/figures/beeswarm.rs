@@ -6,7 +6,7 @@ use super::words::{of_estimates, of_sample, rows_in_words, value_in_words};
 use super::{labels, order};
 use crate::error::PlotError;
 use crate::explained::{Explained, Spread};
-use crate::scene::{Anchor, Mark, Paint, Point, Scale, Scene, Shape, Table, digits};
+use crate::scene::{Anchor, Mark, Marker, Paint, Point, Scale, Scene, Shape, Table, digits};
 
 const LINE: f64 = 30.0;
 const TOP: f64 = 34.0;
@@ -146,7 +146,8 @@ fn draw_swarm(
     by_paint.sort_by_key(|(paint, ..)| *paint != Paint::Missing);
     let radius = if are_densities { 0.8 * RADIUS } else { RADIUS };
     for (paint, points, rows) in by_paint {
-        scene.shapes.push(Shape::Dots { points, rows, radius, paint, mark: Mark::of_player(player, "") });
+        let (marker, mark) = (Marker::Circle, Mark::of_player(player, ""));
+        scene.shapes.push(Shape::Dots { points, rows, radius, marker, paint, mark });
     }
 }
 

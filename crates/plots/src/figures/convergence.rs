@@ -7,7 +7,7 @@ use crate::error::PlotError;
 use apportion_results::InterimCheck;
 
 use crate::explained::Explained;
-use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scale, Scene, Shape, Table, digits, shortened};
+use crate::scene::{Anchor, FONT, Mark, Marker, Paint, Point, Scale, Scene, Shape, Table, digits, shortened};
 
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 260.0;
@@ -128,15 +128,15 @@ fn draw_course(
     let last = points[points.len() - 1];
     if is_alone {
         let radius = 0.6 * RADIUS;
-        let rows = vec![course.row; points.len()];
-        scene.shapes.push(Shape::Dots { points: points.clone(), rows, radius, paint, mark: mark.clone() });
+        let (points, rows, mark) = (points.clone(), vec![course.row; points.len()], mark.clone());
+        scene.shapes.push(Shape::Dots { points, rows, radius, marker: Marker::Circle, paint, mark });
     }
     if points.len() > 1 {
         let (width, is_dashed) = (1.3, false);
         scene.shapes.push(Shape::Line { points, paint, width, is_dashed, opacity, mark: mark.clone() });
     }
-    let (points, rows) = (vec![last], vec![course.row]);
-    scene.shapes.push(Shape::Dots { points, rows, radius: RADIUS, paint, mark });
+    let (points, rows, marker) = (vec![last], vec![course.row], Marker::Circle);
+    scene.shapes.push(Shape::Dots { points, rows, radius: RADIUS, marker, paint, mark });
 }
 
 fn caption(explained: &Explained, all: &[Course], shown: usize, told: Option<usize>) -> String {

@@ -8,7 +8,7 @@ use super::pairs::{Pairs, of_two};
 use super::words::{rows_in_words, value_in_words};
 use crate::error::PlotError;
 use crate::explained::Explained;
-use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scene, Shape, digits, shortened};
+use crate::scene::{Anchor, FONT, Mark, Marker, Paint, Point, Scene, Shape, digits, shortened};
 
 /// Maximum number of players.
 const MAX_PLAYERS: usize = 16;
@@ -51,6 +51,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             points: vec![at(place, radius)],
             rows: Vec::new(),
             radius: (MAX_RADIUS * shares[place].sqrt()).max(2.5),
+            marker: Marker::Circle,
             paint: Paint::Series(1),
             mark: Mark::of_player(player, says),
         });

@@ -9,7 +9,9 @@ use super::words::{of_sample, rows_in_words, value_in_words};
 use super::{extent, labels};
 use crate::error::PlotError;
 use crate::explained::{Explained, is_drawn};
-use crate::scene::{Anchor, FONT, Mark, Paint, Point, SMALL, Scale, Scene, Shape, Table, digits, shortened};
+use crate::scene::{
+    Anchor, FONT, Mark, Marker, Paint, Point, SMALL, Scale, Scene, Shape, Table, digits, shortened,
+};
 
 const TOP: f64 = 34.0;
 const HEIGHT: f64 = 300.0;
@@ -111,6 +113,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             points,
             rows,
             radius: RADIUS,
+            marker: Marker::Circle,
             paint,
             mark: Mark::of_player(player, ""),
         });

@@ -12,16 +12,19 @@ use plotters::style::{
     Color, FontStyle, FontTransform, IntoFont, RGBAColor, RGBColor, TextStyle, register_font,
 };
 
-use super::{Anchor, Paint, Picture, Point, Scene, Shape};
+use super::marker::CROSS_WIDTH;
+use super::{Anchor, Marker, Paint, Picture, Point, Scene, Shape};
 use crate::error::PlotError;
 
 /// Oversampling factor. The bitmap is drawn larger and averaged, because the library draws thick lines
 /// without antialiasing.
 const OVERSAMPLING: usize = 2;
+/// Distance by which the drawing library centres text above its position, in font sizes.
+const RISE: f64 = 0.24;
 /// Maximum number of pixels of a file, to limit memory.
 const MAX_PIXELS: f64 = 4e8;
-/// Length of dashes and of the gaps between them.
-const DASH: f64 = 5.0;
+/// Length of dashes and of the gaps between them, as in SVG.
+const DASHES: [f64; 2] = [5.0, 4.0];
 
 static FONT: Once = Once::new();
 
@@ -146,6 +149,19 @@ impl Brush<'_> {
         ((x * self.scale).round() as i32, (y * self.scale).round() as i32)
     }
 
+    fn pixels(&self, points: &[Point]) -> Vec<(i32, i32)> {
+        points.iter().map(|&point| self.pixel(point)).collect()
+    }
+
+    fn line(&self, points: &[Point], colour: RGBAColor, width: f64) -> Result<(), PlotError> {
+        let style = colour.stroke_width((width * self.scale).round().max(1.0) as u32);
+        self.area.draw(&PathElement::new(self.pixels(points), style)).map_err(failed)
+    }
+
+    fn polygon(&self, corners: &[Point], colour: RGBAColor) -> Result<(), PlotError> {
+        self.area.draw(&Polygon::new(self.pixels(corners), colour)).map_err(failed)
+    }
+
     fn shape(&self, shape: &Shape) -> Result<(), PlotError> {
         match shape {
             Shape::Rectangle { at, size, paint, opacity, .. } => {
@@ -153,22 +169,24 @@ impl Brush<'_> {
                 self.area.draw(&Rectangle::new(corners, colour(*paint, *opacity).filled())).map_err(failed)
             }
             Shape::Line { points, paint, width, is_dashed, opacity, .. } => {
-                let style =
-                    colour(*paint, *opacity).stroke_width((width * self.scale).round().max(1.0) as u32);
+                let colour = colour(*paint, *opacity);
                 let parts = if *is_dashed { dashes(points) } else { vec![points.clone()] };
-                parts.into_iter().try_for_each(|points| {
-                    let points: Vec<_> = points.into_iter().map(|point| self.pixel(point)).collect();
-                    self.area.draw(&PathElement::new(points, style)).map_err(failed)
-                })
+                parts.iter().try_for_each(|points| self.line(points, colour, *width))
             }
-            Shape::Area { points, paint, opacity, .. } => {
-                let points: Vec<_> = points.iter().map(|&point| self.pixel(point)).collect();
-                self.area.draw(&Polygon::new(points, colour(*paint, *opacity))).map_err(failed)
-            }
-            Shape::Dots { points, radius, paint, .. } => points.iter().try_for_each(|&point| {
-                let circle =
-                    Circle::new(self.pixel(point), radius * self.scale, colour(*paint, 1.0).filled());
-                self.area.draw(&circle).map_err(failed)
+            Shape::Area { points, paint, opacity, .. } => self.polygon(points, colour(*paint, *opacity)),
+            Shape::Dots { points, radius, marker, paint, .. } => points.iter().try_for_each(|&point| {
+                let colour = colour(*paint, 1.0);
+                let corners = marker.corners(point, *radius);
+                match marker {
+                    Marker::Circle => {
+                        let circle = Circle::new(self.pixel(point), radius * self.scale, colour.filled());
+                        self.area.draw(&circle).map_err(failed)
+                    }
+                    Marker::Cross => {
+                        corners.chunks(2).try_for_each(|line| self.line(line, colour, CROSS_WIDTH))
+                    }
+                    _ => self.polygon(&corners, colour),
+                }
             }),
             Shape::Text { at, text, size, anchor, paint, is_bold, is_upright } => {
                 let text = crate::shown::shown(text);
@@ -182,7 +200,11 @@ impl Brush<'_> {
                 let font = if *is_upright { font.transform(FontTransform::Rotate270) } else { font };
                 let color = colour(*paint, 1.0).to_backend_color();
                 let style = TextStyle { font, color, pos: Pos::new(side, VPos::Center) };
-                self.area.draw_text(&text, &style, self.pixel(*at)).map_err(failed)
+                let at = match is_upright {
+                    true => (at.0 + RISE * size, at.1),
+                    false => (at.0, at.1 + RISE * size),
+                };
+                self.area.draw_text(&text, &style, self.pixel(at)).map_err(failed)
             }
             Shape::Picture { at, size, picture } => self.picture(*at, *size, picture),
         }
@@ -207,21 +229,86 @@ fn colour(paint: Paint, opacity: f64) -> RGBAColor {
     RGBColor(red, green, blue).mix(opacity)
 }
 
-/// Returns the dashes of a line.
+/// Returns the dashes of a line, which continue around its corners.
 fn dashes(points: &[Point]) -> Vec<Vec<Point>> {
     let mut dashes = Vec::new();
+    let mut dash = points.iter().take(1).copied().collect::<Vec<_>>();
+    // Dashes have even numbers, gaps have odd numbers.
+    let (mut number, mut left) = (0, DASHES[0]);
     for ends in points.windows(2) {
-        let [(x0, y0), (x1, y1)] = [ends[0], ends[1]];
-        let length = (x1 - x0).hypot(y1 - y0);
-        let at = |along: f64| {
-            let share = (along / length).min(1.0);
-            (x0 + share * (x1 - x0), y0 + share * (y1 - y0))
-        };
-        let count = (length / (2.0 * DASH)).ceil().min(1e5) as usize;
-        dashes.extend((0..count).map(|dash| {
-            let from = 2.0 * DASH * dash as f64;
-            vec![at(from), at(from + DASH)]
-        }));
+        let (mut at, end) = (ends[0], ends[1]);
+        // A figure is at most a few thousand pixels wide.
+        for _ in 0..100_000 {
+            let length = (end.0 - at.0).hypot(end.1 - at.1);
+            if length <= left {
+                left -= length;
+                break;
+            }
+            let share = left / length;
+            at = (at.0 + share * (end.0 - at.0), at.1 + share * (end.1 - at.1));
+            dash.push(at);
+            let done = std::mem::replace(&mut dash, vec![at]);
+            if number % 2 == 0 {
+                dashes.push(done);
+            }
+            number += 1;
+            left = DASHES[number % 2];
+        }
+        dash.push(end);
+    }
+    if number % 2 == 0 && dash.len() > 1 {
+        dashes.push(dash);
     }
     dashes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the shares of ink in each row and each column of pixels of a square scene.
+    fn ink(scene: &Scene) -> [Vec<f64>; 2] {
+        let mut reader =
+            png::Decoder::new(std::io::Cursor::new(scene.png(1.0).unwrap())).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        let side = scene.width as usize;
+        let ink = |x: usize, y: usize| 1.0 - f64::from(pixels[(y * side + x) * 4]) / 255.0;
+        let row = |y: usize| (0..side).map(|x| ink(x, y)).sum::<f64>();
+        let column = |x: usize| (0..side).map(|y| ink(x, y)).sum::<f64>();
+        [(0..side).map(row).collect(), (0..side).map(column).collect()]
+    }
+
+    #[test]
+    fn the_middle_of_lower_case_letters_is_at_the_position_of_text() {
+        for is_upright in [false, true] {
+            let mut scene = Scene::new(80.0, "Text");
+            scene.height = 80.0;
+            match is_upright {
+                true => scene.upright_of((40.0, 40.0), "xxx", 20.0, Anchor::Middle),
+                false => scene.text_of((40.0, 40.0), "xxx", 20.0, Anchor::Middle, Paint::Ink),
+            }
+            let [rows, columns] = ink(&scene);
+            let across = if is_upright { columns } else { rows };
+            let first = across.iter().position(|&ink| ink > 0.5).unwrap();
+            let last = across.iter().rposition(|&ink| ink > 0.5).unwrap();
+            let middle = 0.5 * (first + last + 1) as f64;
+            assert!((middle - 40.0).abs() <= 2.0, "from {first} to {last}");
+        }
+    }
+
+    #[test]
+    fn dashes_continue_around_corners() {
+        let corner = [(0.0, 0.0), (3.0, 0.0), (3.0, 20.0)];
+        let first = vec![(0.0, 0.0), (3.0, 0.0), (3.0, 2.0)];
+        assert_eq!(dashes(&corner), [first, vec![(3.0, 6.0), (3.0, 11.0)], vec![(3.0, 15.0), (3.0, 20.0)]]);
+        // Many short segments give the same dashes as a single line.
+        let line: Vec<Point> = (0..=40).map(|x| (f64::from(x) * 0.5, 0.0)).collect();
+        let ends = |dashes: Vec<Vec<Point>>| -> Vec<(f64, f64)> {
+            dashes.iter().map(|dash| (dash[0].0, dash[dash.len() - 1].0)).collect()
+        };
+        assert_eq!(ends(dashes(&line)), ends(dashes(&[(0.0, 0.0), (20.0, 0.0)])));
+        assert_eq!(ends(dashes(&line)), [(0.0, 5.0), (9.0, 14.0), (18.0, 20.0)]);
+        assert!(dashes(&[(1.0, 1.0)]).is_empty());
+    }
 }

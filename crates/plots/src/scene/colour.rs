@@ -26,6 +26,8 @@ pub enum Paint {
     Along(u8),
     /// One of six categorical colours.
     Series(u8),
+    /// A colour that is the same in both themes.
+    Fixed(Rgb),
 }
 
 /// The last step of the colour scale.
@@ -86,11 +88,12 @@ impl Paint {
             Self::Missing => [[128, 134, 142], [134, 142, 152]],
             Self::Along(step) => return between(STEPS[theme], f64::from(step) / f64::from(LAST_STEP)),
             Self::Series(number) => return SERIES[theme][usize::from(number) % SERIES[0].len()],
+            Self::Fixed(colour) => return colour,
         };
         pair[theme]
     }
 
-    /// Returns the name of the paint in style sheets.
+    /// Returns the name of the paint in style sheets, which do not contain fixed colours.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Ink => "ink".to_owned(),
@@ -102,10 +105,11 @@ impl Paint {
             Self::Missing => "missing".to_owned(),
             Self::Along(step) => format!("a{step}"),
             Self::Series(number) => format!("s{}", usize::from(number) % SERIES[0].len()),
+            Self::Fixed(colour) => hex(colour),
         }
     }
 
-    /// Iterates over all paints.
+    /// Iterates over all paints except fixed colours.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         [Self::Ink, Self::Muted, Self::Grid, Self::Paper, Self::Positive, Self::Negative, Self::Missing]
             .into_iter()

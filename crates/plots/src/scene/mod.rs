@@ -4,6 +4,7 @@
 #[cfg(feature = "bitmap")]
 mod bitmap;
 mod colour;
+mod marker;
 mod number;
 mod picture;
 mod scale;
@@ -13,18 +14,30 @@ mod text;
 
 pub(crate) use colour::LAST_STEP;
 pub use colour::{Paint, Rgb, style_sheet};
+pub use marker::Marker;
 pub use number::{digits, signed};
 pub use picture::Picture;
 pub use scale::Scale;
 pub use svg::Dress;
 pub(crate) use svg::escape;
 pub use table::{Cell, Table};
-pub use text::{shortened, width_of};
+pub use text::{shortened, width_of, wrapped};
 
 /// A position in pixels from the top left corner.
 pub type Point = (f64, f64);
 
 /// A figure after layout.
+///
+/// ```
+/// use apportion_plots::{Dress, Marker, Paint, Scale, Scene};
+///
+/// let mut scene = Scene::new(200.0, "One point");
+/// scene.height = 100.0;
+/// let x = Scale::new((0.0, 1.0), (20.0, 180.0));
+/// scene.axis_below(&x, (10.0, 60.0), "input");
+/// scene.dots([(x.place(0.5), 35.0)], Marker::Diamond, 4.0, Paint::Series(0));
+/// assert!(scene.svg(Dress::Colours).contains(">One point</title>"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     /// The width in CSS pixels, 96 per inch.
@@ -83,7 +96,7 @@ pub enum Shape {
         /// The player or row that the area represents.
         mark: Mark,
     },
-    /// Dots with the same style, one per row.
+    /// Dots with the same style, e.g. one per row.
     Dots {
         /// The centres of the dots.
         points: Vec<Point>,
@@ -91,6 +104,8 @@ pub enum Shape {
         rows: Vec<usize>,
         /// The radius of each dot in pixels.
         radius: f64,
+        /// The shape of each dot.
+        marker: Marker,
         /// The colour.
         paint: Paint,
         /// The player that the dots represent.
@@ -166,7 +181,8 @@ pub(crate) const FONT: f64 = 13.0;
 pub(crate) const SMALL: f64 = 11.0;
 
 impl Scene {
-    pub(crate) fn new(width: f64, title: impl Into<String>) -> Self {
+    /// Creates an empty figure of this width. Its height is 0 until it is set.
+    pub fn new(width: f64, title: impl Into<String>) -> Self {
         Self {
             width,
             height: 0.0,
@@ -177,30 +193,41 @@ impl Scene {
         }
     }
 
-    pub(crate) fn rectangle(&mut self, at: Point, size: Point, paint: Paint, mark: Mark) {
+    /// Adds a filled rectangle.
+    pub fn rectangle(&mut self, at: Point, size: Point, paint: Paint, mark: Mark) {
         self.shapes.push(Shape::Rectangle { at, size, paint, opacity: 1.0, mark });
     }
 
-    pub(crate) fn line(&mut self, points: impl Into<Vec<Point>>, paint: Paint, width: f64) {
+    /// Adds a line through points.
+    pub fn line(&mut self, points: impl Into<Vec<Point>>, paint: Paint, width: f64) {
+        self.push_line(points.into(), paint, width, false);
+    }
+
+    /// Adds a dashed line through points.
+    pub fn dashed(&mut self, points: impl Into<Vec<Point>>, paint: Paint, width: f64) {
+        self.push_line(points.into(), paint, width, true);
+    }
+
+    fn push_line(&mut self, points: Vec<Point>, paint: Paint, width: f64, is_dashed: bool) {
         self.shapes.push(Shape::Line {
-            points: points.into(),
+            points,
             paint,
             width,
-            is_dashed: false,
+            is_dashed,
             opacity: 1.0,
             mark: Mark::default(),
         });
     }
 
-    pub(crate) fn dashed(&mut self, points: impl Into<Vec<Point>>, paint: Paint, width: f64) {
-        self.shapes.push(Shape::Line {
-            points: points.into(),
-            paint,
-            width,
-            is_dashed: true,
-            opacity: 1.0,
-            mark: Mark::default(),
-        });
+    /// Adds a filled polygon with an opacity from 0 to 1.
+    pub fn area(&mut self, points: impl Into<Vec<Point>>, paint: Paint, opacity: f64) {
+        self.shapes.push(Shape::Area { points: points.into(), paint, opacity, mark: Mark::default() });
+    }
+
+    /// Adds dots that do not represent rows.
+    pub fn dots(&mut self, points: impl Into<Vec<Point>>, marker: Marker, radius: f64, paint: Paint) {
+        let (points, rows, mark) = (points.into(), Vec::new(), Mark::default());
+        self.shapes.push(Shape::Dots { points, rows, radius, marker, paint, mark });
     }
 
     pub(crate) fn text(&mut self, at: Point, text: impl Into<String>, anchor: Anchor, paint: Paint) {
@@ -211,14 +238,8 @@ impl Scene {
         self.text_of(at, text, SMALL, anchor, Paint::Muted);
     }
 
-    pub(crate) fn text_of(
-        &mut self,
-        at: Point,
-        text: impl Into<String>,
-        size: f64,
-        anchor: Anchor,
-        paint: Paint,
-    ) {
+    /// Adds text with a font size in pixels.
+    pub fn text_of(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor, paint: Paint) {
         self.shapes.push(Shape::Text {
             at,
             text: text.into(),
@@ -250,7 +271,8 @@ impl Scene {
         self.upright_of(at, text, FONT, anchor);
     }
 
-    pub(crate) fn upright_of(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor) {
+    /// Adds muted text that runs upwards, with a font size in pixels.
+    pub fn upright_of(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor) {
         self.shapes.push(Shape::Text {
             at,
             text: text.into(),
@@ -293,7 +315,7 @@ impl Scene {
 
     /// Draws a horizontal axis at the bottom: ticks with grid lines from `top` to `bottom`, their labels, and
     /// the label of the axis.
-    pub(crate) fn axis_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), label: &str) {
+    pub fn axis_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), label: &str) {
         self.ticks_below(scale, (top, bottom), bottom + 11.0);
         self.small_within(scale.middle(), bottom + 29.0, label);
     }

@@ -6,7 +6,8 @@
 use std::fmt::Write;
 
 use super::colour::hex;
-use super::{Anchor, Mark, Paint, Scene, Shape};
+use super::marker::CROSS_WIDTH;
+use super::{Anchor, Mark, Marker, Paint, Scene, Shape};
 use crate::shown::shown;
 
 /// The way in which shapes get their colours.
@@ -81,17 +82,37 @@ impl Pen {
                 self.fill(*paint, *opacity);
                 self.end("path", mark);
             }
-            Shape::Dots { points, rows, radius, paint, mark } => {
+            Shape::Dots { points, rows, radius, marker, paint, mark } => {
                 self.out.push_str("<path d=\"");
                 for &(x, y) in points {
-                    let _ = write!(self.out, "M{} {}h0", number(x), number(y));
+                    match marker {
+                        Marker::Circle => {
+                            let _ = write!(self.out, "M{} {}h0", number(x), number(y));
+                        }
+                        Marker::Cross => {
+                            let ends = marker.corners((x, y), *radius);
+                            ends.chunks(2).for_each(|line| self.path(line));
+                        }
+                        _ => {
+                            self.path(&marker.corners((x, y), *radius));
+                            self.out.push('z');
+                        }
+                    }
                 }
-                let _ = write!(
-                    self.out,
-                    "\" fill=\"none\" stroke-linecap=\"round\" stroke-width=\"{}\"",
-                    number(2.0 * radius)
-                );
-                self.stroke(*paint, 1.0);
+                self.out.push('"');
+                let stroke = match marker {
+                    Marker::Circle => Some((" stroke-linecap=\"round\"", 2.0 * radius)),
+                    Marker::Cross => Some(("", CROSS_WIDTH)),
+                    _ => None,
+                };
+                match stroke {
+                    Some((ends, width)) => {
+                        let width = number(width);
+                        let _ = write!(self.out, " fill=\"none\"{ends} stroke-width=\"{width}\"");
+                        self.stroke(*paint, 1.0);
+                    }
+                    None => self.fill(*paint, 1.0),
+                }
                 if self.dress != Dress::Colours && !rows.is_empty() {
                     let rows: Vec<String> = rows.iter().map(usize::to_string).collect();
                     let _ = write!(self.out, " data-rows=\"{}\"", rows.join(" "));
@@ -151,9 +172,11 @@ impl Pen {
     }
 
     fn paint(&mut self, what: &str, class: &str, paint: Paint, opacity: f64) {
-        let _ = match self.dress {
-            Dress::Colours => write!(self.out, " {what}=\"{}\"", hex(paint.light())),
-            Dress::Classes(_) => write!(self.out, " class=\"{class}{}\"", paint.name()),
+        let _ = match (self.dress, paint) {
+            (Dress::Colours, _) | (_, Paint::Fixed(_)) => {
+                write!(self.out, " {what}=\"{}\"", hex(paint.light()))
+            }
+            (Dress::Classes(_), _) => write!(self.out, " class=\"{class}{}\"", paint.name()),
         };
         if opacity < 1.0 {
             let _ = write!(self.out, " {what}-opacity=\"{}\"", (opacity * 100.0).round() / 100.0);

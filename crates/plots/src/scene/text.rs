@@ -85,7 +85,11 @@ fn is_number(word: String) -> bool {
 }
 
 /// Breaks text into lines of width `room`. Wider words are shortened.
-pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
+///
+/// ```
+/// assert_eq!(apportion_plots::wrapped("one two three", 60.0, 13.0), ["one two", "three"]);
+/// ```
+pub fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let word = shortened(word, room, size);

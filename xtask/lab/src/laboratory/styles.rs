@@ -1,7 +1,7 @@
 //! Styles of estimators in the figures of the laboratory. Styles are assigned by index, since the names of
 //! the estimators are not known beforehand.
 
-use crate::reproduce::figure::{Colour, Shape, Style, palette};
+use crate::reproduce::figure::{Colour, Marker, Style, palette};
 
 const COLOURS: [Colour; 8] = [
     palette::GREEN,
@@ -14,11 +14,11 @@ const COLOURS: [Colour; 8] = [
     palette::GREY,
 ];
 
-const SHAPES: [Shape; 6] =
-    [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Cross, Shape::Wedge];
+const MARKERS: [Marker; 6] =
+    [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Cross, Marker::Wedge];
 
 /// Maximum number of distinguishable estimators.
-pub(crate) const MAX_ESTIMATORS: usize = COLOURS.len() * SHAPES.len();
+pub(crate) const MAX_ESTIMATORS: usize = COLOURS.len() * MARKERS.len();
 
 /// Maximum number of estimators in a figure with bands, which need different colours.
 pub(crate) const MAX_BANDED_ESTIMATORS: usize = COLOURS.len();
@@ -27,7 +27,7 @@ pub(crate) const MAX_BANDED_ESTIMATORS: usize = COLOURS.len();
 /// differ.
 pub(crate) fn style_of(place: usize) -> Style {
     let (round, colour) = (place / COLOURS.len(), place % COLOURS.len());
-    Style { colour: COLOURS[colour], shape: SHAPES[(colour + round) % SHAPES.len()] }
+    Style { colour: COLOURS[colour], marker: Some(MARKERS[(colour + round) % MARKERS.len()]) }
 }
 
 /// Number of panels per row.

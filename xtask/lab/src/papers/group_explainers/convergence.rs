@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::experiment::{ALL, Experiment};
 use super::runs::{DRAWS, HALF_WIDTH, Runs, runs};
 use crate::reproduce::catalogue::ArtefactOutput;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Marker, Panel, Style, palette};
 use crate::reproduce::report::{Entry, Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
@@ -211,12 +211,11 @@ fn relative_error_grows(series: &[Series]) -> Claim {
 }
 
 const COLOURS: [Colour; 4] = [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE];
-const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
 
 fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series], runs: usize) -> Figure {
-    let style = |at: usize| Style { colour: COLOURS[at], shape: SHAPES[at] };
-    let ticks: Vec<(f64, String)> =
-        DRAWS.iter().map(|&draws| (draws as f64, format!("2^{}", draws.ilog2()))).collect();
+    let style = |at: usize| Style { colour: COLOURS[at], marker: Some(MARKERS[at]) };
+    let ticks: Vec<(f64, String)> = DRAWS.iter().map(|&draws| (draws as f64, draws.to_string())).collect();
     // A panel shows quantities of each series as multiples of its MISE, each multiplied by a factor that may
     // depend on K.
     let panel = |title: &str, y: Axis, factor: &dyn Fn(&Series, f64) -> f64| {
@@ -241,7 +240,7 @@ fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series],
                 points: points(one, &|_, draws| one.variance / draws),
             });
             marks.push(Mark::Points {
-                style: Style { colour: COLOURS[at], shape: Shape::Cross },
+                style: Style { colour: COLOURS[at], marker: Some(Marker::Cross) },
                 points: points(one, &|at, _| one.estimated[at].value),
             });
         }
@@ -266,7 +265,10 @@ fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series],
             .iter()
             .enumerate()
             .map(|(at, one)| (format!("{}, slope {}", one.title(), in_words(one.slope)), style(at)))
-            .chain([("estimated variance".to_owned(), Style { colour: palette::GREY, shape: Shape::Cross })])
+            .chain([(
+                "estimated variance".to_owned(),
+                Style { colour: palette::GREY, marker: Some(Marker::Cross) },
+            )])
             .collect(),
         note: format!(
             "Mean over {runs} runs with its 95 % interval; dashes: the theoretical rate σ²/K, σ² exact."

@@ -21,7 +21,7 @@ use apportion::{MarginalGame, Semivalue, Value};
 use super::experiment::{ALL, Setting};
 use super::runs;
 use crate::reproduce::catalogue::ArtefactOutput;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Figure, Mark, Marker, Panel, Style, palette};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
@@ -63,8 +63,8 @@ impl Form {
 
     fn style(self) -> Style {
         match self {
-            Self::Printed => Style { colour: palette::VERMILION, shape: Shape::Cross },
-            Self::Corrected => Style { colour: palette::BLUE, shape: Shape::Circle },
+            Self::Printed => Style { colour: palette::VERMILION, marker: Some(Marker::Cross) },
+            Self::Corrected => Style { colour: palette::BLUE, marker: Some(Marker::Circle) },
         }
     }
 

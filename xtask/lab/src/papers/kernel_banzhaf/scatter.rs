@@ -7,7 +7,7 @@ use super::experiment::{MULTIPLE, datasets, experiment};
 use super::notes::notes;
 use crate::comparison::{Compete, covers_all, relative_error};
 use crate::reproduce::catalogue::ArtefactOutput;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Figure, Mark, Marker, Panel, Style, palette};
 use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
@@ -17,14 +17,14 @@ const CONTENDERS: [Contender; 3] = [MonteCarlo, Msr, KernelBanzhaf];
 
 /// Style of each dataset.
 const STYLES: [Style; 8] = [
-    Style { colour: palette::BLACK, shape: Shape::Cross },
-    Style { colour: palette::ORANGE, shape: Shape::Square },
-    Style { colour: palette::SKY, shape: Shape::Diamond },
-    Style { colour: palette::PURPLE, shape: Shape::Triangle },
-    Style { colour: palette::VERMILION, shape: Shape::Circle },
-    Style { colour: palette::BLUE, shape: Shape::Square },
-    Style { colour: palette::GREEN, shape: Shape::Diamond },
-    Style { colour: palette::ORANGE, shape: Shape::Cross },
+    Style { colour: palette::BLACK, marker: Some(Marker::Cross) },
+    Style { colour: palette::ORANGE, marker: Some(Marker::Square) },
+    Style { colour: palette::SKY, marker: Some(Marker::Diamond) },
+    Style { colour: palette::PURPLE, marker: Some(Marker::Triangle) },
+    Style { colour: palette::VERMILION, marker: Some(Marker::Circle) },
+    Style { colour: palette::BLUE, marker: Some(Marker::Square) },
+    Style { colour: palette::GREEN, marker: Some(Marker::Diamond) },
+    Style { colour: palette::ORANGE, marker: Some(Marker::Cross) },
 ];
 
 /// Generates figure 1.

@@ -11,7 +11,7 @@ use apportion::values::{Coefficients, GraphValue};
 use serde::Serialize;
 
 use crate::reproduce::catalogue::ArtefactOutput;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette, styles};
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Marker, Panel, Style, palette, styles};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -315,19 +315,19 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     ]
 }
 
-/// Shapes of the points for the orders k, starting from 1.
-const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+/// Markers of the points for the orders k, starting from 1.
+const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
 
 fn style(kind: Kind, order: usize) -> Style {
-    Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
+    Style { colour: kind.colour(), marker: Some(MARKERS[(order - 1) % MARKERS.len()]) }
 }
 
-/// Returns the legend entries for colours and shapes.
+/// Returns the legend entries for colours and markers.
 fn legend() -> Vec<(String, Style)> {
-    let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
+    let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), marker: None });
     let order =
-        |(at, shape): (usize, Shape)| (format!("k = {}", at + 1), Style { colour: palette::GREY, shape });
-    Kind::ALL.map(kind).into_iter().chain(SHAPES.into_iter().enumerate().map(order)).collect()
+        |(at, marker)| (format!("k = {}", at + 1), Style { colour: palette::GREY, marker: Some(marker) });
+    Kind::ALL.map(kind).into_iter().chain(MARKERS.into_iter().enumerate().map(order)).collect()
 }
 
 fn panel(all: &[Series], is_grid: bool) -> Panel {

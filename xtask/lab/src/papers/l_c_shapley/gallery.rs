@@ -20,11 +20,11 @@ const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::Samp
 /// Number of images per class.
 const OF_CLASS: usize = 4;
 
-/// Width and height of a picture, in points.
+/// Width and height of a picture, in pixels.
 const CELL: f64 = 70.0;
-/// Gap between pictures, in points.
+/// Gap between pictures, in pixels.
 const GAP: f64 = 8.0;
-/// Width of the column of names, in points.
+/// Width of the column of names, in pixels.
 const NAMES: f64 = 96.0;
 
 /// Scale of the pictures in separate files: number of their pixels per pixel of the image, in each direction.
@@ -119,14 +119,14 @@ fn gallery(
         }
         for (column, &index) in columns.iter().enumerate() {
             let Shown::Image(image, segmentation) = subject.sample(index)?.shown else { continue };
-            marks.push(cell(&image, 0, column)?);
+            marks.push(cell(&image, 0, column));
             session
                 .leave(format!("{}-{index}-original.png", subject.name), image.enlarged(FACTOR)?.to_png()?);
             for (row, method) in METHODS.into_iter().enumerate() {
                 let order = ranked(&scores[row][column]);
                 let masked = &order[..count(percent, order.len())];
                 let picture = masked_picture(&image, &segmentation, masked, &reference)?;
-                marks.push(cell(&picture, row + 1, column)?);
+                marks.push(cell(&picture, row + 1, column));
                 let slug = method.title().to_lowercase();
                 session.leave(
                     format!("{}-{index}-{slug}-{percent}.png", subject.name),
@@ -169,15 +169,22 @@ fn data_table() -> Table {
 }
 
 /// Returns an image as a picture at its position in the grid of the figure.
-fn cell(image: &Image, row: usize, column: usize) -> Result<Mark> {
+fn cell(image: &Image, row: usize, column: usize) -> Mark {
     let (left, top) = (NAMES + column as f64 * (CELL + GAP), row as f64 * (CELL + GAP) + GAP / 2.0);
-    Ok(Mark::Picture { picture: picture(image)?, from: (left, top), to: (left + CELL, top + CELL) })
+    Mark::Picture { picture: picture(image), from: (left, top), to: (left + CELL, top + CELL) }
 }
 
 /// Converts an image to a picture for figures.
-pub(super) fn picture(image: &Image) -> Result<Picture> {
-    let bytes = image.to_rgb().pixels().iter().map(|value| (255.0 * value).round() as u8).collect();
-    Picture::new(image.width(), image.height(), bytes)
+pub(super) fn picture(image: &Image) -> Picture {
+    let byte = |value: f64| (255.0 * value).round() as u8;
+    let rgb = image.to_rgb();
+    let pixels = rgb
+        .pixels()
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&[red, green, blue]| [byte(red), byte(green), byte(blue), 255]);
+    Picture { width: image.width(), height: image.height(), pixels: pixels.collect() }
 }
 
 /// Returns, for each sample, the share of masked pixels that are activated or next to an activated pixel.
@@ -275,7 +282,7 @@ pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Opti
         let shown = masked_picture(&image, &segmentation, masked, &reference)?;
         let left = width / 2.0 + (place as f64 - found.len() as f64 / 2.0) * (side + GAP) + GAP / 2.0;
         marks.push(Mark::Picture {
-            picture: picture(&shown)?,
+            picture: picture(&shown),
             from: (left, 8.0),
             to: (left + side, 8.0 + side),
         });

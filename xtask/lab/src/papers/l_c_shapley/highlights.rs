@@ -264,21 +264,21 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
 /// Returns the background colour of a word: white for a share of 0, blue for 1, red for −1.
 fn background(share: f64) -> Colour {
     let faded = (255.0 * (1.0 - share.abs())).round() as u8;
-    if share < 0.0 { (255, faded, faded) } else { (faded, faded, 255) }
+    if share < 0.0 { [255, faded, faded] } else { [faded, faded, 255] }
 }
 
 /// Returns the text colour, which is white on dark backgrounds such as full blue.
 fn foreground(share: f64) -> Colour {
-    if share > 0.55 { (255, 255, 255) } else { (0, 0, 0) }
+    if share > 0.55 { [255; 3] } else { [0; 3] }
 }
 
-/// Width of the column of names, in points.
+/// Width of the column of names, in pixels.
 const NAMES: f64 = 150.0;
-/// Height of a row, in points.
+/// Height of a row, in pixels.
 const ROW: f64 = 27.0;
-/// Width of a character, in points.
+/// Width of a character, in pixels.
 const CHARACTER: f64 = 7.0;
-/// Additional width of a word, in points.
+/// Additional width of a word, in pixels.
 const GAP: f64 = 10.0;
 
 fn panel(explained: &Explained<'_>) -> Panel {
@@ -414,8 +414,8 @@ mod tests {
     fn colours_fade_to_white_and_can_be_read() {
         assert_eq!(
             [background(1.0), background(0.0), background(-1.0)],
-            [(0, 0, 255), (255, 255, 255), (255, 0, 0)]
+            [[0, 0, 255], [255, 255, 255], [255, 0, 0]]
         );
-        assert_eq!([foreground(0.9), foreground(-0.9)], [(255, 255, 255), (0, 0, 0)]);
+        assert_eq!([foreground(0.9), foreground(-0.9)], [[255; 3], [0; 3]]);
     }
 }

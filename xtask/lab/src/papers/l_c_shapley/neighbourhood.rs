@@ -4,7 +4,7 @@ use anyhow::Result;
 use apportion::games::{Adjacency, Coalition, Graph};
 
 use crate::reproduce::catalogue::ArtefactOutput;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Style, palette};
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Marker, Panel, Style, palette};
 use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
@@ -25,7 +25,7 @@ const DISCONNECTED: [usize; 4] = [TARGET, TARGET - 1, TARGET + 2, TARGET - 2 * S
 const CONNECTED: [usize; 5] = [TARGET, TARGET - 1, TARGET - 1 - SIDE, TARGET + SIDE, TARGET + SIDE + 1];
 
 /// The colour of the neighbourhood.
-const SHADE: Colour = (222, 222, 222);
+const SHADE: Colour = [222, 222, 222];
 
 /// Properties of the drawn sets, computed with the library's graph.
 struct Facts {
@@ -74,7 +74,7 @@ fn facts(graph: &Graph) -> Facts {
 pub(super) fn fig1(_: &Session) -> Result<ArtefactOutput> {
     let graph = Graph::grid(SIDE, SIDE, Adjacency::Four);
     let facts = facts(&graph);
-    let style = |colour, shape| Style { colour, shape };
+    let style = |colour, marker| Style { colour, marker: Some(marker) };
     let figure = Figure {
         title: "Figure 1: the neighbourhood of order 2 on a grid, and two of its subsets".to_owned(),
         panels: vec![
@@ -84,9 +84,9 @@ pub(super) fn fig1(_: &Session) -> Result<ArtefactOutput> {
         ],
         columns: 3,
         legend: vec![
-            ("target i".to_owned(), style(palette::VERMILION, Shape::Square)),
-            ("in the subset".to_owned(), style(palette::BLUE, Shape::Square)),
-            ("other nodes".to_owned(), style(palette::GREY, Shape::Square)),
+            ("target i".to_owned(), style(palette::VERMILION, Marker::Square)),
+            ("in the subset".to_owned(), style(palette::BLUE, Marker::Square)),
+            ("other nodes".to_owned(), style(palette::GREY, Marker::Square)),
         ],
         note: "Shaded: nodes at distance 2 or less.".to_owned(),
     };

@@ -163,7 +163,7 @@ fn figure(tails: &[Tail]) -> Figure {
         Panel {
             title: format!("{}, d = {}", tail.rule.title(), tail.known.players()),
             x: Axis::log("ε / D²", f64::MIN_POSITIVE),
-            y: Axis::log("share of runs with an error of at least ε", f64::MIN_POSITIVE),
+            y: Axis::log("share of runs with error ≥ ε", f64::MIN_POSITIVE),
             marks: vec![
                 Mark::Dashes {
                     colour: palette::BLACK,

@@ -10,7 +10,7 @@ use rand::RngExt;
 use super::recidivism::{AGE, ATTRIBUTES, PRIORS, Quality, Recidivism, is_held_out};
 use crate::reproduce::catalogue::ArtefactOutput;
 use crate::reproduce::datasets::known_dataset;
-use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Panel, Shape, Side, Style, palette};
+use crate::reproduce::figure::{Axis, Colour, Figure, Mark, Marker, Panel, Side, Style, palette};
 use crate::reproduce::report::{Entry, Table, row};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
@@ -390,10 +390,10 @@ impl Waterfall {
 }
 
 /// Style of the points for the mean over the references and for the prediction.
-const ENDS: Style = Style { colour: palette::BLACK, shape: Shape::Diamond };
+const ENDS: Style = Style { colour: palette::BLACK, marker: Some(Marker::Diamond) };
 
 fn figure(waterfalls: &[Waterfall]) -> Figure {
-    let look = |colour| Style { colour, shape: Shape::Square };
+    let look = |colour| Style { colour, marker: Some(Marker::Square) };
     Figure {
         title: "Figure 1: importance of attributes for one individual".to_owned(),
         panels: waterfalls.iter().map(Waterfall::panel).collect(),

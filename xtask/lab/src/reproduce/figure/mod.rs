@@ -1,49 +1,37 @@
 //! Figures: contents and drawing.
 //!
 //! A [`Figure`] is a grid of [`Panel`]s and one legend. A panel has two [`Axis`]es and a list of [`Mark`]s in
-//! data coordinates. The same drawing code ([`draw`]) writes SVG and PNG ([`files`]), with an embedded font,
-//! so that the output does not depend on installed fonts. Each method has the same style in all papers
-//! ([`styles`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
+//! data coordinates. It is laid out once ([`draw`]) as a [`Scene`](apportion_plots::Scene), which is written
+//! as SVG and PNG ([`files`]). The layout does not depend on installed fonts. Each method has the same style
+//! in all papers ([`styles`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
 
 mod axis;
 mod draw;
 mod files;
 pub(crate) mod palette;
-mod picture;
 pub(crate) mod styles;
 
 use anyhow::{Result, ensure};
 
+/// A colour: red, green, blue.
+pub(crate) use apportion_plots::Rgb as Colour;
+pub(crate) use apportion_plots::{Marker, Picture};
+
 pub(crate) use axis::Axis;
 pub(crate) use files::write;
-pub(crate) use palette::Colour;
-pub(crate) use picture::Picture;
-
-/// Shape of a point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Circle,
-    Square,
-    Triangle,
-    /// A triangle pointing downwards.
-    Wedge,
-    Diamond,
-    Cross,
-    /// No shape. In a legend, an entry for a colour that is used with any mark.
-    None,
-}
 
 /// Style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) colour: Colour,
-    pub(crate) shape: Shape,
+    /// The marker of points. In the legend, `None` stands for a colour that is used with any marker.
+    pub(crate) marker: Option<Marker>,
 }
 
 /// An element of a panel, in data coordinates.
 #[derive(Debug, Clone)]
 pub(crate) enum Mark {
-    /// A line through points, each marked with the style's shape.
+    /// A line through points, each with the style's marker.
     Line { style: Style, points: Vec<(f64, f64)> },
     /// A line without markers.
     Curve { colour: Colour, points: Vec<(f64, f64)> },
@@ -143,8 +131,8 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// If two series or two entries share colour and shape, a band could belong to two lines, or the legend
-    /// lacks a colour or shape.
+    /// If two series or two entries share colour and marker, a band could belong to two lines, or the legend
+    /// lacks a colour or marker.
     fn check(&self) -> Result<()> {
         for panel in &self.panels {
             let styles: Vec<Style> = panel.styles().collect();
@@ -173,11 +161,11 @@ impl Figure {
         Ok(())
     }
 
-    /// Returns whether the legend contains a style, or both its colour and its shape in separate entries.
+    /// Returns whether the legend contains a style, or both its colour and its marker in separate entries.
     fn explains(&self, style: Style) -> bool {
         let has = |test: &dyn Fn(Style) -> bool| self.legend.iter().any(|entry| test(entry.1));
         has(&|entry| entry == style)
-            || (has(&|entry| entry.colour == style.colour) && has(&|entry| entry.shape == style.shape))
+            || (has(&|entry| entry.colour == style.colour) && has(&|entry| entry.marker == style.marker))
     }
 }
 
@@ -195,9 +183,9 @@ impl Mark {
 mod tests {
     use super::*;
 
-    const BLUE_CIRCLES: Style = Style { colour: palette::BLUE, shape: Shape::Circle };
-    const BLUE_SQUARES: Style = Style { colour: palette::BLUE, shape: Shape::Square };
-    const GREEN_CIRCLES: Style = Style { colour: palette::GREEN, shape: Shape::Circle };
+    const BLUE_CIRCLES: Style = Style { colour: palette::BLUE, marker: Some(Marker::Circle) };
+    const BLUE_SQUARES: Style = Style { colour: palette::BLUE, marker: Some(Marker::Square) };
+    const GREEN_CIRCLES: Style = Style { colour: palette::GREEN, marker: Some(Marker::Circle) };
 
     fn figure(styles: &[Style], legend: &[Style], band: Option<Colour>) -> Figure {
         let points = vec![(0.0, 1.0), (1.0, 2.0)];
@@ -230,10 +218,10 @@ mod tests {
 
     #[test]
     fn the_legend_has_every_series_or_its_colour_and_its_mark() {
-        let line = |colour| Style { colour, shape: Shape::None };
-        let mark = |shape| Style { colour: palette::GREY, shape };
+        let line = |colour| Style { colour, marker: None };
+        let mark = |marker| Style { colour: palette::GREY, marker: Some(marker) };
         let series = [BLUE_CIRCLES, BLUE_SQUARES];
-        let colours_and_marks = [line(palette::BLUE), mark(Shape::Circle), mark(Shape::Square)];
+        let colours_and_marks = [line(palette::BLUE), mark(Marker::Circle), mark(Marker::Square)];
         assert!(figure(&series, &colours_and_marks, None).check().is_ok());
         assert!(figure(&series, &colours_and_marks[..2], None).check().is_err());
         assert!(figure(&series, &[BLUE_CIRCLES], None).check().is_err());

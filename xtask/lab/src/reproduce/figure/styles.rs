@@ -1,12 +1,12 @@
 //! The style of each method, which is the same in the figures of all papers.
 
-use super::{Colour, Shape, Style, palette};
+use super::{Colour, Marker, Style, palette};
 
 macro_rules! looks {
-    ($($(#[$doc:meta])* $name:ident: $colour:ident, $shape:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $colour:ident, $marker:ident;)*) => {
         $(
             $(#[$doc])*
-            pub(crate) const $name: Style = look(palette::$colour, Shape::$shape);
+            pub(crate) const $name: Style = look(palette::$colour, Marker::$marker);
         )*
 
         /// All styles, with their names.
@@ -15,12 +15,12 @@ macro_rules! looks {
     };
 }
 
-const fn look(colour: Colour, shape: Shape) -> Style {
-    Style { colour, shape }
+const fn look(colour: Colour, marker: Marker) -> Style {
+    Style { colour, marker: Some(marker) }
 }
 
 // All styles differ. Styles that occur in the same figure also differ in colour, since bands and dashes have
-// no shape.
+// no marker.
 looks! {
     LEVERAGE_SHAP: GREEN, Circle;
     LEVERAGE_SHAP_DETERMINISTIC: GREY, Circle;

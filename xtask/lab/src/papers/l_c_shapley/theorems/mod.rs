@@ -27,7 +27,7 @@ use apportion::values::{Coefficients, GraphValue, enumerate};
 use serde::{Deserialize, Serialize};
 
 use crate::reproduce::catalogue::ArtefactOutput;
-use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Shape, Style, palette, styles};
+use crate::reproduce::figure::{Axis, Figure, Mark, Marker, Panel, Style, palette, styles};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
@@ -118,16 +118,16 @@ impl Kind {
     fn style(self, order: usize) -> Style {
         let second = order > 1;
         match self {
-            Self::Local if second => Style { shape: Shape::Triangle, ..styles::L_SHAPLEY },
+            Self::Local if second => Style { marker: Some(Marker::Triangle), ..styles::L_SHAPLEY },
             Self::Local => styles::L_SHAPLEY,
-            Self::Marginal if second => Style { colour: palette::GREEN, shape: Shape::Triangle },
-            Self::Marginal => Style { colour: palette::GREEN, shape: Shape::Circle },
-            Self::Printed if second => Style { shape: Shape::Diamond, ..styles::C_SHAPLEY },
+            Self::Marginal if second => Style { colour: palette::GREEN, marker: Some(Marker::Triangle) },
+            Self::Marginal => Style { colour: palette::GREEN, marker: Some(Marker::Circle) },
+            Self::Printed if second => Style { marker: Some(Marker::Diamond), ..styles::C_SHAPLEY },
             Self::Printed => styles::C_SHAPLEY,
-            Self::Connected if second => Style { shape: Shape::Diamond, ..styles::C_SHAPLEY_EXACT },
+            Self::Connected if second => Style { marker: Some(Marker::Diamond), ..styles::C_SHAPLEY_EXACT },
             Self::Connected => styles::C_SHAPLEY_EXACT,
             Self::LocalElsewhere | Self::MarginalElsewhere => {
-                Style { colour: palette::GREY, shape: Shape::Cross }
+                Style { colour: palette::GREY, marker: Some(Marker::Cross) }
             }
         }
     }
