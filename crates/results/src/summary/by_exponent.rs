@@ -7,8 +7,8 @@ pub(super) const MAX_NUMBERS: usize = 512;
 /// The number of shifts that [`split`] returns, rounded up to a power of two.
 const SHIFTS: usize = 1 << 12;
 
-/// The sums of the mantissas of numbers with the same exponent: of the positive numbers, of the negative ones,
-/// and of the squares of all. A mantissa has 53 bits, so that none of them overflows.
+/// The sums of the mantissas of numbers with the same exponent: of the positive numbers, of the negative
+/// ones, and of the squares of all. A mantissa has 53 bits, so that none of them overflows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     by_sign: [u64; 2],

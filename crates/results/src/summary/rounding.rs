@@ -17,7 +17,7 @@ pub(super) fn quotient(numerator: &BigUint, denominator: u64, exponent: i64) -> 
 pub(super) fn root_of_quotient(numerator: &BigUint, denominators: [u64; 2], exponent: i64) -> f64 {
     let mut quotient = Quotient::new(numerator, denominators);
     if quotient.exponent % 2 != 0 {
-        quotient.is_exact &= quotient.bits % 2 == 0;
+        quotient.is_exact &= quotient.bits.is_multiple_of(2);
         quotient.bits >>= 1;
         quotient.exponent += 1;
     }
