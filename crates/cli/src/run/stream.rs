@@ -69,9 +69,9 @@ pub(crate) fn summarize(
     let first = compute(first)?;
     let results = results(&first)?;
     let mut summary = Summary::new(&results);
-    summary.add(&first);
+    summary.add(&first)?;
     while let Some(batch) = batches.next()? {
-        summary.add(&compute(batch)?);
+        summary.add(&compute(batch)?)?;
     }
     let computed = Instant::now();
     let lines = summary.end();
