@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use apportion_results::shown::shown;
 use apportion_results::{Batch, Cells, Column, Moments, Results, SummaryError, Values, to_json};
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -42,13 +43,14 @@ impl<'a> Summary<'a> {
         Self { of, rows: 0, moments, told: Vec::new() }
     }
 
-    /// Adds rows. Returns an error for values that are not finite.
+    /// Adds rows, on all threads of the current pool. Returns an error for values that are not finite.
     pub(crate) fn add(&mut self, batch: &Batch) -> Result<(), SummaryError> {
         self.rows += batch.len();
-        Moments::add_rows(&mut self.moments, &batch.values)
+        Moments::add_rows_in_parallel(&mut self.moments, &batch.values)
     }
 
-    /// Ends the summary after the last row, and returns the lines of the summary as the rows of a batch.
+    /// Ends the summary after the last row, and returns the lines of the summary as the rows of a batch. The
+    /// statistics are computed on all threads of the current pool.
     pub(crate) fn end(&mut self) -> Batch {
         let outputs = self.of.heading.outputs.len();
         let told = |(at, moments): (usize, &Moments)| FeatureSummary {
@@ -60,7 +62,7 @@ impl<'a> Summary<'a> {
             min: moments.min(),
             max: moments.max(),
         };
-        self.told = self.moments.iter().enumerate().map(told).collect();
+        self.told = self.moments.par_iter().enumerate().map(told).collect();
         let most = |a: &FeatureSummary, b: &FeatureSummary| b.mean_size.total_cmp(&a.mean_size);
         let top = self.of.top.unwrap_or(usize::MAX);
         self.told.sort_by(|a, b| a.output.cmp(&b.output).then_with(|| most(a, b)));

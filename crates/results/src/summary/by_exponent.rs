@@ -4,8 +4,8 @@ use super::exact_sum::{ExactSum, split};
 
 /// The maximum number of numbers between two calls of [`SumsByExponent::drain`].
 pub(super) const MAX_NUMBERS: usize = 512;
-/// The number of shifts that [`split`] returns, rounded up to a power of two.
-const SHIFTS: usize = 1 << 12;
+/// The number of shifts that [`split`] returns for finite numbers.
+const SHIFTS: usize = 2046 + 53;
 
 /// The sums of the mantissas of numbers with the same exponent: of the positive numbers, of the negative
 /// ones, and of the squares of all. A mantissa has 53 bits, so that none of them overflows.
@@ -18,7 +18,8 @@ struct Sums {
 /// Exact sums of numbers, and of their squares, by exponent.
 #[derive(Debug)]
 pub(super) struct SumsByExponent {
-    sums: Box<[Sums; SHIFTS]>,
+    /// By shift.
+    sums: Vec<Sums>,
     /// The smallest and the largest shift of the numbers.
     min: u32,
     max: u32,
@@ -26,8 +27,7 @@ pub(super) struct SumsByExponent {
 
 impl Default for SumsByExponent {
     fn default() -> Self {
-        let sums = vec![Sums::default(); SHIFTS].into_boxed_slice();
-        Self { sums: sums.try_into().expect("the length is that of the array"), min: u32::MAX, max: 0 }
+        Self { sums: vec![Sums::default(); SHIFTS], min: u32::MAX, max: 0 }
     }
 }
 
@@ -41,7 +41,7 @@ impl SumsByExponent {
         }
         self.min = self.min.min(shift);
         self.max = self.max.max(shift);
-        let sums = &mut self.sums[shift as usize % SHIFTS];
+        let sums = &mut self.sums[shift as usize];
         // An index, because the processor cannot predict a branch on the sign.
         sums.by_sign[usize::from(number.is_sign_negative())] += mantissa;
         sums.squares += u128::from(mantissa).pow(2);
@@ -51,7 +51,7 @@ impl SumsByExponent {
     /// `squares`, and removes all numbers.
     pub(super) fn drain(&mut self, by_sign: &mut [ExactSum; 2], mut squares: Option<&mut ExactSum>) {
         for shift in self.min..=self.max {
-            let sums = std::mem::take(&mut self.sums[shift as usize % SHIFTS]);
+            let sums = std::mem::take(&mut self.sums[shift as usize]);
             if sums.squares == 0 {
                 continue;
             }

@@ -1,13 +1,14 @@
 //! Mean, standard deviation and extremes of numbers, from exact sums.
 
 use num_bigint::{BigInt, BigUint};
+use rayon::prelude::*;
 
 use super::by_exponent::{MAX_NUMBERS, SumsByExponent};
 use super::exact_sum::{ExactSum, UNIT, split};
 use super::rounding::{quotient, root_of_quotient};
 use crate::error::SummaryError;
 
-/// The number of columns that are added together: those of a line of the cache.
+/// The number of columns that are copied together: those in a line of the cache.
 const BLOCK: usize = 8;
 /// The minimum number of rows for which sums by exponent are faster.
 const MIN_ROWS: usize = 32;
@@ -22,8 +23,9 @@ const MAX_BITS_OF_SQUARES: u64 = 63 + 2 * (1024 + UNIT as u64);
 ///
 /// Sums are exact, so they do not depend on the order of the numbers, or on how parts were merged; and each
 /// result is rounded only once. Negative zeros count as positive ones. Adding a number takes a few
-/// nanoseconds; a mean or a deviation takes about a microsecond. The memory is that of a few hundred bytes,
-/// and at most 4 KB for numbers of all magnitudes.
+/// nanoseconds, and several times as long in batches of less than 32 rows; a statistic takes less than a
+/// microsecond. The memory does not depend on the count: about 400 bytes, and up to 3 KB for numbers of all
+/// magnitudes.
 ///
 /// ```
 /// use apportion_results::Moments;
@@ -65,45 +67,68 @@ impl Moments {
     ///
     /// # Errors
     ///
-    /// [`SummaryError::NotFinite`] for a number that is NaN or infinite, [`SummaryError::TooManyRows`]. In
-    /// both cases, nothing is added.
+    /// [`SummaryError::NotFinite`] for a number that is NaN or infinite, in which case other numbers may have
+    /// been added; [`SummaryError::TooManyRows`].
     pub fn add_rows(moments: &mut [Self], numbers: &[f64]) -> Result<(), SummaryError> {
+        Self::add_columns(moments, numbers, (0, moments.len()))
+    }
+
+    /// Same as [`add_rows`](Self::add_rows), on all threads of the current pool of rayon.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`add_rows`](Self::add_rows).
+    pub fn add_rows_in_parallel(moments: &mut [Self], numbers: &[f64]) -> Result<(), SummaryError> {
         let width = moments.len();
-        let Some(first) = moments.first() else { return Ok(()) };
-        check_count(first.count, (numbers.len() / width) as u64)?;
-        if !numbers.iter().all(|number| number.is_finite()) {
-            return Err(SummaryError::NotFinite);
+        let size = width.div_ceil(2 * rayon::current_num_threads()).max(8 * BLOCK);
+        let chunks = moments.par_chunks_mut(size).enumerate();
+        chunks.try_for_each(|(place, moments)| Self::add_columns(moments, numbers, (place * size, width)))
+    }
+
+    /// Adds some columns of rows of the given width, from column `first` on.
+    fn add_columns(
+        moments: &mut [Self],
+        numbers: &[f64],
+        (first, width): (usize, usize),
+    ) -> Result<(), SummaryError> {
+        let Some(count) = moments.first().map(|moments| moments.count) else { return Ok(()) };
+        let rows = numbers.len() / width;
+        check_count(count, rows as u64)?;
+        if rows >= MIN_ROWS {
+            return Self::add_by_exponent(moments, numbers, (first, width));
         }
-        match numbers.len() / width {
-            rows if rows < MIN_ROWS => Self::add_one_by_one(moments, numbers),
-            _ => Self::add_by_exponent(moments, numbers),
+        for row in numbers.chunks_exact(width) {
+            let row = &row[first..first + moments.len()];
+            check_finite(row)?;
+            moments.iter_mut().zip(row).for_each(|(moments, &number)| moments.add(number));
         }
         Ok(())
     }
 
-    fn add_one_by_one(moments: &mut [Self], numbers: &[f64]) {
-        let width = moments.len();
-        for row in numbers.chunks_exact(width) {
-            moments.iter_mut().zip(row).for_each(|(moments, &number)| moments.add(number));
-        }
-    }
-
-    /// Adds rows block by block, so that the numbers of a column are in the cache.
-    fn add_by_exponent(moments: &mut [Self], numbers: &[f64]) {
-        let width = moments.len();
+    /// Adds rows block by block. The columns of a block are copied, because the numbers of a column of a wide
+    /// table are far apart.
+    fn add_by_exponent(
+        moments: &mut [Self],
+        numbers: &[f64],
+        (first, width): (usize, usize),
+    ) -> Result<(), SummaryError> {
         let mut sums = SumsByExponent::default();
-        let mut columns = [const { Vec::new() }; BLOCK];
+        let mut columns = [[0.0; MAX_NUMBERS]; BLOCK];
         for rows in numbers.chunks(width * MAX_NUMBERS) {
+            let count = rows.len() / width;
             for (block, moments) in moments.chunks_mut(BLOCK).enumerate() {
-                columns.iter_mut().for_each(Vec::clear);
-                for row in rows.chunks_exact(width) {
-                    columns.iter_mut().zip(&row[block * BLOCK..]).for_each(|(column, &x)| column.push(x));
+                for (place, row) in rows.chunks_exact(width).enumerate() {
+                    let row = &row[first + block * BLOCK..];
+                    columns.iter_mut().zip(row).for_each(|(column, &number)| column[place] = number);
                 }
                 for (moments, column) in moments.iter_mut().zip(&columns) {
+                    let column = &column[..count];
+                    check_finite(column)?;
                     moments.add_column(column, &mut sums);
                 }
             }
         }
+        Ok(())
     }
 
     /// Adds at most [`MAX_NUMBERS`] finite numbers.
@@ -112,8 +137,9 @@ impl Moments {
         for number in column {
             // Makes negative zeros positive.
             let number = number + 0.0;
-            min = min.min(number);
-            max = max.max(number);
+            // One instruction each, unlike the methods of numbers that may be NaN.
+            min = if number < min { number } else { min };
+            max = if number > max { number } else { max };
             sums.add(number);
         }
         (self.min, self.max) = (min, max);
@@ -277,6 +303,12 @@ impl Moments {
             max: max + 0.0,
         })
     }
+}
+
+fn check_finite(numbers: &[f64]) -> Result<(), SummaryError> {
+    // Without a branch for each number.
+    let are_finite = numbers.iter().fold(true, |all, number| all & number.is_finite());
+    if are_finite { Ok(()) } else { Err(SummaryError::NotFinite) }
 }
 
 /// Returns the sum of two counts.

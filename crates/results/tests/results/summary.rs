@@ -216,6 +216,37 @@ fn moments_of_few_and_of_extreme_numbers_are_exact() {
 }
 
 #[test]
+fn rows_added_at_once_or_in_parallel_are_those_added_one_by_one() {
+    for (rows, width, number) in [
+        (1, 3, number as fn(usize, usize) -> f64),
+        (31, 9, extreme),
+        (32, 8, extreme),
+        (600, 37, number),
+        (33, 300, number),
+        (5, 300, extreme),
+    ] {
+        let numbers: Vec<f64> =
+            (0..rows).flat_map(|row| (0..width).map(move |column| number(row, column))).collect();
+        let mut expected = vec![Moments::default(); width];
+        for row in numbers.chunks(width) {
+            Moments::add_rows(&mut expected, row).unwrap();
+        }
+        let (mut at_once, mut in_parallel) =
+            (vec![Moments::default(); width], vec![Moments::default(); width]);
+        Moments::add_rows(&mut at_once, &numbers).unwrap();
+        Moments::add_rows_in_parallel(&mut in_parallel, &numbers).unwrap();
+        assert!(at_once == expected && in_parallel == expected, "{rows} × {width}");
+        for (column, moments) in at_once.iter().enumerate().step_by(17) {
+            let column: Vec<f64> = numbers.iter().copied().skip(column).step_by(width).collect();
+            check(&column, moments);
+        }
+    }
+    // No columns.
+    Moments::add_rows(&mut [], &[]).unwrap();
+    Moments::add_rows_in_parallel(&mut [], &[]).unwrap();
+}
+
+#[test]
 fn rows_with_numbers_that_are_not_finite_change_nothing() {
     let case = &cases()[1];
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -227,7 +258,10 @@ fn rows_with_numbers_that_are_not_finite_change_nothing() {
         assert_eq!(summary.to_bytes(), before);
         let mut moments = [Moments::default(), Moments::default()];
         assert_eq!(Moments::add_rows(&mut moments, &batch.values), Err(SummaryError::NotFinite));
-        assert_eq!(moments[0], Moments::default());
+        let mut many = vec![0.0; 200];
+        many[150] = wrong;
+        assert_eq!(Moments::add_rows(&mut moments, &many), Err(SummaryError::NotFinite));
+        assert_eq!(Moments::add_rows_in_parallel(&mut moments, &many), Err(SummaryError::NotFinite));
     }
 }
 
