@@ -105,7 +105,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows block by block. The columns of a block are copied, because the numbers of a column of a wide
+    /// Adds rows block by block. The numbers of a block are copied, because the numbers of a column of a wide
     /// table are far apart.
     fn add_by_exponent(
         moments: &mut [Self],
@@ -113,38 +113,25 @@ impl Moments {
         (first, width): (usize, usize),
     ) -> Result<(), SummaryError> {
         let mut sums = SumsByExponent::default();
-        let mut columns = [[0.0; MAX_NUMBERS]; BLOCK];
+        let mut lines = vec![[0.0; BLOCK]; MAX_NUMBERS];
         for rows in numbers.chunks(width * MAX_NUMBERS) {
-            let count = rows.len() / width;
+            let lines = &mut lines[..rows.len() / width];
             for (block, moments) in moments.chunks_mut(BLOCK).enumerate() {
-                for (place, row) in rows.chunks_exact(width).enumerate() {
-                    let row = &row[first + block * BLOCK..];
-                    columns.iter_mut().zip(row).for_each(|(column, &number)| column[place] = number);
-                }
-                for (moments, column) in moments.iter_mut().zip(&columns) {
-                    let column = &column[..count];
-                    check_finite(column)?;
-                    moments.add_column(column, &mut sums);
+                let start = first + block * BLOCK;
+                let (min, max) = copy_lines(lines, rows.chunks_exact(width).map(|row| &row[start..]))?;
+                for (column, moments) in moments.iter_mut().enumerate() {
+                    moments.count += lines.len() as u64;
+                    moments.min = moments.min.min(min[column]);
+                    moments.max = moments.max.max(max[column]);
+                    // Tree ensembles do not use all features of a wide table.
+                    if min[column] != 0.0 || max[column] != 0.0 {
+                        lines.iter().for_each(|line| sums.add(line[column]));
+                        sums.drain(&mut moments.sums, moments.squares.as_mut());
+                    }
                 }
             }
         }
         Ok(())
-    }
-
-    /// Adds at most [`MAX_NUMBERS`] finite numbers.
-    fn add_column(&mut self, column: &[f64], sums: &mut SumsByExponent) {
-        let (mut min, mut max) = (self.min, self.max);
-        for number in column {
-            // Makes negative zeros positive.
-            let number = number + 0.0;
-            // One instruction each, unlike the methods of numbers that may be NaN.
-            min = if number < min { number } else { min };
-            max = if number > max { number } else { max };
-            sums.add(number);
-        }
-        (self.min, self.max) = (min, max);
-        self.count += column.len() as u64;
-        sums.drain(&mut self.sums, self.squares.as_mut());
     }
 
     /// Adds a finite number.
@@ -190,6 +177,9 @@ impl Moments {
 
     /// Returns the mean; NaN if there are no numbers.
     pub fn mean(&self) -> f64 {
+        if self.is_zero() {
+            return 0.0;
+        }
         let from = self.first();
         let [positive, negative] = self.totals(from);
         match positive >= negative {
@@ -200,6 +190,9 @@ impl Moments {
 
     /// Returns the mean of the absolute values; NaN if there are no numbers.
     pub fn mean_absolute(&self) -> f64 {
+        if self.is_zero() {
+            return 0.0;
+        }
         let from = self.first();
         let [positive, negative] = self.totals(from);
         self.divided(&(positive + negative), from)
@@ -233,6 +226,9 @@ impl Moments {
         let Some(squares) = self.squares.as_ref().filter(|_| self.count > 0) else {
             return if self.count > 0 { f64::INFINITY } else { f64::NAN };
         };
+        if self.is_zero() {
+            return 0.0;
+        }
         // The smaller unit of the two sums, which are in units of its square and of the unit itself.
         let from = self.first().min(squares.first().unwrap_or(usize::MAX) / 2);
         let sum = sum(self.totals(from));
@@ -243,6 +239,11 @@ impl Moments {
         }
         let below = [self.count, (self.count - 1).max(1)];
         root_of_quotient(&(squares - square), below, 64 * from as i64 - UNIT)
+    }
+
+    /// Returns whether there are numbers, and all are zero.
+    fn is_zero(&self) -> bool {
+        self.min == 0.0 && self.max == 0.0
     }
 
     /// Returns the first limb that a sum uses.
@@ -305,9 +306,34 @@ impl Moments {
     }
 }
 
+/// Copies the first numbers of rows, and returns the extremes of each column. Makes negative zeros positive.
+fn copy_lines<'r>(
+    lines: &mut [[f64; BLOCK]],
+    rows: impl Iterator<Item = &'r [f64]>,
+) -> Result<([f64; BLOCK], [f64; BLOCK]), SummaryError> {
+    let (mut min, mut max) = ([f64::INFINITY; BLOCK], [f64::NEG_INFINITY; BLOCK]);
+    // Becomes NaN for numbers that are not finite.
+    let mut zeros = [0.0; BLOCK];
+    for (line, row) in lines.iter_mut().zip(rows) {
+        let numbers = match row.first_chunk::<BLOCK>() {
+            Some(numbers) => *numbers,
+            // The last block of the table.
+            None => std::array::from_fn(|column| row.get(column).copied().unwrap_or(0.0)),
+        };
+        for column in 0..BLOCK {
+            let number = numbers[column] + 0.0;
+            // One instruction each, unlike the methods of numbers that may be NaN.
+            min[column] = if number < min[column] { number } else { min[column] };
+            max[column] = if number > max[column] { number } else { max[column] };
+            zeros[column] += number * 0.0;
+            line[column] = number;
+        }
+    }
+    if zeros == [0.0; BLOCK] { Ok((min, max)) } else { Err(SummaryError::NotFinite) }
+}
+
 fn check_finite(numbers: &[f64]) -> Result<(), SummaryError> {
-    // Without a branch for each number.
-    let are_finite = numbers.iter().fold(true, |all, number| all & number.is_finite());
+    let are_finite = numbers.iter().all(|number| number.is_finite());
     if are_finite { Ok(()) } else { Err(SummaryError::NotFinite) }
 }
 
