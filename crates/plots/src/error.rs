@@ -1,6 +1,6 @@
 //! Errors in drawing results.
 
-use apportion_results::ResultsError;
+use apportion_results::{ResultsError, SummaryError};
 
 /// The reason why a figure cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -9,6 +9,9 @@ pub enum PlotError {
     /// The parts of the results do not match each other.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// The statistics over rows cannot be computed.
+    #[error(transparent)]
+    Summary(#[from] SummaryError),
     /// A number is too large for figures, infinite or NaN.
     #[error(
         "row {row} has {value:e} among its {what}; figures require numbers of at most 1e300 in absolute value"

@@ -15,6 +15,7 @@
 //! | `command` | the command |
 //! | `files`, `checkpoint` | atomic writes, and checkpoints |
 //! | `explained` | results as arrays |
+//! | `summary` | summaries of values over rows |
 //! | `pictures` | figures and reports |
 //! | `pool`, `serve`, `watch` | threads of the engine; Python functions are called on the calling thread |
 //! | `callable` | Python functions that the garbage collector can see |
@@ -42,6 +43,7 @@ mod options;
 mod pictures;
 mod pool;
 mod serve;
+mod summary;
 mod value;
 mod watch;
 
@@ -76,6 +78,8 @@ mod _core {
     use crate::pool::Pool;
     #[pymodule_export]
     use crate::serve::end;
+    #[pymodule_export]
+    use crate::summary::Summary;
 
     /// The version of the library.
     #[pymodule_export]

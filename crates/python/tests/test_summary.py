@@ -1,8 +1,13 @@
 """Summaries of values: exact sums and counts, the same bytes for any split and order."""
+import copy
 import fractions
+import gzip
+import importlib.util
 import itertools
 import json
 import math
+import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +16,7 @@ import apportion
 
 pyarrow = pytest.importorskip("pyarrow")
 NAMES = ["a", "b", "c"]
+FIXTURES = pathlib.Path(__file__).parents[2] / "results/tests/fixtures"
 
 
 def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + rows[:, 2] * rows[:, 0],
@@ -120,6 +126,30 @@ def test_summaries_of_the_first_format_are_read(rows):
     assert apportion.Summary.from_bytes(beyond.to_bytes()) == beyond
 
 
+def test_bytes_are_those_of_earlier_versions():
+    spec = importlib.util.spec_from_file_location("summaries", FIXTURES / "summaries.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = json.loads(gzip.decompress((FIXTURES / "summaries.json.gz").read_bytes()))
+    assert apportion.Summary().to_bytes().decode() == written["empty"]
+    for name, case in module.CASES.items():
+        summary = apportion.Summary.of(module.batch(*case))
+        assert summary.to_bytes().decode() == written[name]
+        assert apportion.Summary.from_bytes(written[name]) == summary
+        assert len(summary.explanation()) <= min(summary.rows, 1000)
+
+
+def test_summaries_are_copied_and_pickled(rows):
+    summary = apportion.Summary.of(results_of(rows))
+    for other in (copy.copy(summary), copy.deepcopy(summary), pickle.loads(pickle.dumps(summary))):
+        assert other == summary
+        other.merge(summary)
+        assert other.rows == 2 * summary.rows == 1000
+    other.merge(other)
+    assert other.rows == 2000 and other.mean.tolist() == summary.mean.tolist()
+    assert pickle.loads(pickle.dumps(apportion.Summary())) == apportion.Summary()
+
+
 def test_parts_in_any_order_have_the_same_bytes(rows):
     results = results_of(rows)
     wanted = apportion.Summary.of(results).to_bytes()
@@ -138,22 +168,21 @@ def test_parts_in_any_order_have_the_same_bytes(rows):
     assert apportion.Summary.of(results_of(rows, layout="lists")) == one_by_one
 
 
-def test_the_sample_is_of_the_same_rows_however_they_are_cut(rows, monkeypatch, tmp_path):
-    monkeypatch.setattr("apportion._summary.KEPT", 40)
-    rows = np.concatenate([rows, np.repeat(rows[:1], 300, axis=0)])
+def test_the_sample_is_of_the_same_rows_however_they_are_cut(rows, tmp_path):
+    rows = np.concatenate([rows, rows * 2, rows * 3, np.repeat(rows[:1], 300, axis=0)])
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate(NAMES)})
 
     def model(rows):
         return np.tanh(rows[:, 0]) + rows[:, 2]
 
     wanted = apportion.summarize(table, model, np.zeros((1, 3)))
-    for size in (1, 13, 400):
+    for size in (23, 400):
         parts = [apportion.summarize(table.slice(start, size), model, np.zeros((1, 3)))
                  for start in range(0, len(table), size)]
         parts = [apportion.Summary.from_bytes(part.to_bytes()) for part in reversed(parts)]
         assert sum(parts[1:], parts[0]).to_bytes() == wanted.to_bytes()
     sample = wanted.explanation()
-    assert sample.shape == (40, 3) and len({row.tobytes() for row in sample.data}) == 40
+    assert sample.shape == (1000, 3) and len({row.tobytes() for row in sample.data}) == 1000
     known = {row.tobytes() for row in rows + 0.0}
     assert all(row.tobytes() in known for row in sample.data)
     plain = apportion.explain(model, sample.data, np.zeros((1, 3)))
@@ -161,11 +190,11 @@ def test_the_sample_is_of_the_same_rows_however_they_are_cut(rows, monkeypatch, 
             and np.array_equal(sample.predictions, plain.predictions))
     page = tmp_path / "page.html"
     wanted.report(page)
-    assert "Sample of 40 of 800 rows" in page.read_text()
+    assert "Sample of 1000 of 1800 rows" in page.read_text()
     pairs = apportion.summarize(table, model, np.zeros((1, 3)), interactions=True).explanation()
     again = apportion.Explainer(model, np.zeros((1, 3)))(pairs.data, interactions=True)
-    assert pairs.shape == (40, 3, 3) and np.allclose(pairs.values, again.values)
-    words = table.append_column("w", pyarrow.array(["x"] * 800))
+    assert pairs.shape == (1000, 3, 3) and np.allclose(pairs.values, again.values)
+    words = table.append_column("w", pyarrow.array(["x"] * 1800))
     without = apportion.Summary.of(apportion.explain_batches(words, model, np.zeros((1, 3)), keep="w",
                                                              layout="lists"))
     assert without.explanation().data is None and without.mean.tolist() == wanted.mean.tolist()

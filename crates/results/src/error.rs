@@ -43,6 +43,56 @@ pub enum ResultsError {
     },
 }
 
+/// An error of a summary.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SummaryError {
+    /// The length of an array does not match the heading.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A value is NaN or infinite.
+    #[error("cannot summarize values that are NaN or infinite; check the rows that have them")]
+    NotFinite,
+    /// The number of rows exceeds the maximum.
+    #[error("cannot summarize {actual} rows; the maximum is {max}")]
+    TooManyRows {
+        /// The number of rows, or the largest integer if it exceeds that.
+        actual: u64,
+        /// The maximum.
+        max: u64,
+    },
+    /// The values have different descriptions.
+    #[error(
+        "cannot merge summaries with different options: {name} is {first} in one and {second} in the other"
+    )]
+    Different {
+        /// The name of the first entry that differs.
+        name: &'static str,
+        /// The entry of the summary, as JSON.
+        first: String,
+        /// The entry of the other summary, as JSON.
+        second: String,
+    },
+    /// The bytes have a format of another version.
+    #[error(
+        "unsupported summary format {actual}: apportion {} reads formats 1 to {max}; use the version that \
+         wrote it",
+        env!("CARGO_PKG_VERSION")
+    )]
+    Format {
+        /// The format of the bytes.
+        actual: i64,
+        /// The latest format that can be read.
+        max: i64,
+    },
+    /// The bytes are not those of a summary.
+    #[error("invalid summary ({problem}); expected bytes that to_bytes returned")]
+    Invalid {
+        /// What is wrong.
+        problem: String,
+    },
+}
+
 /// The error if results cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -38,8 +38,9 @@
 //! | [`Values`], [`Interactions`], [`Indices`], [`Predictions`] | kinds of results ([`Results`]) |
 //! | [`writer`], [`Writer`], [`Format`] | writers for files, batch by batch |
 //! | [`read`] | the reader for JSON and JSON lines, row by row |
+//! | [`Summary`], [`SummaryHeading`], [`Moments`] | exact, mergeable statistics over rows |
 //! | [`shown`] | escaping of text for terminals and spreadsheets |
-//! | [`ResultsError`], [`ReadError`] | errors |
+//! | [`ResultsError`], [`SummaryError`], [`ReadError`] | errors |
 //!
 //! Features: `tables` adds CSV and NumPy arrays, `columnar` adds Parquet and Arrow. This crate does not
 //! depend on the crates for games, values, models or figures, which produce or use its types.
@@ -53,18 +54,20 @@ mod kinds;
 mod medium;
 pub mod shown;
 mod student;
+mod summary;
 #[cfg(feature = "tables")]
 mod tables;
 mod writer;
 
 pub use batch::{Batch, Certified, InterimCheck};
-pub use error::{ReadError, ResultsError};
+pub use error::{ReadError, ResultsError, SummaryError};
 pub use format::{Format, writer};
 pub use heading::{Form, Heading, Member};
 pub use json::{INFINITE, KNOWN, object, read, to_json};
 pub use kinds::{CategoryNames, Cells, Column, Indices, Interactions, Kind, Predictions, Results, Values};
 pub use medium::Medium;
 pub use student::{CONFIDENCE, IntervalFactors, interval_factor};
+pub use summary::{Moments, Summary, SummaryHeading};
 pub use writer::Writer;
 
 /// Runs the example of the README as a doctest.

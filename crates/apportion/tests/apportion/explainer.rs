@@ -227,7 +227,7 @@ fn models_that_fail_are_reported_with_what_they_did() {
 
     let short = batch_model(2, |rows: Rows<'_>| Ok(vec![0.0; rows.len()]));
     let refused = Explainer::new(&short, background()).explain(&[1.0; 3]).unwrap_err().to_string();
-    assert!(refused.contains("of 2 outputs; expected"), "{refused}");
+    assert!(refused.contains("and 2 outputs; expected 16"), "{refused}");
 
     let broken = batch_model(1, |_: Rows<'_>| Err("the disk is on fire".into()));
     let refused = Explainer::new(&broken, background()).explain(&[1.0; 3]).unwrap_err().to_string();

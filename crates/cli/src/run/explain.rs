@@ -205,7 +205,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let target = (&destination, args.output.format);
     let explained = match (are_written, args.summary) {
         (false, _) => stream::each(&mut batches, compute),
-        (true, true) => stream::summarize(target, &mut batches, results, compute),
+        (true, true) => stream::summarize(&pool, target, &mut batches, results, compute),
         (true, false) => stream::write(&pool, target, &mut batches, results, compute),
     };
     progress.finish_and_clear();

@@ -63,6 +63,7 @@ pub(crate) fn write<R: Text>(
 /// Computes the batches like [`write()`], but writes a summary of each player over all rows instead of the
 /// rows.
 pub(crate) fn summarize(
+    pool: &ThreadPool,
     (destination, format): (&Destination, Format),
     batches: &mut Batches,
     results: impl FnOnce(&results::Batch) -> Result<Values>,
@@ -72,12 +73,13 @@ pub(crate) fn summarize(
     let first = compute(first)?;
     let results = results(&first)?;
     let mut summary = Summary::new(&results);
-    summary.add(&first);
+    pool.install(|| summary.add(&first))?;
     while let Some(batch) = batches.next()? {
-        summary.add(&compute(batch)?);
+        let found = compute(batch)?;
+        pool.install(|| summary.add(&found))?;
     }
     let computed = Instant::now();
-    let lines = summary.end();
+    let lines = pool.install(|| summary.end());
     write_all(destination, format, &summary, &lines, || Ok(()))?;
     Ok(computed)
 }

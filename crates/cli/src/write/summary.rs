@@ -4,39 +4,29 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use apportion_results::shown::shown;
-use apportion_results::{Batch, Cells, Column, Results, Values, to_json};
+use apportion_results::{Batch, Cells, Column, Moments, Results, SummaryError, Values, to_json};
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::table::{self, Bars, LastColumn, digits};
 use super::text::Text;
 
-/// Running statistics of one player's values φ.
-#[derive(Debug, Clone, Copy)]
-struct Moments {
-    /// The means of |φ| and of φ, and the sum of squared differences of |φ| from its mean, by Welford's
-    /// recursion, which avoids cancellation.
-    mean_size: f64,
-    mean: f64,
-    squares: f64,
-    min: f64,
-    max: f64,
-}
-
 /// The summary of one player.
 #[derive(Debug, Clone, Copy)]
 struct FeatureSummary {
     player: usize,
     output: usize,
+    /// The mean of |φ| over the rows.
     mean_size: f64,
-    /// The standard deviation of |φ| over the rows.
+    /// The standard deviation of |φ|.
     deviation: f64,
     mean: f64,
     min: f64,
     max: f64,
 }
 
-/// The summary of all rows, accumulated in the order of the rows.
+/// The summary of all rows. It does not depend on their order.
 pub(crate) struct Summary<'a> {
     of: &'a Values,
     rows: usize,
@@ -49,40 +39,30 @@ pub(crate) struct Summary<'a> {
 impl<'a> Summary<'a> {
     /// Creates an empty summary.
     pub(crate) fn new(of: &'a Values) -> Self {
-        let nothing =
-            Moments { mean_size: 0.0, mean: 0.0, squares: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
-        let moments = vec![nothing; of.heading.players.len() * of.heading.outputs.len()];
+        let moments = vec![Moments::default(); of.heading.players.len() * of.heading.outputs.len()];
         Self { of, rows: 0, moments, told: Vec::new() }
     }
 
-    /// Adds rows.
-    pub(crate) fn add(&mut self, batch: &Batch) {
-        for row in 0..batch.len() {
-            self.rows += 1;
-            for (moments, &value) in self.moments.iter_mut().zip(batch.of_row(&batch.values, row)) {
-                let difference = value.abs() - moments.mean_size;
-                moments.mean_size += difference / self.rows as f64;
-                moments.squares += difference * (value.abs() - moments.mean_size);
-                moments.mean += (value - moments.mean) / self.rows as f64;
-                moments.min = moments.min.min(value);
-                moments.max = moments.max.max(value);
-            }
-        }
+    /// Adds rows, on all threads of the current pool. Returns an error for values that are not finite.
+    pub(crate) fn add(&mut self, batch: &Batch) -> Result<(), SummaryError> {
+        self.rows += batch.len();
+        Moments::add_rows_in_parallel(&mut self.moments, &batch.values)
     }
 
-    /// Ends the summary after the last row, and returns the lines of the summary as the rows of a batch.
+    /// Ends the summary after the last row, and returns the lines of the summary as the rows of a batch. The
+    /// statistics are computed on all threads of the current pool.
     pub(crate) fn end(&mut self) -> Batch {
         let outputs = self.of.heading.outputs.len();
         let told = |(at, moments): (usize, &Moments)| FeatureSummary {
             player: at / outputs,
             output: at % outputs,
-            mean_size: moments.mean_size,
-            deviation: (moments.squares / self.rows.saturating_sub(1).max(1) as f64).sqrt(),
-            mean: moments.mean,
-            min: moments.min,
-            max: moments.max,
+            mean_size: moments.mean_absolute(),
+            deviation: moments.deviation_of_absolute(),
+            mean: moments.mean(),
+            min: moments.min(),
+            max: moments.max(),
         };
-        self.told = self.moments.iter().enumerate().map(told).collect();
+        self.told = self.moments.par_iter().enumerate().map(told).collect();
         let most = |a: &FeatureSummary, b: &FeatureSummary| b.mean_size.total_cmp(&a.mean_size);
         let top = self.of.top.unwrap_or(usize::MAX);
         self.told.sort_by(|a, b| a.output.cmp(&b.output).then_with(|| most(a, b)));

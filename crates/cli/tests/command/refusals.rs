@@ -103,8 +103,11 @@ fn groups_that_are_none_are_refused_with_the_features() {
         bench.refuses_options(2, says, options);
     }
     for (says, options) in [
-        (&["auto=11", "1 to 10"][..], &["--value", "owen", "--groups", "auto=11"][..]),
-        (&["auto=0", "1 to 10"], &["--value", "owen", "--groups", "auto=0"]),
+        (
+            &["auto=11", "from 1 to the number of features, 10"][..],
+            &["--value", "owen", "--groups", "auto=11"][..],
+        ),
+        (&["auto=0", "from 1 to the number of features, 10"], &["--value", "owen", "--groups", "auto=0"]),
         (
             &["invalid number of bins 1: must be at least 2"],
             &["--value", "owen", "--groups", "auto", "--dependence", "mutual-information=1"],
@@ -155,7 +158,11 @@ fn groups_are_found_in_columns_of_numbers_alone() {
     let bench = Bench::new();
     let rows = bench.file("rows.csv", "a,b\n1,2\n3,4\n0,1\n4,4\n5,7\n6,1\n7,0\n8,2\n9,9\n10,3\n");
     bench.refuses(2, &["auto"], &["groups", "--rows", &rows, "--groups", "a;b"]);
-    bench.refuses(2, &["auto=3", "1 to 2"], &["groups", "--rows", &rows, "--groups", "auto=3"]);
+    bench.refuses(
+        2,
+        &["auto=3", "from 1 to the number of features, 2"],
+        &["groups", "--rows", &rows, "--groups", "auto=3"],
+    );
     let npy = ["groups", "--rows", &rows, "--groups", "auto=2", "--format", "npy"];
     bench.refuses(2, &["npy"], &npy);
     let figure = bench.outputs.path().join("results").to_str().unwrap().to_owned();
@@ -211,10 +218,9 @@ fn a_model_file_of_a_future_version_or_with_broken_trees_is_refused() {
 }
 
 #[test]
-fn rows_that_are_missing_empty_or_have_no_row_are_refused() {
+fn rows_that_are_missing_empty_or_have_no_header_are_refused() {
     let bench = Bench::new();
     bench.refuses_rows(&["empty"], "");
-    bench.refuses_rows(&["no rows"], "a,b\n");
     bench.refuses_rows(&["numbers only", "header"], "1,2\n3,4\n");
     bench.refuses_rows(&["gzip data is truncated"], &fs::read(fixture("diabetes.csv.gz")).unwrap()[..500]);
     let model = fixture("diabetes_xgb.json.gz");
@@ -268,7 +274,7 @@ fn matrices_that_do_not_fit_are_refused() {
     bench.refuses_rows(&["truncated or corrupt"], npy("<f8", "(2, 2)", &[1.0, 2.0]));
     bench.refuses_rows(&["beyond 2^53", "convert it"], npy("<i8", "(1, 2)", &[1.1, 2.0]));
     bench.refuses_rows(&["\"|O\"", "convert it"], npy("|O", "(1, 2)", &[1.0, 2.0]));
-    bench.refuses_rows(&["0 × 2", "at least one row"], npy("<f8", "(0, 2)", &[]));
+    bench.refuses_rows(&["2 × 0", "at least one"], npy("<f8", "(2, 0)", &[]));
 }
 
 #[test]

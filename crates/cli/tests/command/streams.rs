@@ -315,6 +315,24 @@ fn a_summary_is_of_all_rows() {
 }
 
 #[test]
+fn a_summary_does_not_depend_on_the_order_of_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let given = std::fs::read_to_string(fixture("iris.csv")).unwrap();
+    let (header, rows) = given.trim_end().split_once('\n').unwrap();
+    let backwards: Vec<&str> = rows.lines().rev().collect();
+    let reversed = folder.path().join("reversed.csv");
+    std::fs::write(&reversed, format!("{header}\n{}\n", backwards.join("\n"))).unwrap();
+    let of = |rows: &str| {
+        let arguments = ["explain", "--model", &fixture("iris_xgb_softprob.json.gz"), "--rows", rows];
+        let more = ["--background", &fixture("iris.csv"), "--summary", "--format", "csv"];
+        text(&arguments.iter().chain(&more).map(|&argument| argument.to_owned()).collect::<Vec<_>>())
+    };
+    let summary = of(&fixture("iris.csv"));
+    assert_eq!(summary.lines().count(), 1 + 3 * 4, "{summary}");
+    assert_eq!(of(&reversed.display().to_string()), summary);
+}
+
+#[test]
 fn predictions_stream_in_every_format() {
     let of = |format: &str| on("predict", "iris_xgb_softprob.json.gz", "iris.csv", &["--format", format]);
     let table = read(&bytes(&of("csv")), false);

@@ -252,7 +252,7 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     let refused = |method: &dyn Estimator, game: &dyn Game, seed: u64| {
         Anytime::resume(&checkpoint, method, game, seed).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(refused(&method, &game, 7).contains("different seed: it has 6, this run has 7"));
+    assert!(refused(&method, &game, 7).contains("different seed: it has 6, but this run has 7"));
     let says = refused(&PermutationShap::default(), &game, 6);
     assert!(says.contains("different method: it has leverage-shap"), "{says}");
     let no_errors = LeverageShap::default().with_standard_errors(StandardErrors::Omitted);

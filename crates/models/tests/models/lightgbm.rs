@@ -183,7 +183,11 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
     for (start, line, reason) in [
         ("is_linear=", "is_linear=yes", "is_linear: expected a count, got \"yes\""),
         ("leaf_const=", "leaf_const=1 2", "leaf_const: expected 8 elements, got 2"),
-        ("leaf_const=", "leaf_const=nan nan nan nan nan nan nan nan", "tree 1: leaf 7 has"),
+        (
+            "leaf_const=",
+            "leaf_const=nan nan nan nan nan nan nan nan",
+            "tree 1: the linear model of leaf 7 contains the number NaN",
+        ),
         ("num_features=", "num_features=1 1 1 1 1 1 1", "num_features: expected "),
         ("num_features=", "num_features=9 9 9 9 9 9 9 9", "expected 72 elements"),
         ("num_features=", &format!("num_features={0} {0} 0 0 0 0 0 0", usize::MAX), "too many features"),

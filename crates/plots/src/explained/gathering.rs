@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use apportion_results::{Batch, Form, Heading, IntervalFactors};
 
 use super::sample::{Ends, priority};
-use super::summary::{InputSummary, Spread, Summary};
+use super::summary::{Columns, Inputs, Summary};
 use super::{Explained, is_drawn};
 use crate::error::PlotError;
 
@@ -46,7 +46,12 @@ pub struct Gathering {
     left: usize,
     /// The positions of the kept rows among all rows.
     places: Vec<u64>,
+    /// The aggregates, without those of the following fields.
     summary: Summary,
+    values: Columns,
+    predictions: Columns,
+    /// Empty if inputs are not known.
+    inputs: Vec<Inputs>,
     /// The rows with the extremes of values, predictions and inputs.
     ends: Vec<Ends>,
     /// Factors that convert the standard errors of rows to the half-widths of intervals.
@@ -65,8 +70,6 @@ impl Gathering {
             (heading.players.len(), heading.features.len(), heading.outputs.len());
         heading.check()?;
         let summary = Summary {
-            values: vec![Spread::default(); players * outputs],
-            predictions: vec![Spread::default(); outputs],
             half_widths: vec![0.0; players * outputs],
             interactions: vec![
                 0.0;
@@ -86,6 +89,9 @@ impl Gathering {
             left: 0,
             places: Vec::new(),
             summary,
+            values: Columns::new(players * outputs),
+            predictions: Columns::new(outputs),
+            inputs: Vec::new(),
         })
     }
 
@@ -123,7 +129,7 @@ impl Gathering {
     /// # Errors
     ///
     /// [`PlotError::Results`] if the numbers do not match the heading, [`PlotError::NotFinite`] if a number
-    /// is too large for figures, infinite or NaN.
+    /// is too large for figures, infinite or NaN, [`PlotError::Summary`] for more than 2^63 rows.
     pub fn add(&mut self, mut batch: Batch) -> Result<(), PlotError> {
         batch.check(&self.heading)?;
         check_sizes(&batch)?;
@@ -132,6 +138,15 @@ impl Gathering {
         }
         if let Some(form) = self.heading.interactions {
             self.take_interactions(form, &mut batch);
+        }
+        self.values.add(&batch.values)?;
+        self.predictions.add(&batch.predictions)?;
+        if !batch.inputs.is_empty() {
+            let features = self.heading.features.len();
+            self.inputs.resize_with(features, Inputs::new);
+            for (feature, inputs) in self.inputs.iter_mut().enumerate() {
+                inputs.add(batch.inputs.iter().copied().skip(feature).step_by(features))?;
+            }
         }
         let first = self.summary.rows;
         for row in 0..batch.rows.len() {
@@ -161,6 +176,9 @@ impl Gathering {
         if self.summary.rows == 0 || self.summary.evaluations.0 == u64::MAX {
             self.summary.evaluations = (0, 0, 0);
         }
+        self.summary.values = self.values.spreads();
+        self.summary.predictions = self.predictions.spreads();
+        self.summary.inputs = self.inputs.into_iter().map(Inputs::summary).collect();
         let rows = self.summary.rows.max(1) as f64;
         self.summary.half_widths.iter_mut().for_each(|sum| *sum /= rows);
         self.summary.interactions.iter_mut().for_each(|sum| *sum /= rows);
@@ -205,23 +223,10 @@ impl Gathering {
         let (values, predictions) = (batch.of_row(&batch.values, row), batch.of_row(&batch.predictions, row));
         let (of_values, others) = self.ends.split_at_mut(values.len());
         let (of_predictions, of_inputs) = others.split_at_mut(outputs);
-        for ((spread, ends), &value) in summary.values.iter_mut().zip(of_values).zip(values) {
-            spread.add(value);
-            ends.add(value, place);
-        }
-        for ((spread, ends), &prediction) in
-            summary.predictions.iter_mut().zip(of_predictions).zip(predictions)
-        {
-            spread.add(prediction);
-            ends.add(prediction, place);
-        }
+        of_values.iter_mut().zip(values).for_each(|(ends, &value)| ends.add(value, place));
+        of_predictions.iter_mut().zip(predictions).for_each(|(ends, &number)| ends.add(number, place));
         if !batch.inputs.is_empty() {
-            if summary.inputs.is_empty() {
-                summary.inputs = vec![InputSummary::new(); self.heading.features.len()];
-            }
-            let inputs = batch.of_row(&batch.inputs, row);
-            for ((of, ends), &input) in summary.inputs.iter_mut().zip(of_inputs).zip(inputs) {
-                of.add(input);
+            for (ends, &input) in of_inputs.iter_mut().zip(batch.of_row(&batch.inputs, row)) {
                 if is_drawn(input) {
                     ends.add(input, place);
                 }

@@ -1,5 +1,7 @@
 //! Aggregates over all rows, whether they are kept or not.
 
+use apportion_results::{Moments, SummaryError};
+
 use super::density::Density;
 use super::is_drawn;
 
@@ -35,20 +37,17 @@ impl Summary {
     }
 }
 
-/// Statistics of a list of numbers: mean and standard deviation by Welford's algorithm, which avoids
-/// cancellation.
+/// Statistics of a list of numbers, from exact sums.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// How many numbers have been added.
+    /// How many numbers there are.
     pub count: u64,
-    /// The mean of the numbers.
+    /// The mean of the numbers; zero if there are none.
     pub mean: f64,
-    /// The mean of the absolute values of the numbers.
+    /// The mean of the absolute values of the numbers; zero if there are none.
     pub mean_size: f64,
-    /// Sum of squared differences from the mean.
-    squares: Squares,
-    /// Sum of squared differences of absolute values from their mean.
-    squares_of_sizes: Squares,
+    deviation: f64,
+    deviation_of_sizes: f64,
     /// The smallest number.
     pub min: f64,
     /// The largest number.
@@ -59,74 +58,61 @@ pub struct Spread {
 
 impl Default for Spread {
     fn default() -> Self {
-        Self {
-            count: 0,
-            mean: 0.0,
-            mean_size: 0.0,
-            squares: Squares::default(),
-            squares_of_sizes: Squares::default(),
-            min: f64::INFINITY,
-            max: f64::NEG_INFINITY,
-            density: Density::default(),
-        }
+        Self::new(&Moments::default(), Density::default())
     }
 }
 
 impl Spread {
-    /// Adds a number, which must be finite.
-    pub(super) fn add(&mut self, number: f64) {
-        self.count += 1;
-        let count = self.count as f64;
-        let difference = number - self.mean;
-        self.mean += difference / count;
-        self.squares.add(difference, number - self.mean);
-        let difference = number.abs() - self.mean_size;
-        self.mean_size += difference / count;
-        self.squares_of_sizes.add(difference, number.abs() - self.mean_size);
-        self.min = self.min.min(number);
-        self.max = self.max.max(number);
-        self.density.add(number);
+    fn new(moments: &Moments, density: Density) -> Self {
+        let or_zero = |statistic: f64| if moments.count() > 0 { statistic } else { 0.0 };
+        Self {
+            count: moments.count(),
+            mean: or_zero(moments.mean()),
+            mean_size: or_zero(moments.mean_absolute()),
+            deviation: or_zero(moments.deviation()),
+            deviation_of_sizes: or_zero(moments.deviation_of_absolute()),
+            min: moments.min(),
+            max: moments.max(),
+            density,
+        }
     }
 
     /// Returns the standard deviation, with the divisor n − 1.
     pub fn deviation(&self) -> f64 {
-        self.squares.root(self.count.saturating_sub(1).max(1) as f64)
+        self.deviation
     }
 
     /// Returns the standard error of the mean of absolute values, if the rows are a random sample.
     pub fn error_of_mean_size(&self) -> f64 {
-        self.squares_of_sizes.root(self.count.saturating_sub(1).max(1) as f64 * self.count.max(1) as f64)
+        self.deviation_of_sizes / (self.count.max(1) as f64).sqrt()
     }
 }
 
-/// A sum of products in units of the square of a power of two, so that it cannot overflow or underflow.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Squares {
-    sum: f64,
-    unit: f64,
+/// The statistics of the columns of a table, while rows are added.
+#[derive(Debug)]
+pub(super) struct Columns {
+    moments: Vec<Moments>,
+    densities: Vec<Density>,
 }
 
-impl Default for Squares {
-    fn default() -> Self {
-        Self { sum: 0.0, unit: f64::MIN_POSITIVE }
+impl Columns {
+    pub(super) fn new(count: usize) -> Self {
+        Self { moments: vec![Moments::default(); count], densities: vec![Density::default(); count] }
     }
-}
 
-impl Squares {
-    fn add(&mut self, one: f64, other: f64) {
-        let size = one.abs().max(other.abs());
-        if size > self.unit {
-            // Division by powers of two is exact.
-            let unit = size.log2().floor().exp2();
-            self.sum *= (self.unit / unit).powi(2);
-            self.unit = unit;
+    /// Adds rows, which must be finite: rows × columns.
+    pub(super) fn add(&mut self, numbers: &[f64]) -> Result<(), SummaryError> {
+        Moments::add_rows(&mut self.moments, numbers)?;
+        for row in numbers.chunks_exact(self.densities.len().max(1)) {
+            self.densities.iter_mut().zip(row).for_each(|(density, &number)| density.add(number));
         }
-        self.sum += one / self.unit * (other / self.unit);
+        Ok(())
     }
 
-    /// Returns the square root of the sum divided by `over`.
-    fn root(&self, over: f64) -> f64 {
-        (self.sum / over).sqrt() * self.unit
+    /// Returns the statistics of each column.
+    pub(super) fn spreads(self) -> Vec<Spread> {
+        let columns = self.moments.iter().zip(self.densities);
+        columns.map(|(moments, density)| Spread::new(moments, density)).collect()
     }
 }
 
@@ -146,26 +132,45 @@ pub struct InputSummary {
 /// Maximum number of distinct numbers of a feature that are counted separately.
 const FEW: usize = 32;
 
-impl InputSummary {
+/// The statistics of the inputs of a feature, while rows are added.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    missing: u64,
+    infinite: u64,
+    column: Columns,
+    counts: Option<Vec<(f64, u64)>>,
+}
+
+impl Inputs {
     pub(super) fn new() -> Self {
-        Self { counts: Some(Vec::new()), ..Self::default() }
+        Self { missing: 0, infinite: 0, column: Columns::new(1), counts: Some(Vec::new()) }
     }
 
-    pub(super) fn add(&mut self, input: f64) {
-        if input.is_nan() {
-            self.missing += 1;
-            return;
+    pub(super) fn add(&mut self, inputs: impl Iterator<Item = f64>) -> Result<(), SummaryError> {
+        let mut drawn = Vec::new();
+        for input in inputs {
+            match input {
+                input if input.is_nan() => self.missing += 1,
+                input if !is_drawn(input) => self.infinite += 1,
+                input => drawn.push(input),
+            }
         }
-        if !is_drawn(input) {
-            self.infinite += 1;
-            return;
-        }
-        self.spread.add(input);
+        self.column.add(&drawn)?;
+        drawn.into_iter().for_each(|input| self.count(input));
+        Ok(())
+    }
+
+    fn count(&mut self, input: f64) {
         let Some(counts) = &mut self.counts else { return };
         match counts.binary_search_by(|(number, _)| number.total_cmp(&input)) {
             Ok(at) => counts[at].1 += 1,
             Err(_) if counts.len() == FEW => self.counts = None,
             Err(at) => counts.insert(at, (input, 1)),
         }
+    }
+
+    pub(super) fn summary(self) -> InputSummary {
+        let spread = self.column.spreads().into_iter().next().unwrap_or_default();
+        InputSummary { missing: self.missing, infinite: self.infinite, spread, counts: self.counts }
     }
 }

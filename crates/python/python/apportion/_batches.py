@@ -4,25 +4,24 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _checks
 from ._core import __version__
-from ._data import Table, arrow_table
+from ._data import Table
 from ._errors import DataError, UsageError, imported
 from ._explainers import Explainer, players_of
 from ._names import listed
 from ._options import Options, named_options
+from ._record_batches import record_batches
+from ._summary import Summary
 from ._threads import pool
 from ._types import (
     GameName, Graph, Groups, Layout, Measure, Model, Numbers, Progress, Rounds, Rows, Scale,
 )
-
-if TYPE_CHECKING:
-    from ._summary import Summary
 
 # The version of the schema of results.
 SCHEMA = 1
@@ -522,8 +521,6 @@ def summarize(
     >>> apportion.summarize(table, lambda rows: rows.sum(axis=1), np.zeros((1, 2))).mean.tolist()
     [1.0, 2.0]
     """
-    from ._summary import Summary
-
     explainer = BatchExplainer(
         model, background, keep=keep, interactions=interactions,
         weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
@@ -533,36 +530,6 @@ def summarize(
         rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
         keep_null_players=keep_null_players)
     return Summary.of(explainer.with_inputs()(batches))
-
-
-def record_batches(batches: Any) -> Iterator[Any]:
-    """Returns the record batches of an object, which is a record batch or exports a stream of them."""
-    pyarrow = imported("pyarrow", "pip install pyarrow")
-
-    if isinstance(batches, pyarrow.RecordBatch):
-        batches = [batches]
-    elif isinstance(batches, pyarrow.Table):
-        batches = batches.to_batches()
-    elif not isinstance(batches, pyarrow.RecordBatchReader) and hasattr(batches, "__arrow_c_stream__"):
-        batches = (arrow_table(batches, "batches").to_batches() if not hasattr(batches, "__next__")
-                   else pyarrow.RecordBatchReader.from_stream(batches))
-    kind = f"{type(batches).__module__}.{type(batches).__qualname__}"
-    if not hasattr(type(batches), "__iter__") or isinstance(batches, (str, bytes, dict, np.ndarray)):
-        raise DataError(f"invalid batches of type {kind}; "
-                        "expected an iterator of pyarrow.RecordBatch objects, a reader or a table")
-    try:
-        batches = iter(batches)
-    except Exception as error:  # iter() may raise any exception
-        raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of "
-                        "pyarrow.RecordBatch objects, a reader or a table") from error
-    for batch in batches:
-        if not isinstance(batch, pyarrow.RecordBatch):
-            try:
-                batch = pyarrow.record_batch(batch)
-            except Exception as error:  # other libraries may raise any exception
-                raise DataError(f"invalid batch of type {type(batch).__module__}.{type(batch).__qualname__}; "
-                                "expected a pyarrow.RecordBatch") from error
-        yield batch
 
 
 def _numbers(numbers: Numbers, holed: bool = False) -> Any:

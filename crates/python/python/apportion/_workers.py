@@ -4,16 +4,14 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ._batches import BatchExplainer
 from ._core import __version__
 from ._errors import Error, ModelError, UsageError
 from ._options import Options
+from ._summary import Summary
 from ._types import Layout, Model, Rows
-
-if TYPE_CHECKING:
-    from ._summary import Summary
 
 # The work of a worker, from record batches to record batches.
 Work: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
@@ -129,8 +127,6 @@ def summary_of(results: Iterable[Any]) -> Iterator[Any]:
     """Yields the summary of results as a record batch with one row, or nothing if there are no rows."""
     import pyarrow
 
-    from ._summary import Summary
-
     summary = Summary.of(results)
     if summary.rows:
         yield pyarrow.record_batch({"summary": pyarrow.array([summary.to_bytes()], pyarrow.binary())})
@@ -159,8 +155,6 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
 
 def put_together(written: Iterable[Any]) -> Summary:
     """Returns the merged summary of the bytes that workers wrote."""
-    from ._summary import Summary
-
     whole = Summary()
     for part in written:
         whole.merge(Summary.from_bytes(bytes(part)))
