@@ -278,7 +278,7 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     aged["form"] = 1.into();
     aged["settings"] = format!("{method:?}").into();
     let aged = spoiled(aged.to_string()).to_string();
-    assert!(aged.contains("different format: it has 1, this run has 2"), "{aged}");
+    assert!(aged.contains("different format: it has 1, but this run has 2"), "{aged}");
 }
 
 #[test]
