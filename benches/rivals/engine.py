@@ -11,9 +11,9 @@ scikit-learn and pandas; FastTreeSHAP needs a separate one (3.10, numpy < 2). Li
 fail are skipped and named.
 
 All runs use one thread. Times are CPU seconds excluding loading, but including everything that a tool
-computes from the background or the rows, since each of our runs creates a new tree explainer. Each round runs
-all tools in turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or
-two, except WOODELF, which always explains all rows, since its cost per row falls with their number.
+computes from the background or the rows, since each of our runs creates a new tree explainer. Each round
+runs all tools in turn; the minimum over the rounds counts. Other libraries explain as many rows as take a
+second or two, except WOODELF, which always explains all rows, since its cost per row falls with their number.
 
 Sections and targets (speed relative to the best of the libraries named):
   path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF, 15 times

@@ -14,8 +14,8 @@ use crate::error::ExplainError;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Budget {
-    /// For `n ≤ 11` players, 2048, which covers all `2^n` coalitions. For more players, `20 n`, but at most the
-    /// larger of 512 and `10 n`: about as many evaluations as the default of the package shap.
+    /// For `n ≤ 11` players, 2048, which covers all `2^n` coalitions. For more players, `20 n`, but at most
+    /// the larger of 512 and `10 n`: about as many evaluations as the default of the package shap.
     #[default]
     Auto,
     /// A fixed number of evaluations.

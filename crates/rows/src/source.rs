@@ -82,8 +82,8 @@ impl<'a> Source<'a> {
         Ok(Table { names, columns, values, ids, weights, absent, notes })
     }
 
-    /// Calls `receive` with blocks of rows as they are read. Returns notes for the user. If there are no rows,
-    /// and [`RowOptions::may_be_empty`] accepts that, `receive` is called once with an empty block.
+    /// Calls `receive` with blocks of rows as they are read. Returns notes for the user. If there are no
+    /// rows, and [`RowOptions::may_be_empty`] accepts that, `receive` is called once with an empty block.
     ///
     /// The batches of an Arrow stream are passed on one by one, without waiting for more.
     ///

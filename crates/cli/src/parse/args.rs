@@ -116,8 +116,8 @@ pub(crate) struct Explain {
     pub(crate) method: Method,
 
     /// Evaluations of the game per row for sampling methods: a number (2000), or a multiple of the number of
-    /// features (10n) [default: all coalitions for up to 11 features, otherwise 20n, but at most the larger of
-    /// 512 and 10n]
+    /// features (10n) [default: all coalitions of up to 11 features; for more, 20n, but at most the larger
+    /// of 512 and 10n]
     ///
     /// An evaluation takes one prediction per background row. Methods that use one background row at a time
     /// make the same total number of predictions.

@@ -164,7 +164,7 @@ pub(crate) struct Division {
     pub(crate) method: Method,
 
     /// Evaluations of the game for sampling methods: a number (2000), or a multiple of the number of players
-    /// (10n) [default: all coalitions for up to 11 players, otherwise 20n, but at most the larger of 512 and
+    /// (10n) [default: all coalitions of up to 11 players; for more, 20n, but at most the larger of 512 and
     /// 10n]
     ///
     /// For values on graphs the budget is a maximum; without it, they take as many evaluations as needed.

@@ -18,9 +18,9 @@ pub(crate) struct Folders {
 
 impl Folders {
     /// Reads data from `data` (`--data`). The default is `$APPORTION_DATA` or, if that is not set, the
-    /// directories `data` in the workspace and `shared` next to it. Networks are written to `out`. The default
-    /// is the subdirectory `networks` of the given data directory or, if none is given, `data/networks` in the
-    /// workspace.
+    /// directories `data` in the workspace and `shared` next to it. Networks are written to `out`. The
+    /// default is the subdirectory `networks` of the given data directory or, if none is given,
+    /// `data/networks` in the workspace.
     ///
     /// # Errors
     ///

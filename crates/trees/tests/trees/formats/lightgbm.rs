@@ -99,7 +99,8 @@ proptest! {
         }
         if let Ok(ensemble) = Ensemble::from_bytes(&bytes) {
             let (row, missing) = ([1.0; 10], [f64::NAN; 10]);
-            let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&missing, 10), None).unwrap();
+            let missing = Rows::new(&missing, 10);
+            let tree_explainer = MarginalTreeExplainer::new(&ensemble, missing, None).unwrap();
             tree_explainer.values(Semivalue::Shapley, Rows::new(&row, 10)).unwrap();
             if let Ok(tree_explainer) = PathDependentTreeExplainer::new(&ensemble) {
                 tree_explainer.values(Semivalue::Shapley, Rows::new(&row, 10)).unwrap();

@@ -65,7 +65,8 @@ proptest! {
             let row = vec![1.0; features];
             let rows = Rows::new(&row, features);
             let missing = vec![f64::NAN; features];
-            let tree_explainer = MarginalTreeExplainer::new(&ensemble, Rows::new(&missing, features), None).unwrap();
+            let missing = Rows::new(&missing, features);
+            let tree_explainer = MarginalTreeExplainer::new(&ensemble, missing, None).unwrap();
             tree_explainer.values(Semivalue::Shapley, rows).unwrap();
             if let Ok(tree_explainer) = PathDependentTreeExplainer::new(&ensemble) {
                 let values = tree_explainer.values(Semivalue::Shapley, rows).unwrap().values;
