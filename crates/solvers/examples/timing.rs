@@ -1,12 +1,12 @@
-//! Times the solver on two kinds of paired designs. The first kind has uniform sizes and one weight per size,
-//! under the constraint, as drawn by Leverage SHAP. The second has sizes about n/2, equal weights and columns
-//! centred at ½, as drawn by Kernel Banzhaf.
+//! Times the solver on two kinds of paired designs. The first kind has coalition sizes spread evenly and one
+//! weight per size, with the sum constraint, as drawn by Leverage SHAP. The second has coalition sizes near
+//! n/2, equal weights and columns centred at ½, as drawn by Kernel Banzhaf.
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
-//! Prints the CPU time on one thread, in milliseconds, of three computations: the check that pairs are
-//! complements, the solve with either Gram kernel, and the certificate. For few rows, the certificate stops
-//! early if a row is saturated.
+//! Prints the CPU time on one thread, in milliseconds, of the check that pairs are complements, of the solve
+//! with each kernel, and of the certificate. For few rows, the certificate stops early if a row has hat
+//! value 1.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -119,9 +119,9 @@ pub enum ValueError {
     },
     /// The coefficients printed in the paper cannot be computed from these weights by size.
     #[error(
-        "weights by size cannot be combined with the printed coefficients: the neighbourhood of player \
-         {player} excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood \
-         instead"
+        "weights by size cannot be combined with the coefficients printed in the paper: the neighbourhood \
+         of player {player} excludes fewer than 2 of the {players} players; omit \"printed\" to use the \
+         default coefficients (Coefficients::Neighbourhood)"
     )]
     PrintedWeights {
         /// The player whose neighbourhood excludes fewer than 2 players.

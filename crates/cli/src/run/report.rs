@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
         && pairs.heading().players != explained.heading().players
     {
         bail!(
-            "{}: the features of the interactions differ from those of the values; explain both with the \
+            "{}: the features of the interactions differ from those of the values; compute both with the \
              same model",
             path.display()
         );

@@ -73,8 +73,8 @@ impl Categories {
         Self { known: CategoryStorage::Listed { texts, numbers }, list, unknown }
     }
 
-    /// Creates categories that are identified by hashes. `hashes` are the hashes that splits compare, and
-    /// `list` contains the categories that the file names.
+    /// Creates categories that are identified by hashes. `hashes` contains the hashes used in splits, and
+    /// `list` the categories named in the model file.
     pub(crate) fn hashed(mut hashes: Vec<u32>, list: Vec<Category>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();

@@ -172,7 +172,7 @@ impl<'e> Report<'e> {
         } else if pairs.heading.players != self.given.explained.heading.players
             || pairs.heading.outputs != self.given.explained.heading.outputs
         {
-            "the interactions and the values have different features or outputs; explain both with the same \
+            "the interactions and the values have different features or outputs; compute both with the same \
              model"
         } else {
             return Ok(());

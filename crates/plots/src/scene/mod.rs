@@ -150,7 +150,7 @@ pub struct Mark {
     pub says: String,
 }
 
-/// The part of the text that is at its position.
+/// The point of a text label that is placed at the label's coordinates (`text-anchor` in SVG).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The start of the text.

@@ -363,8 +363,8 @@ def _reference(reference: Any, image: AnyArray) -> AnyArray:
     with np.errstate(invalid="ignore"):
         stored = given.astype(image.dtype)
     if image.dtype.kind in "iub" and not np.array_equal(stored, given):
-        raise UsageError(f"invalid reference: the type of the image, {image.dtype}, cannot represent all of "
-                         "its numbers; pass other numbers, or the image as 64-bit floats")
+        raise UsageError(f"invalid reference: it contains values that the type of the image, {image.dtype}, "
+                         "cannot represent; pass other values, or the image as 64-bit floats")
     return stored
 
 

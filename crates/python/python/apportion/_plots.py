@@ -352,7 +352,7 @@ class Plots:
                 raise
             return self.figure(kind, **asked)
         if ax is not None and not callable(getattr(ax, "get_window_extent", None)):
-            raise UsageError(f"invalid ax {_checks.shown(ax)}; expected axes of matplotlib")
+            raise UsageError(f"invalid ax {_checks.shown(ax)}; expected a single matplotlib Axes object")
         if ax is not None and width is None:
             asked["width"] = ax.get_window_extent().width / ax.figure.dpi * _PIXELS
         return self.figure(kind, **asked).draw(ax)
@@ -449,7 +449,7 @@ def page(explanation: Explanation, interactions: Explanation | None = None, titl
                              "explain with interactions=True")
         if interactions._player_names() != explanation._player_names():
             raise UsageError("interactions and values have different features; "
-                             "explain both with the same model")
+                             "compute both with the same model")
         pairs = gathered(interactions, seed=seed)[0]
     return Page(_core.report(gathered(explanation, seed=seed)[0], pairs, title, "explanation.report()"))
 

@@ -62,7 +62,7 @@ class Summary:
         """Adds the rows of a record batch of results; raises DataError for any other batch."""
         if not hasattr(getattr(batch, "schema", None), "metadata") or not hasattr(batch, "column"):
             raise DataError(f"invalid results {_checks.shown(batch)}; "
-                            "expected a pyarrow.RecordBatch of explain_batches")
+                            "expected a pyarrow.RecordBatch returned by explain_batches")
         self._core.add(*_numbers_of(batch))
 
     def merge(self, other: Summary) -> None:
@@ -262,7 +262,7 @@ def _numbers_of(batch: Any) -> tuple[dict[str, Any], Numbers, Numbers, Numbers, 
     metadata = batch.schema.metadata or {}
     if b"apportion" not in metadata:
         raise DataError("invalid results: their schema has no metadata of apportion; "
-                        "expected batches of explain_batches")
+                        "expected batches returned by explain_batches")
     about = json.loads(metadata[b"apportion"])
     players = len(about["features"])
     outputs = max(1, len(about["outputs"] or [None]))

@@ -38,11 +38,11 @@ def batch_explainer(model: Model, background: Rows | None, keep: str | Sequence[
 def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed: bool = False) -> Work:
     """Returns the function that workers run on an iterator of record batches.
 
-    dumps: the function of cloudpickle that pickles it by value.
+    dumps: cloudpickle's function that pickles the explainer by value.
     summed: whether the result is one batch with the bytes of the summary of all values (default False).
 
     The explainer is sent as bytes, which are unpickled once in each process. The errors state whether the
-    package is missing there, has a different version, or cannot read the model.
+    package is missing on the worker, has a different version there, or cannot read the model.
     """
     sent, version = dumps(explainer), __version__
     digest = hashlib.sha256(sent).hexdigest()

@@ -179,7 +179,7 @@ impl Owner {
             .any(|((common, rest), earlier)| common & rest & earlier != 0)
     }
 
-    /// Writes to `next` the common set `now` after including the node of `bit`.
+    /// Writes to `next` the candidates in `now` whose neighbourhoods also contain the node of `bit`.
     fn take(&self, bit: usize, now: &[u64], next: &mut [u64]) {
         let with = &self.with[bit * self.words..];
         next.iter_mut().zip(now).zip(with).for_each(|((next, now), with)| *next = now & with);

@@ -72,8 +72,8 @@ struct CountKey {
 }
 
 impl CountKey {
-    /// Returns the cell of a count. Since there is no game, the cell depends on the graph, and on the counts
-    /// for small graphs.
+    /// Returns the checkpoint cell for a count. A count has no game, so the digest of the graph replaces that
+    /// of the game, and the counts for two small graphs represent the method.
     fn cell(self) -> Result<Cell<Self, ()>> {
         let Self { is_grid, value, order, size } = self;
         let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
