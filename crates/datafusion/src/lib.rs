@@ -58,7 +58,7 @@
 //!
 //! The results are bitwise identical to those of `apportion::Explainer` for the same rows. Tree ensembles and
 //! linear models are explained exactly: with the path-dependent game if there is no background, otherwise
-//! with the marginal game. Any other [`Model`](apportion::Model) is explained from its predictions: exactly
+//! with the marginal game. Any other [`Model`] is explained from its predictions: exactly
 //! if the budget allows all coalitions, otherwise with standard errors.
 //!
 //! The result of a row depends only on the row and the seed. It is bitwise identical for any batch sizes,
