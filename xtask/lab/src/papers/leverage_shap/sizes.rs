@@ -97,8 +97,8 @@ pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
                 ("Leverage SHAP".to_owned(), Contender::LeverageShap.style()),
             ],
             note: format!(
-                "Lines: the distribution. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, \
-                 every eighth size at n = 1000."
+                "Lines: the distribution. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the \
+                 sampler, every eighth size at n = 1000."
             ),
         }),
         tables: vec![table],
