@@ -105,7 +105,7 @@ impl Explainer {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let given = background.as_ref().map(rows).transpose()?;
         let explaining = |error| of_explaining(py, &error);
-        let explainer = match options.options.game.unwrap_or(GameName::Marginal) {
+        let explainer = match options.game(py)? {
             GameName::PathDependent => match given {
                 None => apportion::Explainer::path_dependent(Arc::clone(trees)),
                 Some(rows) => {
@@ -159,7 +159,7 @@ impl Explainer {
         let asked = options.resolve(py, features)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let given = background.as_ref().map(rows).transpose()?;
-        let absent = match options.options.game.unwrap_or(GameName::Marginal) {
+        let absent = match options.game(py)? {
             GameName::Marginal => Absent::Background(self::background(py, given, weights)?),
             GameName::PathDependent => {
                 return Err(usage(py, "game=\"path-dependent\" requires a tree ensemble"));

@@ -1,6 +1,6 @@
 //! Options of an explainer, as the Python layer passes them.
 
-use apportion::options::{Options, Structure};
+use apportion::options::{GameName, Options, Structure};
 use apportion::trees::Settings;
 use apportion::values::InteractionIndex;
 use apportion::{Background, ExplainError, Explainer, GameExplainer, Method, Partition, Value};
@@ -71,6 +71,13 @@ impl Request {
         let value = value.map_err(|error| usage(py, error))?;
         self.options.accuracy.until().map_err(|error| of_options(py, &error))?;
         Ok(ResolvedRequest { value, options: self.options.clone() })
+    }
+
+    /// Returns the game, and an error for options that its distribution does not use.
+    pub(crate) fn game(&self, py: Python<'_>) -> PyResult<GameName> {
+        let game = self.options.game.unwrap_or(GameName::Marginal);
+        self.options.distribution.check(game).map_err(|error| of_options(py, &error))?;
+        Ok(game)
     }
 
     /// Returns the settings of the algorithms for trees.

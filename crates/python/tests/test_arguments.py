@@ -411,3 +411,20 @@ def test_unknown_options_are_named():
         with warnings.catch_warnings(), pytest.raises(
             apportion.UsageError, match="unknown option '.*'.*did you mean"):
             call()
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"confidence": 0.9}, "confidence requires until"),
+    ({"relative_to": "range"}, "relative_to requires until"),
+    ({"error": "every-player"}, "error requires until"),
+    ({"range": 2.0}, "range requires until"),
+    ({"draws": 10}, "draws requires game gaussian, copula or empirical, not marginal"),
+    ({"bandwidth": 0.1}, "bandwidth requires game empirical, not marginal"),
+    ({"share": 0.5}, "share requires game empirical, not marginal"),
+    ({"variant": "shapr"}, "variant requires game empirical, not marginal"),
+    ({"fallback": "nearest"}, "fallback requires game frequency, not marginal"),
+])
+def test_options_without_effect_are_refused(options, message, tree):
+    for model in (lambda rows: rows.sum(axis=1), tree):
+        with pytest.raises(apportion.UsageError, match=message):
+            apportion.explain(model, ROWS, ROWS, **options)

@@ -133,10 +133,12 @@ def options(asked: Asked | None = None, *, game: str = "marginal", groups: list[
 
 
 def _of_engine(asked: Asked) -> dict[str, Any]:
-    """Returns the options by name. The options of the accuracy are included only if a tolerance is set."""
-    of_until = ("until", "relative_to", "error", "confidence", "range")
+    """Returns the options by name. Without a tolerance, options of the accuracy are included only if they
+    differ from their defaults; the engine then raises an error.
+    """
+    defaults = {"relative_to": "norm", "error": "euclidean", "confidence": 0.95}
     return {name: given for name, given in asked.items()
-            if asked["until"] is not None or name not in of_until}
+            if asked["until"] is not None or name not in defaults or given != defaults[name]}
 
 
 def accuracy_in_words(asked: Asked) -> str | None:
