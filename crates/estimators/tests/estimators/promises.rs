@@ -297,7 +297,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     let (explicand, background) = marginal(30, 40, true, 3);
     let marginal = MarginalGame::new(&products, &explicand, &background).unwrap();
     let (table, large) = (random_table(12, 3, 100.0, 1), SumOfUnanimity::random(70, 200, 4, 1));
-    let games: [(&dyn Game, usize); 3] = [(&marginal, 2000), (&table, 3000), (&large, 3000)];
+    let games: [(&dyn Game, usize); 3] = [(&marginal, 1000), (&table, 1000), (&large, 1500)];
     for (game, budget) in games {
         for estimator in every().into_iter().chain(sampling()) {
             // With many players and outputs, the learned spectrum takes as long as all other estimators
