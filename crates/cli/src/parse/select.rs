@@ -34,6 +34,9 @@ impl Selection {
 
     /// Returns the selected rows, or an error if one is not below `count`, the number of rows of `what`.
     pub(crate) fn rows(&self, count: usize, option: &str, what: &str) -> Result<Vec<usize>> {
+        if count == 0 {
+            bail!("{option} requires rows to select from, but {what} has no rows; remove {option}");
+        }
         for &(first, last) in &self.ranges {
             if last >= count {
                 let given = first.max(count);

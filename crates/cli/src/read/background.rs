@@ -281,6 +281,9 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
     let table = &*input.whole()?;
+    if table.is_empty() {
+        bail!("--background mean requires at least one row; pass rows with --background FILE");
+    }
     if let Some(at) = table.values.iter().position(|value| value.is_infinite()) {
         let (row, column) = (at / table.columns, at % table.columns);
         bail!(

@@ -186,6 +186,12 @@ fn a_table_without_rows_has_results_without_rows() {
     }
     let lines = on_rows("explain", &["--format", "csv"]).stdout;
     assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 1);
+    let output = on_rows("explain", &["--select", "0"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--select requires rows to select from"));
+    let output = on_rows("explain", &["--background", "mean"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--background mean requires at least one row"));
     let output = on_rows("explain", &["--summary"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("there are no rows to summarize"));
