@@ -68,6 +68,8 @@ impl Explainer<'_> {
                 method: Method::Tree,
                 min_evaluations: least,
                 max_evaluations: most,
+                budget: None,
+                players: trees.features(),
                 seconds: Some(plan.seconds),
             });
         }

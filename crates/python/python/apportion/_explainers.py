@@ -313,11 +313,11 @@ class Explainer:
         if stopped is not None:
             if len(told["rows"]):
                 interrupted: Any = stopped
-                interrupted.explanation = self._explanation(told, rows, core)
+                interrupted.explanation = self._explanation(told, rows)
                 stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were finished; "
                                  "their values are in the attribute explanation of this exception")
             raise stopped
-        explanation = self._explanation(told, rows, core)
+        explanation = self._explanation(told, rows)
         for warning in told.get("warnings", ()):
             warn(warning, AccuracyWarning)
         return explanation
@@ -604,7 +604,7 @@ class Explainer:
         chosen = _core.sampled_rows(len(rows.values), SAMPLE, self._asked["seed"])
         return np.ascontiguousarray(rows.values[chosen])
 
-    def _explanation(self, told: dict[str, Any], rows: Table, core: _core.Explainer | None = None,
+    def _explanation(self, told: dict[str, Any], rows: Table,
                      interactions: Form | None = None) -> Explanation:
         values, predictions = told["values"], told["predictions"]
         done = told.get("rows")
@@ -623,17 +623,13 @@ class Explainer:
         data = shown if done is None or count == len(rows.values) else shown[done]
         index = (rows.index if rows.index is None or done is None or count == len(rows.values)
                  else rows.index[done])
-        method = told.get("method", "")
-        budget = None
-        if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
-            budget = core.plan(np.ascontiguousarray(rows.values[:1]), pool(self.threads))[2]
         more: dict[str, Any] = {}
         if self.model_output == "probability":
             more["output"] = self.ensemble.link if self.ensemble is not None else "probability"
         if self._background is not None:
             more["background_rows"] = len(self._background.values)
         about = dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None),
-                     method=method, same_as=told.get("same_as"), budget=budget,
+                     method=told.get("method", ""), same_as=told.get("same_as"), budget=told.get("budget"),
                      accuracy=accuracy_in_words(asked), seed=asked["seed"], more=more,
                      groups=None if rows.members is None else named(rows.members, names))
         errors = told.get("std_errors")

@@ -117,8 +117,9 @@ pub(super) fn divide(
     let value = args.value(graph)?;
     let explainer = options.game_explainer(value.clone()).map_err(usage)?;
     let players = masked.players().len();
-    let (method, budget) =
-        plan::agreed(&explainer.plan(players)?, &value, args.budget, (players, "players"))?;
+    let plan = explainer.plan(players)?;
+    plan::check(&plan, args.budget, "players")?;
+    let (method, budget) = (plan.method, plan.budget);
     let note = match &value {
         Value::OnGraph(value, graph) => what_it_reduces_to(value, graph),
         _ => None,
