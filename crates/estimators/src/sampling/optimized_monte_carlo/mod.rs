@@ -9,10 +9,10 @@
 //! # Source
 //!
 //! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
-//! attribute importance*, 2020, Algorithm 1. It evaluates v(N) in every order, although v(N) never changes; n
-//! − 1 evaluations per order are sufficient. Orders: Castro, Gómez and Tejada, *Polynomial calculation of the
-//! Shapley value based on sampling*, 2009. Orders with their reverses: Mitchell, Cooper, Frank and Holmes,
-//! *Sampling Permutations for Shapley Value Estimation*, 2022.
+//! attribute importance*, 2020, Algorithm 1. The published algorithm evaluates v(N) in every order, although
+//! v(N) never changes: `n − 1` evaluations per order are sufficient. Orders: Castro, Gómez and Tejada,
+//! *Polynomial calculation of the Shapley value based on sampling*, 2009. Orders with their reverses:
+//! Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley Value Estimation*, 2022.
 
 mod orders;
 mod walks;

@@ -76,9 +76,9 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// equal allocation, and costs at most 50% more if there is nothing to gain. For smaller budgets, there are
 /// only the four equal draws.
 ///
-/// [`minimum_budget`](Estimator::minimum_budget) is one draw from every stratum: `2 (n − 1)²` for Shapley
-/// values. There is no unbiased estimate with fewer evaluations. Takes `O(E + m (n + ln n))` time, where E is
-/// the time of `m` evaluations. Stores `O(n² k)` numbers.
+/// [`minimum_budget`](Estimator::minimum_budget) covers one draw from every stratum, which takes `2 (n − 1)²`
+/// evaluations for Shapley values. There is no unbiased estimate with fewer evaluations. Takes `O(E + m (n +
+/// ln n))` time, where E is the time of `m` evaluations. Stores `O(n² k)` numbers.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, StratifiedMonteCarlo};
