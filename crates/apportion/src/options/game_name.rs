@@ -62,7 +62,7 @@ impl FromStr for GameName {
     type Err = UnknownGame;
 
     fn from_str(name: &str) -> Result<Self, UnknownGame> {
-        // shapr's name for the marginal game.
+        // The R package shapr calls the marginal game "independence".
         let name_of = |name| if name == "independence" { "marginal" } else { name };
         let found = Self::ALL.into_iter().find(|game| game.name() == name_of(name));
         found.ok_or_else(|| UnknownGame { actual: name.to_owned() })
