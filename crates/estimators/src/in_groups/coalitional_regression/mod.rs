@@ -254,8 +254,8 @@ impl Estimator for CoalitionalRegression {
 
     /// Returns the minimum budget for the partition of the estimator (`players` is ignored): v(∅), v(N) and
     /// one evaluation for each unknown of each regression; for two-step values, also v(S_j) for each group of
-    /// several members. Owen values never require more than ⌈s/2⌉ orders of the groups, where s is the size of
-    /// the largest group. Each order takes `2 (m − 1)` evaluations, plus 2 for each group of several members.
+    /// several members. Owen values require at most ⌈s/2⌉ orders of the groups, where s is the size of the
+    /// largest group. Each order takes `2 (m − 1)` evaluations, plus 2 for each group of several members.
     ///
     /// This is the minimum, not a recommendation; use five times the minimum. Below twice the minimum, the
     /// coefficients are not determined. The minimum-norm solution is then returned, and the diagnostics
