@@ -124,9 +124,9 @@ pub struct ProjectedGradient {
     /// The mini-batch size: the number of draws (coalitions or pairs) per step, whose gradients are averaged;
     /// defaults to 1.
     pub batch: usize,
-    /// The step size.
+    /// The step size; defaults to [`StepSize::Delayed`] with a delay of one step per player.
     pub step: StepSize,
-    /// How the iterates are averaged to obtain the estimate.
+    /// How the iterates are averaged to obtain the estimate; defaults to [`IterateAverage::Weighted`].
     pub average: IterateAverage,
     /// Whether to remove the contribution of φ_0 from the average; defaults to [`StartShare::Removed`].
     pub start: StartShare,
