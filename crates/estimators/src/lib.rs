@@ -25,8 +25,8 @@
 //! | [`ConnectedRegression`] | nothing: evaluates small connected coalitions | Shapley kernel | no, an approximation | no |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
-//! The column "exact at 2^n" is about the default settings. With [`FullBudget::Sample`], methods that draw with
-//! replacement never become exact.
+//! The column "exact at 2^n" is about the default settings. With [`FullBudget::Sample`], methods that draw
+//! with replacement never become exact.
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`], [`ProxyResidual`] and [`exact`] support
 //! every semivalue. [`exact_of`] supports every value. [`ProductSpace`] supports every value except those on
