@@ -67,8 +67,7 @@ pub enum References {
 /// over its draws. This is better for a single budget, but its samples do not grow.
 ///
 /// **Choice of orders.** The table shows mean squared errors relative to antithetic orders at the same number
-/// of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's
-/// benches):
+/// of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`cargo xtask measure monte-carlo`):
 ///
 /// | game | independent | balanced |
 /// |---|---|---|

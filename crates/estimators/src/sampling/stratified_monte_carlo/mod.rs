@@ -61,8 +61,7 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// draws sizes at random: the squared error is 0.05 to 0.83 times as large. Compared with orders that all
 /// players share, it only helps if contributions depend mainly on the size of the coalition. The table shows
 /// mean squared errors relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo) at the same
-/// number of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the
-/// workspace's benches):
+/// number of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`cargo xtask measure monte-carlo`):
 ///
 /// | game | equal | Neyman | `MonteCarlo` |
 /// |---|---|---|---|
