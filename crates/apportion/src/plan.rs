@@ -2,7 +2,7 @@
 
 use crate::method::Method;
 
-/// The method and the cost of an explanation, per explicand.
+/// The method and the cost of explaining a game, or each of several rows.
 ///
 /// Returned by [`Explainer::plan`](crate::Explainer::plan) and
 /// [`GameExplainer::plan`](crate::GameExplainer::plan), which evaluate nothing.

@@ -24,8 +24,8 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
 
-/// The treatment of null players. A feature is a null player if its value in the explicand equals its value
-/// in every background row, or if no tree splits on it.
+/// The treatment of null players. A feature is a null player if its value in the explicand (the explained
+/// row) equals its value in every background row, or if no tree splits on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NullPlayers {
     /// Removes them from the game, which saves evaluations, and sets their values to 0.
@@ -38,12 +38,12 @@ pub enum NullPlayers {
 /// An explainer for the predictions of one model in one game.
 ///
 /// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction
-/// over the background rows, with the features in S replaced with the features of the explicand. In the
-/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the expected prediction of the
-/// ensemble, weighted by its training cover, if only the features in S are known. In a conditional game
-/// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
-/// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
-/// created with [`for_outputs`](Self::for_outputs)).
+/// over the background rows, in which the features in S are replaced with those of the explicand (the
+/// explained row). In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the
+/// expected prediction of the ensemble, weighted by its training cover, if only the features in S are known.
+/// In a conditional game ([`conditional`](Self::conditional)), v(S) is the mean prediction over a
+/// distribution of the features not in S given those in S. All games are in the model's output space (margins
+/// for tree ensembles, unless created with [`for_outputs`](Self::for_outputs)).
 ///
 /// With B background rows or B draws, an evaluation requires B predictions of the model; in the
 /// path-dependent game, about one. The budget limits the number of evaluations per explicand, which is 2^n

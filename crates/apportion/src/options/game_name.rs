@@ -14,10 +14,11 @@ pub enum GameName {
     Gaussian,
     /// Absent features follow a Gaussian copula, given the present features.
     Copula,
-    /// The values of absent features come from rows that are similar to the explicand in the present
+    /// The values of absent features come from rows that are similar to the explained row in the present
     /// features.
     Empirical,
-    /// The values of absent features come from rows that agree with the explicand in the present features.
+    /// The values of absent features come from rows that agree with the explained row in the present
+    /// features.
     Frequency,
 }
 

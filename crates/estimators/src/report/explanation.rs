@@ -43,8 +43,8 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Creates an exact explanation of one explicand. `costs` contains the number of evaluations, all of
-    /// distinct coalitions, and the number of model rows per evaluation.
+    /// Creates an exact explanation of one game, such as that of one row. `costs` contains the number of
+    /// evaluations, all of distinct coalitions, and the number of model rows per evaluation.
     ///
     /// # Panics
     ///
