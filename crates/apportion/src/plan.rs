@@ -6,7 +6,7 @@ use apportion_samplers::max_rows;
 use crate::error::ExplainError;
 use crate::method::Method;
 
-/// The method and the cost of an explanation, per explicand.
+/// The method and the cost of explaining a game, or each of several rows.
 ///
 /// Returned by [`Explainer::plan`](crate::Explainer::plan) and
 /// [`GameExplainer::plan`](crate::GameExplainer::plan), which evaluate nothing.

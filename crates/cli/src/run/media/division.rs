@@ -187,7 +187,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let or_estimate = if estimates.is_empty() {
         String::new()
     } else {
-        format!(", or estimate them with {}", estimates.join(" or "))
+        format!(", or estimates with {}", estimates.join(" or "))
     };
     anyhow!(
         "--value {value} requires {says}; use {smaller}, or fewer players (for images --patch or \
@@ -209,7 +209,9 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
         };
         let share = match coefficients {
             None | Some(Coefficients::Neighbourhood | Coefficients::Marginal) => String::new(),
-            Some(Coefficients::Graph) => ", scaled down by its number of neighbours".to_owned(),
+            Some(Coefficients::Graph) => {
+                ", times a factor that decreases with the number of neighbours of i".to_owned()
+            }
             Some(Coefficients::Printed) => format!(" times {:.4}", value.semivalue.moment(0, 2)),
         };
         return Some(format!("order 0 treats each player separately: {value} equals {alone}{share}"));
