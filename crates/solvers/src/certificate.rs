@@ -9,10 +9,10 @@
 //! # The error of a row
 //!
 //! A regression adapts to each of its rows. Row k has an error ε_k with `E ε_k² = σ²/w_k`, but only the
-//! residual e_k is observed, with `w_k E e_k² = σ² (1 − h_k)`. The rescaled residual `ε̃_k = e_k / √(1 −
-//! h_k)` has the magnitude of ε_k (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k`
-//! to the error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the
-//! hat matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
+//! residual e_k is observed, with `w_k E e_k² = σ² (1 − h_k)`. The rescaled residual `ε̃_k = e_k /
+//! √(1 − h_k)` has the magnitude of ε_k (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k)
+//! ε̃_k` to the error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H
+//! of the hat matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
 //!
 //! ```text
 //! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)

@@ -146,8 +146,8 @@ impl Images<'_> {
     }
 
     /// Writes combinations of the images to `out`: for each unit, `Σ factor_k image_k` over its
-    /// `rows_per_unit` neighbouring rows k. Only the players `among` are included; the result is units ×
-    /// players, row-major.
+    /// `rows_per_unit` neighbouring rows k. Only the players `among` are included; the result is
+    /// units × players, row-major.
     pub(crate) fn combine(
         &self,
         factors: &[f64],

@@ -17,9 +17,9 @@
 //! With the Shapley value at every level, φ_i is the mean of i's marginal contributions over all orders of
 //! the players in which the players of every group are contiguous; these orders are equally likely. Such an
 //! order consists of independent uniform orders of the members of each group. Therefore the members of G_l
-//! that precede G_{l+1} are a given coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| +
-//! 1)!. This is Winter's value for games with a levels structure; Owen's value is the special case of two
-//! levels.
+//! that precede G_{l+1} are a given coalition of |A| siblings with probability |A|! (|K_l| − |A|)! /
+//! (|K_l| + 1)!. This is Winter's value for games with a levels structure; Owen's value is the special case
+//! of two levels.
 //!
 //! # Method
 //!

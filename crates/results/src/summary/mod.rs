@@ -72,9 +72,9 @@ impl Summary {
         self.rows
     }
 
-    /// Adds rows. Of each row, `batch` contains the base values, the predictions, the values (players ×
-    /// outputs) and, if the heading has inputs, the inputs. The time is linear in the numbers, apart from
-    /// sorting those of each player.
+    /// Adds rows. Of each row, `batch` contains the base values, the predictions, the values
+    /// (players × outputs) and, if the heading has inputs, the inputs. The time is linear in the numbers,
+    /// apart from sorting those of each player.
     ///
     /// # Errors
     ///
