@@ -204,7 +204,7 @@ multiversioned! {
     }
 }
 
-/// Adds to each image the table entry for the members of its row among the players 32·half..32·half + 32.
+/// Adds to each image the table entries for the members of its row among the players 32·half..32·half + 32.
 #[inline(always)]
 fn add_body(table: &Table, words: &[u64], width: usize, half: usize, images: &mut [Strip]) {
     for (row, image) in words.chunks_exact(width).zip(images) {

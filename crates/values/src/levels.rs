@@ -125,14 +125,14 @@ impl CoalitionalValue {
     /// `None` if it exceeds the limit.
     ///
     /// These are the empty coalition, the grand coalition, and the partial coalitions of the root. A partial
-    /// coalition of a group contains some but not all of its players, and at most one member of each group
-    /// partially. The number of partial coalitions is
+    /// coalition of a group contains some but not all of its players. In this group and in every group inside
+    /// it, at most one member is contained partially. The number of partial coalitions is
     ///
     /// ```text
     /// p(G) = 2^c − 2 + 2^(c−1) Σ_g p(g)
     /// ```
     ///
-    /// for the group G with c members g; a player has none.
+    /// for a group G with c members g, and 0 for a player.
     pub fn coalitions_over(hierarchy: &Hierarchy) -> Option<usize> {
         let players = hierarchy.players();
         let mut parts = vec![0usize; hierarchy.nodes()];
