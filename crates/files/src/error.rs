@@ -86,7 +86,7 @@ pub enum FileError {
     Corrupt {
         /// The option and the path, as given.
         what: String,
-        /// What is wrong with the file.
+        /// The problem with the file.
         problem: String,
     },
     /// The checkpoint has a different version.

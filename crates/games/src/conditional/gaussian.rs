@@ -63,7 +63,7 @@ pub struct GaussianDistribution {
 }
 
 impl GaussianDistribution {
-    /// Fits the normal distribution with the mean and covariance (with N − 1) of `rows`, with `draws` rows
+    /// Fits the normal distribution with the mean and covariance (divisor N − 1) of `rows`, with `draws` rows
     /// per coalition.
     ///
     /// # Errors

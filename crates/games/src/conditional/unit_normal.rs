@@ -23,8 +23,8 @@
 //!
 //! # Cost
 //!
-//! A coalition takes n³/3 multiplications, by faer's blocked factorization unless a feature is determined,
-//! and |A|²/2 per draw.
+//! The factorization for a coalition takes n³/6 multiplications; it is faer's blocked factorization unless a
+//! feature is determined. Each draw takes |A|²/2 multiplications.
 
 use std::ops::Range;
 
@@ -323,7 +323,7 @@ fn add_multiple(target: &mut [f64], factor: f64, column: &[f64]) {
 /// Columns of data, standardized to mean 0 and standard deviation 1.
 pub(super) struct StandardizedColumns {
     pub(super) mean: Vec<f64>,
-    /// Standard deviations (with N − 1); 0 for constant columns.
+    /// Standard deviations (divisor N − 1); 0 for constant columns.
     pub(super) scale: Vec<f64>,
     /// The standardized values, N × n, column-major; zero for constant columns.
     pub(super) units: Mat<f64>,
