@@ -17,8 +17,9 @@ const SCHEMA: u32 = 1;
 /// values of a row do not depend on its batch.
 const ROWS: usize = 4096;
 
-/// Options of the library that are not supported for batches: the game and the output are determined by the
-/// background and by [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
+/// Options of the library that are not supported for batches. The background and [`Builder::behind_link`]
+/// determine the game and the output, kernels are chosen for a fixed number of rows, and the last five
+/// options configure conditional games, which are not supported either.
 const OF_OTHERS: [&str; 8] = ["game", "output", "rows", "draws", "bandwidth", "share", "variant", "fallback"];
 
 /// Options of a [`BatchExplainer`]; [`build`](Self::build) validates them and prepares the explainer.

@@ -34,7 +34,7 @@ pub enum ModelError {
     NoLoss {
         /// The target passed.
         target: f64,
-        /// The kind of outputs of the model.
+        /// The name of the model's link.
         link: &'static str,
         /// The expected targets or models.
         expected: &'static str,

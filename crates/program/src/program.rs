@@ -163,8 +163,8 @@ impl Program {
     }
 
     /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
-    /// in `5,25`. In such a line, several outputs are separated by commas, and some of them lack a decimal
-    /// point. If the program names its outputs, this method returns `None`.
+    /// in `5,25`. Such a line consists of several numbers separated by commas, and at least one of them has
+    /// no decimal point. If the program names its outputs, this method returns `None`.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }

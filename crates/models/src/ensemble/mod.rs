@@ -113,7 +113,7 @@ const COVER_TOLERANCE: f64 = 1e-3;
 
 /// Share of the parent's cover that is assigned to an empty child if its sibling is not empty. It is far
 /// below the rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost
-/// uses 1e-12, and also halves below an empty node.)
+/// assigns 1e-12. Below an empty node, it also assigns half of the weight to each child.)
 const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
 
 impl Ensemble {
@@ -141,7 +141,8 @@ impl Ensemble {
     }
 
     /// Returns whether rows are rejected if this feature is missing, because the model cannot predict them.
-    /// This is the case for linear models, unless they have an imputer or come from XGBoost.
+    /// Examples are the features of linear models, unless they have an imputer or come from XGBoost, and
+    /// features that an ONNX file encodes as categories.
     pub fn refuses_missing(&self, feature: usize) -> bool {
         self.wanted.get(feature).copied().unwrap_or(false)
     }

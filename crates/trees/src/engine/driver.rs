@@ -55,7 +55,8 @@ pub(crate) trait Kernels: Sync {
     /// Computes the tables of a tree.
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>>;
 
-    /// Returns the cached tables, or computes them with `make` and caches them.
+    /// Returns the cached tables, or computes them with `make` and caches them. By default, nothing is
+    /// cached.
     fn cached_tables<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
         Arc::new(make())
     }

@@ -45,7 +45,8 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// Returns the error for a value that no tree explainer supports.
+/// Returns the error for a value that a tree explainer does not support. Among the values over hierarchies,
+/// these are only the values of outputs after a link function.
 pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {

@@ -54,8 +54,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Calls `share` with each of the games whose sum is the game `f(x_S, b_rest)` on one tree, and with its
-    /// value v. `player_of` maps each feature to its player.
+    /// Calls `share` for each of the products whose sum is the game `f(x_S, b_rest)` on one tree, with the
+    /// product and its value v. `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -24,8 +24,9 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Calls `leaf` for every leaf, with its value and its path, i.e. all players with a test on the path,
-    /// from the leaf up. The row is rounded, and the covers are [valid](Ensemble::check_covers).
+    /// Calls `leaf` for every leaf whose value is not 0, with its value and its path, i.e. all players with a
+    /// test on the path, from the leaf up. The row is rounded, and the covers are
+    /// [valid](Ensemble::check_covers).
     pub(super) fn each(
         &mut self,
         ensemble: &Ensemble,

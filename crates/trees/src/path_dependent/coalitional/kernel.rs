@@ -385,8 +385,8 @@ fn worth<'a, const R: usize>(
     [0, 1].map(|side| if split.sides[side] == Side::Open { &own[side * nodes + node] } else { &ends[side] })
 }
 
-/// Calls `take` for each row with the value of a split within its group if its feature is absent, and the
-/// change if it is present:
+/// Calls `take` for each row with two numbers for a split within its group: the value A if the split's
+/// feature is absent, and the change Δ if the feature is present:
 ///
 /// ```text
 /// A = κ_l Y_l + κ_r Y_r,   Δ = Y_x − A.

@@ -76,8 +76,8 @@ pub(super) struct Split {
 /// A step of the traversal of a tree. Splits are numbered within their tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
-    /// Compute P of both children of a split on a group that was not tested before; and the factors, if other
-    /// groups need them.
+    /// Compute P of both children of a split on a group that was not tested before, and also the factors to
+    /// the children if other groups need them.
     Descend { split: u32, factors: bool },
     /// Do the same as [`Descend`](Self::Descend) for a group that was tested before.
     DescendAgain { split: u32, factors: bool },
@@ -91,7 +91,8 @@ pub(super) enum Step {
     Give { split: u32 },
     /// Add the contributions to the feature of a later split on a group, and compute Z of the split.
     GiveAgain { split: u32 },
-    /// Compute T of a split from T of its children; and both terms, if other groups need them.
+    /// Compute T of a split from T of its children. Also store both terms of the sum if other groups need
+    /// them.
     Ascend { split: u32, parts: bool },
     /// Do the same as [`Ascend`](Self::Ascend) for a group that was tested before.
     AscendAgain { split: u32, parts: bool },
