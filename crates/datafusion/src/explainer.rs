@@ -350,7 +350,7 @@ fn in_column(field: &Field) -> String {
     format!("column {:?}", field.name())
 }
 
-/// Returns a name that occurs twice.
+/// Returns the first name that equals an earlier one, if any.
 pub(crate) fn repeated<'n>(names: impl Iterator<Item = &'n String>) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     names.into_iter().find(|name| !seen.insert(*name)).cloned()

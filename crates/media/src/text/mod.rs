@@ -199,8 +199,8 @@ impl Text {
         self.played().into_iter().filter(|span| span.player == Some(player)).map(|span| span.range).collect()
     }
 
-    /// Returns the words of a player, spelled as in the text. Words from separate places are joined by `" …
-    /// "`.
+    /// Returns the words of a player, spelled as in the text. Words from separate places are joined by
+    /// `" … "`.
     ///
     /// # Panics
     ///

@@ -256,8 +256,8 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the
-    /// token that starts first.
+    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`, or `None` if there
+    /// is no such token. For ties, returns the token that starts first.
     fn largest_known(&self, piece: &Range<usize>, core: &Range<usize>) -> Option<(Range<usize>, usize)> {
         let longest = self.vocabulary.longest();
         let length = self.text[core.clone()].chars().count();

@@ -248,7 +248,8 @@ impl Ensemble {
         }
     }
 
-    /// Returns the first node of a tree whose cover is invalid, and the problem.
+    /// Returns the first node with invalid cover in a tree, and the problem. Returns `None` if the cover of
+    /// the tree is valid.
     fn cover_fault(&self, tree: usize) -> Option<(usize, String)> {
         let tree = &self.trees[tree];
         let (nodes, cover) = (self.nodes_of(tree), self.cover_of(tree));

@@ -34,8 +34,8 @@ pub(crate) struct Counts {
     digest: [u8; 32],
 }
 
-/// The formula from counts to a statistic, in `f32`: `((in class + prior) / (total + weight of the prior) +
-/// shift) · scale`.
+/// The formula from counts to a statistic, in `f32`:
+/// `((in class + prior) / (total + weight of the prior) + shift) · scale`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) kind: RateKind,

@@ -52,7 +52,8 @@ pub(crate) trait Kernels: Sync {
 
     fn memory(&self) -> Self::Memory;
 
-    /// Computes the tables of a tree.
+    /// Computes the tables of a tree with this shape, reusing `memory`. Returns `None` for a tree without
+    /// tables.
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>>;
 
     /// Returns the cached tables, or computes them with `make` and caches them. By default, nothing is

@@ -16,7 +16,8 @@ pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     }
 }
 
-/// Returns the equivalent value of features in groups, for a value over a hierarchy of two levels.
+/// Returns the equivalent value of features in groups for a value over a hierarchy of two levels, and `None`
+/// for all other values.
 pub(crate) fn flat(value: &Value) -> Option<Value> {
     match value {
         Value::OverHierarchy(of, hierarchy) => {

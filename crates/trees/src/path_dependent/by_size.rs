@@ -110,8 +110,8 @@ impl<'a> BySize<'a> {
     }
 
     /// Calls `index` with contributions to the [interaction indices](crate::engine::interactions) of one
-    /// tree, each with its pair of players, the lower index first. A leaf contributes `v (h_i − c_i) (h_j −
-    /// c_j) O_ij`, where O_ij is O_j on the path without i.
+    /// tree, each with its pair of players, the lower index first. A leaf contributes
+    /// `v (h_i − c_i) (h_j − c_j) O_ij`, where O_ij is O_j on the path without i.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

@@ -78,7 +78,8 @@ impl MarginalTreeExplainer<'_> {
         });
     }
 
-    /// Returns the plan of these trees for `count` rows similar to those in `sample`.
+    /// Returns the plan of the joint trees for `count` rows similar to those in `sample`, or `None` if there
+    /// are no joint trees.
     pub(in crate::marginal) fn joint_plan(
         &self,
         request: &Request<'_>,

@@ -257,8 +257,8 @@ fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]
     }
 }
 
-/// Computes P of both children, `P(child) = P F`, and, if they are needed, the factors `F = (1 − s) κ_child +
-/// s [x goes to the child]`.
+/// Computes P of both children, `P(child) = P F`, and, if they are needed, the factors
+/// `F = (1 − s) κ_child + s [x goes to the child]`.
 #[inline(always)]
 fn descend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
