@@ -207,8 +207,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BatchError`] if the model has no cover and there is no background; if the background, groups or
-    /// names do not match the model; or if the method cannot compute the value.
+    /// [`BatchError`] if there is no background and the model does not store cover. It is also returned if
+    /// the background, the groups or the names do not match the model, or if the method cannot compute the
+    /// value.
     pub fn build(self) -> Result<BatchExplainer, BatchError> {
         let outputs = match &self.source {
             Source::Trees(ensemble) => ensemble.output_count(),

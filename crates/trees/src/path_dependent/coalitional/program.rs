@@ -2,11 +2,11 @@
 //!
 //! # Slots
 //!
-//! The walk needs memory only for its current path. A *slot between* contains one number per node q and row:
-//! P of a node, which is replaced by T on the way up; the factors F to both children of a split, which are
-//! replaced by F·T; or P without the factor of a group. A *slot within* contains one number per node r and
-//! row: Y of a side of a split, and P^g to it. The slots of a split are allocated when the walk enters it,
-//! and freed when it leaves.
+//! The walk needs memory only for its current path. A *slot between* contains one number per node q and row.
+//! There are slots for P of a node (later replaced by T on the way up), for the factor F to a child of a
+//! split (later replaced by F·T), and for P without the factor of a group. A *slot within* contains one
+//! number per node r and row. There are slots for Y of a side of a split, and for P^g to that side. The slots
+//! of a split are allocated when the walk enters it, and freed when it leaves.
 
 use std::ops::Range;
 
