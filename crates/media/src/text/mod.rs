@@ -242,8 +242,8 @@ impl Text {
     /// define in section 2.1.
     ///
     /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
-    /// row always contains `padding`, regardless of the reference rows. They average probabilities; see
-    /// [`Probabilities`](crate::Probabilities).
+    /// row always contains `padding`, regardless of the reference rows. Chen et al. average probabilities;
+    /// see [`Probabilities`](crate::Probabilities).
     ///
     /// # Errors
     ///

@@ -38,12 +38,13 @@ pub enum Splitting {
     /// the longest known run at a time (`...`, `--`); punctuation that is not in the vocabulary is dropped. A
     /// piece that consists only of punctuation that is not in the vocabulary is an unknown token.
     ///
-    /// Punctuation is every character that is neither a letter nor a digit.
+    /// Punctuation is every character that is neither a letter, nor a digit, nor a combining accent.
     #[default]
     Punctuation,
     /// Splits at whitespace only. Suited to texts in which all tokens are separated by spaces.
     Blanks,
-    /// Makes every run of letters and digits a token. All other characters separate tokens.
+    /// Makes every run of letters, digits and combining accents a token. All other characters separate
+    /// tokens.
     Words,
 }
 

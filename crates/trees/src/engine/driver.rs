@@ -188,7 +188,8 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         let (values_of_task, rows_of_task) = (pieces.task * width, pieces.task * features);
         // For a few rows, waking another thread costs more than it saves.
         let by_one_thread = pieces.alone || rows.len() <= pieces.task;
-        // The values of a row do not depend on other rows, so tasks can be sized to occupy several threads.
+        // If rows stay in memory, load them now, task by task. The size of a task does not affect the values,
+        // because a row's values do not depend on other rows.
         let (mut staying, passing): (Vec<ResidentRows<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
             let begin = |(values, rows): (_, &[f64])| {
                 let mut scratch = self.scratch();

@@ -408,8 +408,8 @@ fn give<const R: usize, E: EarlierTests>(
     }
 }
 
-/// Computes T of a split from T of its children, `T = F_l T_l + F_r T_r`; if `parts`, also replaces the
-/// factors with both terms.
+/// Computes T of a split from T of its children, `T = F_l T_l + F_r T_r`. If `parts` is `true`, also replaces
+/// the factors with the two terms.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,

@@ -56,8 +56,9 @@ pub(super) struct Split {
     pub(super) column: u32,
     /// The index of the feature in the list of features on which any tree depends.
     pub(super) player: u32,
-    /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
-    /// by going right; and the same for the feature. Mask 0 contains all rows.
+    /// The first of four masks. Two masks contain the rows that pass this and all earlier tests of the group
+    /// by going left, and by going right. The next two contain the same for the feature. Mask 0 contains all
+    /// rows.
     pub(super) masks: u32,
     /// Whether the masks of the group are needed below the split, and whether the masks of the feature are.
     pub(super) marks: [bool; 2],
