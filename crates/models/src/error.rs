@@ -45,7 +45,7 @@ pub enum ModelError {
         /// The names of the first members of the document.
         members: String,
     },
-    /// The gzip stream is corrupt or truncated.
+    /// The gzip stream is corrupt or truncated, or its decompressed size is implausible for a model.
     #[error("the gzipped model file is corrupt or truncated: {source}")]
     Gzip {
         /// The error of the decompressor.
