@@ -300,7 +300,7 @@ impl Ensemble {
             for (child, _) in children.into_iter().zip(empty).filter(|(_, empty)| *empty) {
                 cover[child] = cover[at] * share;
                 if !cover[child].is_normal() {
-                    return Some((child, format!("its cover is 0, but its parent's is {}", cover[at])));
+                    return Some((child, format!("its cover is 0, and its parent's, {}, is too small", cover[at])));
                 }
             }
         }
