@@ -300,7 +300,10 @@ impl Ensemble {
             for (child, _) in children.into_iter().zip(empty).filter(|(_, empty)| *empty) {
                 cover[child] = cover[at] * share;
                 if !cover[child].is_normal() {
-                    return Some((child, format!("its cover is 0, and its parent's, {}, is too small", cover[at])));
+                    return Some((
+                        child,
+                        format!("its cover is 0, and the cover of its parent ({}) is too small", cover[at]),
+                    ));
                 }
             }
         }
