@@ -50,7 +50,7 @@ pub struct Gathering {
     summary: Summary,
     values: Columns,
     predictions: Columns,
-    /// Empty if inputs are not known.
+    /// The statistics of the inputs of each feature; empty if inputs are not known.
     inputs: Vec<Inputs>,
     /// The rows with the extremes of values, predictions and inputs.
     ends: Vec<Ends>,
