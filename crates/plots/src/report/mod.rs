@@ -10,8 +10,8 @@
 //! - The report works without scripts: it contains all figures, for one output after the other, and the first
 //!   100 lines of the tables of their numbers. With scripts, it shows one output at a time, and rows can be
 //!   searched, selected, filtered by a condition and compared.
-//! - Aggregates are over all rows. The report stores as many rows as fit into 1.7 MB of encoded numbers, the
-//!   extremes and a random sample, and states their number. At most 2000 of them are drawn as dots. Values
+//! - Aggregates are over all rows. The report stores the extremes and a random sample, as many rows as fit
+//!   into 1.7 MB of encoded numbers, and states their number. At most 2000 of them are drawn as dots. Values
 //!   have a precision of 16 bits, or 24 bits if there are few of them; half-widths of intervals have 8 bits.
 //! - At most 12 outputs have figures. At most 40 features have individual values; those of all other features
 //!   are summed. The report states both limits if they apply.

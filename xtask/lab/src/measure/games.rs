@@ -23,7 +23,7 @@ mod hard_games;
 /// Maximum number of players for which exact values are enumerated.
 const MAX_ENUMERATED: usize = 16;
 
-/// Number of groups for values of players in groups; the members of a group are far apart.
+/// Number of groups for values of players in groups. Player i belongs to group i mod `GROUPS`.
 const GROUPS: usize = 4;
 
 /// A game with its exact values.

@@ -164,7 +164,8 @@ fn theorem(series: &[Series]) -> Claim {
     By::StandardError.in_all(
         "MISE is the variance of a draw over K",
         "Theorems 3.1 to 3.3; theoretical rate in the figure",
-        "a number of predictors; it agrees if MISE · K / σ², σ² exact, its mean over K, is within 10 % of 1",
+        "a number of predictors; it agrees if the mean over K of MISE · K / σ², with the exact σ², is within \
+         10 % of 1",
         cases,
     )
 }
@@ -182,7 +183,7 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
         "the increase in number of predictors has minimal impact on the absolute error",
         "section 4.2, conclusion",
         "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most \
-         2: what one doubling of K makes up for",
+         2, for which one doubling of K compensates",
         cases,
     )
 }

@@ -205,7 +205,7 @@ impl Frame {
         };
         let (right, top) = (left + width, top + TOP);
         let bottom = top + panel.y.blank_length().unwrap_or(PLOT.1);
-        // As many ticks below the axis as have space for their labels.
+        // Draw as many ticks below the axis as have space for their labels.
         let below = |most| panel.x.over(&xs, &beside, (left, right), most);
         let fits = |x: &Placed| {
             x.ticks.windows(2).all(|pair| label_edge(&pair[0], 1.0) <= label_edge(&pair[1], -1.0))

@@ -27,21 +27,21 @@ impl By {
     /// Returns the description of the test that is printed with the rule of a claim.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Nothing => "nothing is drawn, so chance has no part",
+            Self::Nothing => "nothing is sampled, so no statistical test is needed",
             Self::SignedRanks => {
-                "tested run by run by Wilcoxon's signed ranks; chance: at the limit either sign is as \
-                 probable in every run, whatever its size"
+                "tested run by run with Wilcoxon's signed-rank test; chance: at the limit, both signs of a \
+                 run's difference are equally probable, whatever its size"
             }
             Self::StandardError => {
-                "tested by its mean over the runs and the standard error of this, with Student's t; chance: \
-                 the truth is at the limit"
+                "tested by the mean over the runs and its standard error, with Student's t; chance: the \
+                 truth is at the limit"
             }
-            Self::Counts => "tested by the binomial law; chance: the true share is at the limit",
+            Self::Counts => "tested with the binomial distribution; chance: the true share is at the limit",
             Self::Resampling => {
-                "tested by the bootstrap, runs drawn again with replacement; chance: the share of these on \
-                 the other side of the limit"
+                "tested by the bootstrap, which resamples the runs with replacement; chance: the share of \
+                 the resamples on the other side of the limit"
             }
-            Self::Fit => "tested by χ²; chance: the draws are from the law",
+            Self::Fit => "tested by χ²; chance: the draws are from the distribution",
         }
     }
 }
