@@ -7,6 +7,8 @@
 //! | [`networks`] | networks in files |
 //! | [`subject`] | test samples with their players, and a model |
 //! | [`method`] | the methods, with four evaluations per player |
+//! | [`lime`], [`squares`] | LIME, and variants of the regression of C-Shapley on squares of pixels |
+//! | [`scores`] | scores of one sample, with their number of evaluations |
 //! | [`dual`], [`reading`] | variants with other players present, as in the authors' code |
 //! | [`masking`] | effect of masking on the log-odds, stored as cells |
 //! | [`verdicts`], [`curves`] | comparisons sample by sample; figures and tables of curves |

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn many_ranks_have_the_same_chances_by_the_normal_law() {
+    fn many_ranks_have_the_same_chances_by_the_normal_distribution() {
         let sample = |count: usize| -> Vec<f64> {
             (1..=count).map(|i| if i % 3 == 0 { i as f64 } else { -(i as f64) }).collect()
         };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_have_the_tails_of_the_binomial_law() {
+    fn shares_have_the_tails_of_the_binomial_distribution() {
         let all = Test::share_above(10, 10, 0.5);
         assert!(near(all.favour, 0.5f64.powi(10)) && near(all.against, 1.0));
         let none = Test::share_above(0, 10, 0.5);
