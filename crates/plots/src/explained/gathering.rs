@@ -46,7 +46,7 @@ pub struct Gathering {
     left: usize,
     /// The positions of the kept rows among all rows.
     places: Vec<u64>,
-    /// The aggregates, without those of the following fields.
+    /// The aggregates, except for those in the following fields.
     summary: Summary,
     values: Columns,
     predictions: Columns,

@@ -130,7 +130,7 @@ impl<'e> Report<'e> {
     /// # Errors
     ///
     /// [`PlotError::Nothing`] if the players or outputs of the interactions differ from those of the values,
-    /// or if they are not interactions.
+    /// or if the results passed as interactions contain no interactions.
     pub fn html(&self) -> Result<String, PlotError> {
         self.check_pairs()?;
         let mut page = Page::new(&self.given);

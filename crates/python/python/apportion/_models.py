@@ -361,14 +361,14 @@ def _of_sklearn(model: Model, method: str | None = None) -> tuple[Content, Any]:
         from . import scikit_learn_to_json as converter
     except Exception as problem:  # the converter does not support this release of scikit-learn
         raise Unknown(f"models of this version of scikit-learn cannot be read ({problem}); "
-                      "apportion.Explainer(model, X) works for any model") from problem
+                      "apportion.Explainer(model, X) works for any model that can be called") from problem
     try:
         _check_fitted(model)
     except NotFittedError:
         raise
     except Exception as problem:
         raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; "
-                      "apportion.Explainer(model, X) works for any model") from problem
+                      "apportion.Explainer(model, X) works for any model that can be called") from problem
     try:
         document, cells = converter.document_and_cells(model, method)
         content = converter.as_json(document).encode()

@@ -71,7 +71,7 @@ REFUSED = {"Stacking": "its last estimator uses the predictions of the others, s
            "leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
            "econml": "its predictions are solutions of equations that are averaged over trees, or come from "
            "several models, so they are not sums of leaves"}
-ANY_MODEL = "apportion.Explainer(model, X) works for any model"
+ANY_MODEL = "apportion.Explainer(model, X) works for any model that can be called"
 
 # The supported libraries. A class of any other library is treated as its first base class from one of them.
 LIBRARIES = {"sklearn", "imblearn", "xgboost", "lightgbm", "ngboost", "sksurv", "quantile_forest", "pyod",
