@@ -503,7 +503,8 @@ class Card {
     tip.hidden = true;
   }
 
-  /** Arrow keys move between dots: left and right within a player, up and down to the next player. */
+  /** Arrow keys move between dots: left and right within a player, up and down to the nearest
+   * dot of the next player. */
   key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.key === "Enter" && this.at >= 0) return choose(this.dots[this.at].row);

@@ -22,7 +22,8 @@ const EXACT: f64 = 1e-20;
 /// Maximum relative bias that counts as unbiased.
 const BIAS: f64 = 0.05;
 
-/// Nested permutations must reach the error of independent draws with at most this share of their model rows.
+/// Maximum number of model rows with which nested permutations must reach the error of independent draws, as
+/// a share of the model rows of the independent draws.
 const FEWER: f64 = 0.25;
 
 /// The problems and budgets on which a method is measured.

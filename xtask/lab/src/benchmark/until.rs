@@ -188,7 +188,7 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
         ],
         notes: notes![
             "errors are ‖φ̃ − φ‖/‖φ‖, where φ is known in closed form or, for tree ensembles, is the \
-             interventional value with the column means as baseline; each run on a dataset explains a \
+             value in the marginal game with the column means as baseline; each run on a dataset explains a \
              different row, and each run of the unanimity games uses a different game",
             format!(
                 "budget: the default, 1000 n but at least 100 000, and at most all 2^n coalitions; \

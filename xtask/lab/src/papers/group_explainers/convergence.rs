@@ -217,8 +217,8 @@ const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Triangle, 
 fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series], runs: usize) -> Figure {
     let style = |at: usize| Style { colour: COLOURS[at], marker: Some(MARKERS[at]) };
     let ticks: Vec<(f64, String)> = DRAWS.iter().map(|&draws| (draws as f64, draws.to_string())).collect();
-    // A panel shows quantities of each series as multiples of its MISE, each multiplied by a factor that may
-    // depend on K.
+    // A panel shows the MISE, the exact rate and the estimated variance of each series, all multiplied by a
+    // factor that may depend on the series and on K.
     let panel = |title: &str, y: Axis, factor: &dyn Fn(&Series, f64) -> f64| {
         let points = |one: &Series, of: &dyn Fn(usize, f64) -> f64| -> Vec<(f64, f64)> {
             let by_draws = DRAWS.iter().enumerate();

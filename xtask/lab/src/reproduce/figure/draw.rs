@@ -160,7 +160,7 @@ fn draw_key(scene: &mut Scene, figure: &Figure, (left, middle): Point, wanted: S
     }
 }
 
-/// What the figure draws in the style of a legend entry.
+/// The kind of mark that the figure draws in the style of a legend entry.
 #[derive(Debug, PartialEq, Eq)]
 enum Key {
     Line,
