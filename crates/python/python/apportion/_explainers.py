@@ -59,8 +59,9 @@ class Explainer:
         data frame).
     rounds: the boosting rounds that are used, as in `Ensemble` (default None: those of `predict`).
     check: whether predictions for the rows as the engine reads them are compared with predictions for the
-        rows as they were passed (default True). A difference is an error. The comparison requires two
-        predictions for each row of X and of the background.
+        rows as they were passed (default True). A difference is an error. For functions, the comparison
+        requires two predictions for each row of X and of the background; for trees, it uses at most 20 rows
+        of each.
 
     The game and its values:
 
@@ -92,8 +93,8 @@ class Explainer:
         the output.
     error: the error that `until` limits: "euclidean" (the default) or "every-player".
     range: the largest output of the model minus the smallest one, if it is known (default None). Methods that
-        average independent draws ("permutation", "optimized-monte-carlo", "monte-carlo") then have error
-        bounds that also hold for few draws.
+        average independent draws, such as "permutation", "optimized-monte-carlo" and "monte-carlo", then have
+        error bounds that also hold for few draws.
     seed: the seed of all draws, from 0 (the default) to 2^64 - 1. The same seed gives the same numbers for
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
@@ -422,8 +423,8 @@ class Explainer:
                         self._prepare(rows).plan(rows.values, pool(self.threads))))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The other process prepares the engine again. It does not need the background in the form in which it
-        # was passed, because that has already been compared.
+        # The other process prepares the engine again. The background in the form in which it was passed is
+        # only needed for the check of predictions, which has already been made.
         state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
         if self._background is not None and self._background.given is not None:
             state["_background"] = copy.copy(self._background)
