@@ -204,8 +204,8 @@ impl GameExplainer {
     /// # Errors
     ///
     /// The errors of [`explain`](Self::explain), except errors that occur in the game or during the run. A
-    /// budget that is too small is not an error, because the plan contains the minimum; [`Plan::check`] checks
-    /// the budget.
+    /// budget that is too small is not an error, because the plan contains the minimum; [`Plan::check`]
+    /// checks the budget.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_tree_explainer()?;
         self.value.check(players)?;
