@@ -95,9 +95,10 @@ pub enum StartShare {
 ///
 /// # Cost
 ///
-/// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two if paired. Takes `O(T_game
-/// + m n)` time, and O(n) memory for each of 1024 draws. Single-threaded except for the game. For m = 100,000
-/// in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on one core.
+/// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two if paired. Takes
+/// `O(T_game + m n)` time, and O(n) memory for each of 1024 draws. Single-threaded except for the game. For
+/// m = 100,000 in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on
+/// one core.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, ProjectedGradient};
