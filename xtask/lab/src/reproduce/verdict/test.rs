@@ -27,7 +27,7 @@ impl By {
     /// Returns the description of the test that is printed with the rule of a claim.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Nothing => "nothing is sampled, so no statistical test is needed",
+            Self::Nothing => "nothing is sampled, so chance has no effect",
             Self::SignedRanks => {
                 "tested run by run with Wilcoxon's signed-rank test; chance: at the limit, both signs of a \
                  run's difference are equally probable, whatever its size"
