@@ -231,6 +231,7 @@ impl GameExplainer {
             budget: most.filter(|_| has_budget),
             players,
             seconds: None,
+            given,
         })
     }
 

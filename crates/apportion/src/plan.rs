@@ -37,6 +37,8 @@ pub struct Plan {
     pub players: usize,
     /// The predicted time for all rows, in seconds; only for the tree method.
     pub seconds: Option<f64>,
+    /// The number of evaluations of the given budget, if it is not automatic.
+    pub(crate) given: Option<usize>,
 }
 
 impl Plan {
@@ -54,8 +56,8 @@ impl Plan {
     /// # Errors
     ///
     /// [`ExplainError::ExactBudget`] and [`EstimatorError::Budget`] for a budget below
-    /// [`min_evaluations`](Self::min_evaluations), and [`ExplainError::LargeBudget`] for a sample that is too
-    /// large for any memory.
+    /// [`min_evaluations`](Self::min_evaluations), and [`ExplainError::LargeBudget`] for a budget that no
+    /// sample in memory can have.
     pub fn check(&self) -> Result<(), ExplainError> {
         let (method, players) = (self.method, self.players);
         if let (Some(actual), Some(min)) = (self.max_evaluations, self.min_evaluations)
@@ -66,7 +68,7 @@ impl Plan {
                 _ => EstimatorError::Budget { method: method.name(), actual, min, players }.into(),
             });
         }
-        match self.budget {
+        match self.given.max(self.budget) {
             Some(actual) if actual > max_rows(players) => {
                 Err(ExplainError::LargeBudget { actual, max: max_rows(players), players })
             }

@@ -71,6 +71,7 @@ impl Explainer<'_> {
                 budget: None,
                 players: trees.features(),
                 seconds: Some(plan.seconds),
+                given: None,
             });
         }
         self.asked.plan(sample.columns())
