@@ -83,8 +83,8 @@ pub enum FileError {
     },
     /// The file is not a checkpoint, or is corrupt.
     #[error(
-        "{what} is not a checkpoint, or is corrupt ({problem}); choose another path, or delete the file to \
-         restart"
+        "{what} is not a checkpoint, or is corrupt ({problem}); choose another path, or restart with a new \
+         checkpoint file"
     )]
     Corrupt {
         /// The option and the path, as given.
@@ -95,7 +95,7 @@ pub enum FileError {
     /// The checkpoint has a different version.
     #[error(
         "{what} was written by version {version} (format {format}), but this is version {own_version} \
-         (format {own_format}); delete the file to restart"
+         (format {own_format}); restart with a new checkpoint file"
     )]
     Version {
         /// The option and the path, as given.
@@ -112,7 +112,7 @@ pub enum FileError {
     /// The checkpoint belongs to a different run.
     #[error(
         "{what} belongs to a different run: {part} was {stored} and is now {actual}; resume with the same \
-         {part}, or delete the file to restart"
+         {part}, or restart with a new checkpoint file"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -127,7 +127,7 @@ pub enum FileError {
     /// The model's predictions differ from the predictions in the checkpoint.
     #[error(
         "{what} belongs to a different model: the prediction for row {row} was {stored} and is now {actual}; \
-         restore the model, or delete the file to restart"
+         restore the model, or restart with a new checkpoint file"
     )]
     OtherModel {
         /// The option and the path, as given.
