@@ -203,7 +203,7 @@ mod tests {
             ("banzhaf", "learned-spectrum"),
             ("weighted-banzhaf=0.2", "kernel-banzhaf-without-replacement"),
             ("beta=4,1", "msr-adjusted"),
-            ("size-law=0.5,0.5", "msr-adjusted"),
+            ("size-distribution=0.5,0.5", "msr-adjusted"),
             ("mixture=0.1:0.5,0.9:0.5", "msr-adjusted"),
             ("owen", "leverage"),
             ("banzhaf-owen", "leverage"),

@@ -92,6 +92,12 @@ pub enum FileError {
         /// The problem with the file.
         problem: String,
     },
+    /// The content that [`facts`](crate::facts) received is not a checkpoint, or is corrupt.
+    #[error("the file is not a checkpoint, or is corrupt ({problem})")]
+    NotCheckpoint {
+        /// The problem with the content.
+        problem: String,
+    },
     /// The checkpoint has a different version.
     #[error(
         "{what} was written by version {version} (format {format}), but this is version {own_version} \
@@ -169,7 +175,7 @@ impl FileError {
 
     /// Returns whether an input file is invalid, as opposed to the user's request.
     pub fn is_data(&self) -> bool {
-        matches!(self, Self::Corrupt { .. } | Self::Version { .. })
+        matches!(self, Self::Corrupt { .. } | Self::NotCheckpoint { .. } | Self::Version { .. })
     }
 
     /// Returns the error number of the system, if this is an error of the file system.
