@@ -82,7 +82,8 @@ pub enum ExplainError {
     NotTrees,
     /// Exact values of a kernel machine were requested for another model.
     #[error(
-        "method kernel-machine requires a kernel machine; for other models use auto, exact or a sampling method"
+        "method kernel-machine requires a kernel machine; for other models use auto, exact or a sampling \
+         method"
     )]
     NotKernelMachine,
     /// The method does not compute the requested interaction index.
