@@ -46,8 +46,8 @@ pub enum NullPlayers {
 /// for tree ensembles, unless created with [`for_outputs`](Self::for_outputs)).
 ///
 /// With B background rows or B draws, an evaluation requires B predictions of the model; in the
-/// path-dependent game, about one. The budget limits the number of evaluations per explicand, which is 2^n
-/// for [`Method::Exact`] and 0 for the tree method.
+/// path-dependent game, about one. The budget limits the number of evaluations per explicand.
+/// [`Method::Exact`] takes 2^n evaluations, and the tree method takes none.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
