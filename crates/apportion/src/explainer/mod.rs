@@ -264,8 +264,8 @@ impl<'a> Explainer<'a> {
         self.explain_with(explicands, observer, true)
     }
 
-    /// Explains all rows and reports finished rows to `observer`; if `follows_runs`, also every chunk of
-    /// evaluations.
+    /// Explains all rows and reports finished rows to `observer`. If `follows_runs` is set, it also reports
+    /// every chunk of evaluations.
     fn explain_with(
         &self,
         explicands: Rows<'_>,
