@@ -34,9 +34,11 @@ enum Solver<'a> {
 /// How the surrogates are used for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// The surrogates are not used: with far fewer rows than unknowns, the minimum-norm regression is more accurate.
+    /// The surrogates are not used. With far fewer rows than unknowns, the minimum-norm regression is more
+    /// accurate.
     None,
-    /// The surrogates are used alone: with about as many rows as unknowns, the regression amplifies any remainder.
+    /// The surrogates are used alone. With about as many rows as unknowns, the regression amplifies any
+    /// remainder.
     Alone,
     /// The surrogates are subtracted before the regression.
     Remainder,
