@@ -43,7 +43,7 @@ struct Artefact {
     shows: String,
     #[serde(default)]
     claims: Vec<StatedClaim>,
-    /// Names of datasets that are skipped if their files do not exist.
+    /// Names of datasets that are skipped if one of their files does not exist.
     #[serde(default, rename = "dataset-if-there")]
     datasets_if_there: Vec<String>,
     /// Notes for the reader.

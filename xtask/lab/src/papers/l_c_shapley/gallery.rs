@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// The methods whose masked images are in the rows below the original images.
+/// The methods whose masked images form the rows below the original images.
 const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
 /// Number of images per class.

@@ -58,7 +58,7 @@ const PROPORTION: f64 = 0.2;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
-    /// Inverse steps with the printed μ, which are twice as long as with [`Self::Inverse`].
+    /// Inverse steps with the printed μ, which are twice as long as the steps of [`Self::Inverse`].
     PrintedInverse,
     Inverse,
     SquareRoot,

@@ -216,7 +216,7 @@ fn explained<M: Model>(
     })
 }
 
-/// Returns the claim that the difference between two numbers is only rounding error.
+/// Returns a claim of equality, which holds if the difference between the two sides is only rounding error.
 fn to_rounding(
     [claim, source, case]: [&str; 3],
     waterfalls: &[Waterfall],
