@@ -146,7 +146,7 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
     Ok(ArtefactOutput {
         data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
         figure: None,
-        tables: vec![numbers("Runs until an accuracy, over all games", by_method(&measured))],
+        tables: vec![numbers("Runs with a tolerance, over all games", by_method(&measured))],
         claims: vec![
             claim(
                 "with every method the true error is within the tolerance in at least 93 % of the runs that \

@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     interrupt::begin(&whole);
     let (mut reports, mut ended) = (Vec::new(), Vec::new());
     for RequestedRun { artefact, prepared, absent } in wanted {
-        let cannot = || format!("cannot make {}", artefact.name);
+        let cannot = || format!("cannot create {}", artefact.name);
         let checkpoints = prepared
             .checkpoints(&out, &format!("{}-{}", paper.name, artefact.name), arguments.fresh)
             .with_context(cannot)?;

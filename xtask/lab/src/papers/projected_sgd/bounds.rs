@@ -557,7 +557,7 @@ fn constants(games: &[Vec<KnownGame>], gradients: &[f64]) -> Table {
 }
 
 fn table(all: &[Series]) -> Table {
-    table!("Mean squared errors beside their bounds", [
+    table!("Mean squared errors and their bounds", [
         for series in all;
         for (level, steps) in STEPS.into_iter().enumerate();
         let games = series.games();
@@ -611,7 +611,7 @@ fn figure(all: &[Series]) -> Figure {
         }
     };
     Figure {
-        title: "Mean squared error of stochastic gradients beside the bounds of section 4.2".to_owned(),
+        title: "Mean squared error of stochastic gradients, with the bounds of section 4.2".to_owned(),
         panels: PLAYERS
             .into_iter()
             .flat_map(|d| kinds.map(|kind| (kind, d)))

@@ -69,7 +69,7 @@ pub(super) fn interactions(session: &Session) -> Result<ArtefactOutput> {
         data: table("data", &points),
         figure: Some(figure(&points)),
         tables: vec![table(
-            "Mean squared error, and that of gradients over that of optimized Monte Carlo",
+            "Mean squared errors, and those of gradients divided by the error of optimized Monte Carlo",
             &points,
         )],
         claims: vec![weak(&points), strong(&points, &high)],

@@ -115,7 +115,7 @@ fn levels(tails: &[Tail]) -> Table {
         errors.sort_by(f64::total_cmp);
         errors
     };
-    table!("What one run in ten exceeds, and its bound by Markov's inequality", [
+    table!("Mean and 90% quantile of the errors, with their bounds", [
         for tail in tails;
         for (level, steps) in STEPS.into_iter().enumerate();
         let errors = sorted(tail, level);
