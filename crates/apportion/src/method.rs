@@ -124,6 +124,11 @@ impl Method {
         matches!(self, Self::By(method) if method.draws_scenarios())
     }
 
+    /// Returns whether the values are exact.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::Tree | Self::KernelMachine | Self::Exact)
+    }
+
     /// Returns whether the method supports `value`.
     pub fn computes(self, value: &Value) -> bool {
         match self {
