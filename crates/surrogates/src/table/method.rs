@@ -1,0 +1,430 @@
+//! The table method.
+
+use std::collections::HashMap;
+
+use apportion_estimators::Explanation;
+use apportion_games::{
+    Background, Coalition, GameError, MarginalGame, Model, Purpose, Rows, memory, parallel, stream,
+};
+use apportion_values::{Attributions, Semivalue, SolutionConcept, enumerate};
+use rand::Rng;
+
+use super::correct::{Candidates, METHOD, RowOutputs, candidates};
+use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids};
+use super::draws::{Allocation, Draws};
+use super::hybrids::{CheckedModel, Explicand, active_features};
+use crate::error::{Result, SurrogateError};
+use crate::surrogate::Surrogate;
+
+/// The number of distinct rows from which rows, not pairs, are divided into folds.
+const MANY_ROWS: usize = 20;
+/// The maximum number of features that are enumerated.
+const MAX_ENUMERATED: usize = 20;
+/// The number of background rows for which the model is compared with a surrogate.
+const CHECKED_ROWS: usize = 8;
+
+/// Shapley values of the rows of a table, from few rows of the model.
+///
+/// ```text
+/// φ(f) = φ(g) + φ(f − g)
+/// ```
+///
+/// A surrogate g of the model f is learned from *hybrids*, rows that mix features of an explicand and of a
+/// background row. Its values φ(g) are exact. The values of the rest are estimated by a regression on the
+/// residuals of hybrids from which g was not learned, so that a poor surrogate costs accuracy, but does not
+/// bias the values. If the values without the surrogate have smaller standard errors over all rows, they are
+/// returned instead; [`chosen`](apportion_estimators::Diagnostics::chosen) is then `regression`.
+///
+/// With 20 or more distinct rows, the rows are divided into two folds, and each fold is corrected with a
+/// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. Values therefore
+/// depend on the whole table. With a surrogate that was [learned](Self::learn) before, the values of a row
+/// depend on the row, the seed and the surrogate only. Results do not depend on the number of threads.
+///
+/// The budget counts rows that the model predicts for one explicand. The background rows are predicted once
+/// for all explicands. If the budget suffices for all coalitions with all background rows, the values are
+/// exact.
+///
+/// ```
+/// use apportion_games::{Background, Rows};
+/// use apportion_surrogates::TableMethod;
+///
+/// let model = |row: &[f64]| row[0] * row[1] + row[2];
+/// let background = Background::rows([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], 3)?;
+/// let rows = Rows::new(&[2.0, 3.0, 1.0], 3);
+/// let explanations = TableMethod::new(16).explain(&model, rows, &background, 0)?;
+/// // With 2³ coalitions and two background rows, 16 rows are exact.
+/// assert!(explanations[0].diagnostics.exact);
+/// assert!((explanations[0].values[2] - 0.5).abs() < 1e-12);
+/// # Ok::<(), apportion_surrogates::SurrogateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TableMethod {
+    /// The number of rows that the model predicts for each explicand.
+    pub budget: usize,
+    /// The maximum number of hybrids from which a surrogate is learned.
+    pub max_learning_rows: usize,
+    /// Whether each feature contains codes of categories, which have no order. Features beyond the end are
+    /// numbers.
+    pub is_categorical: Vec<bool>,
+}
+
+impl TableMethod {
+    /// The minimum budget: two pairs of coalitions, and the explicand.
+    pub const MIN_BUDGET: usize = 5;
+
+    /// Creates the method with a budget of rows per explicand.
+    pub fn new(budget: usize) -> Self {
+        Self { budget, max_learning_rows: 60_000, is_categorical: Vec::new() }
+    }
+
+    /// Sets the maximum number of hybrids from which a surrogate is learned.
+    #[must_use]
+    pub fn with_max_learning_rows(self, max_learning_rows: usize) -> Self {
+        Self { max_learning_rows, ..self }
+    }
+
+    /// Sets which features contain codes of categories.
+    #[must_use]
+    pub fn with_categorical(self, is_categorical: Vec<bool>) -> Self {
+        Self { is_categorical, ..self }
+    }
+
+    /// Returns the Shapley values of all rows of a table.
+    ///
+    /// # Errors
+    ///
+    /// [`SurrogateError::Budget`] below [`MIN_BUDGET`](Self::MIN_BUDGET); [`GameError::Width`] if the numbers
+    /// of columns differ; [`SurrogateError::Prediction`] and [`SurrogateError::NotFinite`] if the model fails
+    /// or returns a number that is not finite; [`SurrogateError::Memory`].
+    pub fn explain<M: Model + ?Sized>(
+        &self,
+        model: &M,
+        rows: Rows<'_>,
+        background: &Background,
+        seed: u64,
+    ) -> Result<Vec<Explanation>> {
+        self.run(model, rows, background, seed, None)
+    }
+
+    /// Returns the Shapley values of rows, with a surrogate that was learned before. The values of a row do
+    /// not depend on the other rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
+    /// [`SurrogateError::OtherModel`] and [`SurrogateError::OtherShape`] if the surrogate was learned for
+    /// another background or from another model.
+    pub fn explain_with<M: Model + ?Sized>(
+        &self,
+        surrogate: &Surrogate,
+        model: &M,
+        rows: Rows<'_>,
+        background: &Background,
+        seed: u64,
+    ) -> Result<Vec<Explanation>> {
+        self.run(model, rows, background, seed, Some(surrogate))
+    }
+
+    /// Learns a surrogate of a model from hybrids of the rows of a sample.
+    ///
+    /// # Errors
+    ///
+    /// As for [`explain`](Self::explain); also [`SurrogateError::NoRows`] for an empty sample.
+    pub fn learn<M: Model + ?Sized>(
+        &self,
+        model: &M,
+        sample: Rows<'_>,
+        background: &Background,
+        seed: u64,
+    ) -> Result<Surrogate> {
+        let checked = self.check(model, sample, background)?;
+        if sample.is_empty() {
+            return Err(SurrogateError::NoRows);
+        }
+        let (distinct, _) = distinct_rows(sample);
+        let explicands = self.explicands(&distinct, sample, background, &|_| 1, seed);
+        let outputs = Evaluated::new(&checked, &explicands, background)?;
+        let parts = parts_of(&explicands, 1, &|_, _| 0);
+        let mut learned = learn(
+            &explicands,
+            &outputs.view(background),
+            &parts,
+            &self.is_categorical,
+            self.max_learning_rows,
+            seed,
+        )?;
+        learned.pop().ok_or(SurrogateError::NoRows)
+    }
+
+    fn check<'a, M: Model + ?Sized>(
+        &self,
+        model: &'a M,
+        rows: Rows<'_>,
+        background: &Background,
+    ) -> Result<CheckedModel<'a, M>> {
+        if self.budget < Self::MIN_BUDGET {
+            return Err(SurrogateError::Budget { budget: self.budget, min: Self::MIN_BUDGET });
+        }
+        if rows.columns() != background.columns() {
+            let (actual, expected) = (rows.columns(), background.columns());
+            return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
+        }
+        CheckedModel::new(model, background.columns())
+    }
+
+    /// Returns whether a row with this number of active features is enumerated.
+    fn is_enumerated(&self, active: usize, background: usize) -> bool {
+        active < 2 || active <= MAX_ENUMERATED && (1 << active) * background <= self.budget
+    }
+
+    /// Draws the pairs of all distinct rows that are not enumerated. `parts` returns the number of parts of a
+    /// row, given the number of rows.
+    fn explicands<'a>(
+        &self,
+        distinct: &[usize],
+        rows: Rows<'a>,
+        background: &Background,
+        parts: &dyn Fn(usize) -> usize,
+        seed: u64,
+    ) -> Vec<Explicand<'a>> {
+        let active: Vec<(usize, Vec<u32>)> = distinct
+            .iter()
+            .map(|&index| (index, active_features(rows.row(index), background)))
+            .filter(|(_, active)| !self.is_enumerated(active.len(), background.len()))
+            .collect();
+        let parts = parts(active.len());
+        let pairs = (self.budget - 1) / 2;
+        parallel::map(active, |(index, active)| {
+            let row = rows.row(index);
+            let mut draws = Draws::default();
+            for part in 0..parts {
+                let count = pairs / parts + usize::from(part < pairs % parts);
+                let allocation = Allocation::new(&Semivalue::Shapley, active.len(), background.len(), count);
+                draws.extend(allocation.draw(seed_of(row, seed).wrapping_add(part as u64)));
+            }
+            Explicand { index, row, active, draws }
+        })
+    }
+
+    fn run<M: Model + ?Sized>(
+        &self,
+        model: &M,
+        rows: Rows<'_>,
+        background: &Background,
+        seed: u64,
+        surrogate: Option<&Surrogate>,
+    ) -> Result<Vec<Explanation>> {
+        let checked = self.check(model, rows, background)?;
+        if let Some(surrogate) = surrogate {
+            check_surrogate(surrogate, &checked, background)?;
+        }
+        let (distinct, of_row) = distinct_rows(rows);
+        // Two parts of each row if there are few rows.
+        let in_pairs = |count: usize| surrogate.is_none() && count < MANY_ROWS;
+        let parts = |count: usize| if in_pairs(count) { 2 } else { 1 };
+        let explicands = self.explicands(&distinct, rows, background, &parts, seed);
+        memory::check(
+            memory::product([explicands.len(), self.budget, checked.outputs, 24]),
+            || format!("the outputs for {} rows per explicand", self.budget),
+            "explain fewer rows at once, or use a smaller budget",
+        )?;
+        let mut found: HashMap<usize, Explanation> = HashMap::new();
+        if !explicands.is_empty() {
+            let outputs = Evaluated::new(&checked, &explicands, background)?;
+            let view = outputs.view(background);
+            let is_in_pairs = in_pairs(explicands.len());
+            let (owned, parts);
+            let surrogates = match surrogate {
+                Some(surrogate) => {
+                    parts = parts_of(&explicands, 1, &|_, _| 0);
+                    std::slice::from_ref(surrogate)
+                }
+                None => {
+                    let forest = |row: usize, part: usize| if is_in_pairs { part } else { row % 2 };
+                    parts = parts_of(&explicands, 2, &forest);
+                    let most = self.max_learning_rows;
+                    owned = learn(&explicands, &view, &parts, &self.is_categorical, most, seed)?;
+                    &owned
+                }
+            };
+            let corrected = correct(&explicands, &view, &parts, surrogates)?;
+            let pooled = surrogate.is_none().then(|| choose(corrected.iter()));
+            for (explicand, candidates) in explicands.iter().zip(corrected) {
+                let uses = pooled.clone().unwrap_or_else(|| choose(std::iter::once(&candidates)));
+                found.insert(explicand.index, candidates.explanation(&Semivalue::Shapley, &uses, seed));
+            }
+        }
+        for &index in &distinct {
+            if let std::collections::hash_map::Entry::Vacant(place) = found.entry(index) {
+                place.insert(enumerated(model, rows.row(index), background)?);
+            }
+        }
+        Ok(of_row.iter().filter_map(|index| found.get(index).cloned()).collect())
+    }
+}
+
+/// The outputs of the model for background, explicands and hybrids.
+struct Evaluated {
+    outputs: usize,
+    of_background: Vec<f64>,
+    of_explicands: Vec<f64>,
+    of_hybrids: Vec<Vec<f64>>,
+}
+
+impl Evaluated {
+    fn new<M: Model + ?Sized>(
+        model: &CheckedModel<'_, M>,
+        explicands: &[Explicand<'_>],
+        background: &Background,
+    ) -> Result<Self> {
+        let rows: Vec<f64> = explicands.iter().flat_map(|explicand| explicand.row).copied().collect();
+        Ok(Self {
+            outputs: model.outputs,
+            of_background: model.predict(background.as_rows(), "background row")?,
+            of_explicands: model.predict(Rows::new(&rows, background.columns()), "row")?,
+            of_hybrids: model.predict_hybrids(explicands, background)?,
+        })
+    }
+
+    fn view<'a>(&'a self, background: &'a Background) -> ModelOutputs<'a> {
+        ModelOutputs {
+            background,
+            of_background: &self.of_background,
+            of_explicands: &self.of_explicands,
+            of_hybrids: &self.of_hybrids,
+            outputs: self.outputs,
+        }
+    }
+}
+
+/// Assigns forests to the parts of the explicands. `forest_of` takes an explicand and a part.
+fn parts_of(
+    explicands: &[Explicand<'_>],
+    forests: usize,
+    forest_of: &dyn Fn(usize, usize) -> usize,
+) -> Parts {
+    let starts: Vec<Vec<usize>> =
+        explicands.iter().map(|explicand| explicand.draws.part_starts.clone()).collect();
+    let of_explicand =
+        |(at, starts): (usize, &Vec<usize>)| (0..starts.len() - 1).map(|part| forest_of(at, part)).collect();
+    Parts { forests, forest_of: starts.iter().enumerate().map(of_explicand).collect(), starts }
+}
+
+/// Computes the values of all explicands, with and without the surrogates.
+fn correct(
+    explicands: &[Explicand<'_>],
+    outputs: &ModelOutputs<'_>,
+    parts: &Parts,
+    surrogates: &[Surrogate],
+) -> Result<Vec<Candidates>> {
+    let background = outputs.background;
+    let exact = exact_values(explicands, parts, surrogates, background, &Semivalue::Shapley)?;
+    let binned: Vec<Vec<u8>> =
+        surrogates.iter().map(|surrogate| surrogate.forest.bins.bins(background.as_rows())).collect();
+    let mut base = vec![0.0; outputs.outputs];
+    for (row, weight) in outputs.of_background.chunks_exact(outputs.outputs).zip(background.weights()) {
+        base.iter_mut().zip(row).for_each(|(base, value)| *base += weight * value);
+    }
+    parallel::try_map(exact.into_iter().enumerate(), |(at, exact)| {
+        let predicted = predict_hybrids(&explicands[at], parts.of(at), surrogates, &binned);
+        let numbers = RowOutputs {
+            of_hybrids: &outputs.of_hybrids[at],
+            predicted: &predicted,
+            base: &base,
+            prediction: &outputs.of_explicands[at * outputs.outputs..][..outputs.outputs],
+        };
+        candidates(&explicands[at], &numbers, exact, background)
+    })
+}
+
+/// Returns for each output whether the surrogate has smaller variances, over all rows.
+fn choose<'a>(rows: impl Iterator<Item = &'a Candidates>) -> Vec<bool> {
+    let mut sums: Vec<(f64, f64)> = Vec::new();
+    for (with, without) in rows.map(Candidates::variances) {
+        sums.resize(with.len(), (0.0, 0.0));
+        for (sum, own) in sums.iter_mut().zip(with.into_iter().zip(without)) {
+            *sum = (sum.0 + own.0, sum.1 + own.1);
+        }
+    }
+    sums.into_iter().map(|(with, without)| with <= without).collect()
+}
+
+/// Checks that a surrogate was learned for this background and from this model.
+fn check_surrogate<M: Model + ?Sized>(
+    surrogate: &Surrogate,
+    model: &CheckedModel<'_, M>,
+    background: &Background,
+) -> Result<()> {
+    let shapes = [
+        ("features", background.columns(), surrogate.features()),
+        ("outputs", model.outputs, surrogate.outputs()),
+    ];
+    for (what, actual, expected) in shapes {
+        if actual != expected {
+            return Err(SurrogateError::OtherShape { what, actual, expected });
+        }
+    }
+    surrogate.tree_explainer(background)?;
+    let rows = background.as_rows().slice(0..background.len().min(CHECKED_ROWS));
+    surrogate.check_model(&model.predict(rows, "background row")?)
+}
+
+/// Returns the exact values of a row, by enumeration of its active features.
+fn enumerated<M: Model + ?Sized>(model: &M, row: &[f64], background: &Background) -> Result<Explanation> {
+    let game = MarginalGame::new(model, row, background)?;
+    let active = active_features(row, background);
+    let outputs = model.outputs();
+    let null = Coalition::from_members(
+        row.len(),
+        (0..row.len()).filter(|feature| !active.contains(&(*feature as u32))),
+    );
+    let attributions = if active.is_empty() {
+        let sub = apportion_games::SubGame::new(&game, &[0])?;
+        let found = enumerate(&sub, Semivalue::Shapley)?;
+        let values = vec![0.0; row.len() * outputs];
+        Attributions::for_players(row.len(), values, found.base, found.predictions)
+    } else {
+        let sub = apportion_games::SubGame::without(&game, null.view());
+        let found = enumerate(&sub, Semivalue::Shapley)?;
+        let mut values = vec![0.0; row.len() * outputs];
+        for (own, &feature) in found.values.chunks_exact(outputs).zip(&active) {
+            values[feature as usize * outputs..][..outputs].copy_from_slice(own);
+        }
+        Attributions::for_players(row.len(), values, found.base, found.predictions)
+    };
+    let costs = (1 << active.len(), background.len());
+    Ok(Explanation::exact(METHOD, SolutionConcept::from(Semivalue::Shapley), attributions, costs))
+}
+
+/// Returns the indices of the distinct rows, and for each row the index of the first equal row.
+fn distinct_rows(rows: Rows<'_>) -> (Vec<usize>, Vec<usize>) {
+    let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
+    let mut distinct = Vec::new();
+    let of_row = rows.iter().enumerate().map(|(index, row)| {
+        *first.entry(bits_of(row)).or_insert_with(|| {
+            distinct.push(index);
+            index
+        })
+    });
+    let of_row = of_row.collect();
+    (distinct, of_row)
+}
+
+/// Returns the bits of a row, in which all missing values are equal.
+fn bits_of(row: &[f64]) -> Vec<u64> {
+    row.iter().map(|value| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }).collect()
+}
+
+/// Returns the seed of a row's draws, which depends on its values only.
+fn seed_of(row: &[f64], seed: u64) -> u64 {
+    let bits = bits_of(row);
+    let mixed = bits.iter().fold(0, |state: u64, word| {
+        // The finalizer of SplitMix64.
+        let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    });
+    stream(seed, Purpose::Hybrids, mixed >> 16).next_u64()
+}
