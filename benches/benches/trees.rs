@@ -1,7 +1,7 @@
-//! Benchmarks of the tree methods on the models in the repository, in rows per second. The interventional
-//! method is run with one baseline and with 100 background rows. The path-dependent method is run for values
-//! whose quadrature rule has many nodes or a single one, and for many rows or a single one. Both methods are
-//! also run for Owen values.
+//! Benchmarks of the tree methods on the models in the repository, in rows per second. The method for the
+//! marginal game is run with one baseline and with 100 background rows. The path-dependent method is run for
+//! values whose quadrature rule has many nodes or a single one, and for many rows or a single one. Both
+//! methods are also run for Owen values.
 
 use std::path::Path;
 

@@ -20,7 +20,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     let says = || format!("cannot write {}", path.display());
     let name = path.file_name().with_context(says)?.to_string_lossy();
-    // Neither another process nor another thread has this name.
+    // No other process and no other thread uses this name.
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let partial = folder.join(format!(".{name}.{}-{number}.partial", std::process::id()));
     let written = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));

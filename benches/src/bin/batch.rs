@@ -2,7 +2,7 @@
 //!
 //! Prints one JSON line; the digest of the explanations' bits is the same for any number of threads. Usage:
 //! `batch MODEL.onnx TABLE.csv [--threads T] [--rows R] [--background B] [--per-player K]`. The defaults are
-//! 1 thread, the first 1000 rows of the table, 50 background rows spread evenly over all of it, and 10
+//! 1 thread, the first 1000 rows of the table, 50 background rows spread evenly over the whole table, and 10
 //! evaluations per player. The features are the first columns of the table; the columns after them, such as a
 //! target, are ignored. Each run is a separate process, so that its peak memory can be measured.
 

@@ -52,6 +52,16 @@ pub enum ExplainError {
         /// The number of players of the game.
         players: usize,
     },
+    /// The budget is larger than the maximum size of a sample.
+    #[error("budget {actual} is too large: the maximum is {max} evaluations for {players} players")]
+    LargeBudget {
+        /// The given number of evaluations.
+        actual: usize,
+        /// The maximum number of evaluations.
+        max: usize,
+        /// The number of players of the game.
+        players: usize,
+    },
     /// The method does not compute the requested value.
     #[error(
         "{method} does not support {} values; use one of: {}",

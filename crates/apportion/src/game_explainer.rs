@@ -204,7 +204,8 @@ impl GameExplainer {
     /// # Errors
     ///
     /// The errors of [`explain`](Self::explain), except errors that occur in the game or during the run. A
-    /// budget that is too small is not an error, because the plan contains the minimum.
+    /// budget that is too small is not an error, because the plan contains the minimum; [`Plan::check`]
+    /// checks the budget.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_tree_explainer()?;
         self.value.check(players)?;
@@ -222,7 +223,16 @@ impl GameExplainer {
                 (all, all.map(|all| given.map_or(all, |given| all.min(given))))
             }
         };
-        Ok(Plan { method, min_evaluations: least, max_evaluations: most, seconds: None })
+        let has_budget = matches!(method, Method::By(_)) || self.value.graph().is_some();
+        Ok(Plan {
+            method,
+            min_evaluations: least,
+            max_evaluations: most,
+            budget: most.filter(|_| has_budget),
+            players,
+            seconds: None,
+            given,
+        })
     }
 
     fn check_without_tree_explainer(&self) -> Result<(), ExplainError> {

@@ -1,8 +1,12 @@
 //! The method and the cost of an explanation, determined in advance.
 
+use apportion_estimators::EstimatorError;
+use apportion_samplers::max_rows;
+
+use crate::error::ExplainError;
 use crate::method::Method;
 
-/// The method and the cost of an explanation, per explicand.
+/// The method and the cost of explaining a game, or each of several rows.
 ///
 /// Returned by [`Explainer::plan`](crate::Explainer::plan) and
 /// [`GameExplainer::plan`](crate::GameExplainer::plan), which evaluate nothing.
@@ -26,6 +30,49 @@ pub struct Plan {
     pub min_evaluations: Option<usize>,
     /// The maximum number of evaluations, if limited.
     pub max_evaluations: Option<usize>,
+    /// The budget that the values depend on: [`max_evaluations`](Self::max_evaluations) for sampling methods
+    /// and for values on graphs, `None` for other exact values.
+    pub budget: Option<usize>,
+    /// The number of players.
+    pub players: usize,
     /// The predicted time for all rows, in seconds; only for the tree method.
     pub seconds: Option<f64>,
+    /// The number of evaluations of the given budget, if it is not automatic.
+    pub(crate) given: Option<usize>,
+}
+
+impl Plan {
+    /// Checks the budget before anything is evaluated.
+    ///
+    /// ```
+    /// use apportion::{Budget, GameExplainer, Method};
+    ///
+    /// let explainer = GameExplainer::new().method(Method::Exact).budget(Budget::Evaluations(1000));
+    /// let error = explainer.plan(10)?.check().unwrap_err().to_string();
+    /// assert!(error.contains("at least 2^10 = 1024 evaluations"), "{error}");
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError::ExactBudget`] and [`EstimatorError::Budget`] for a budget below
+    /// [`min_evaluations`](Self::min_evaluations), and [`ExplainError::LargeBudget`] for a budget that no
+    /// sample in memory can have.
+    pub fn check(&self) -> Result<(), ExplainError> {
+        let (method, players) = (self.method, self.players);
+        if let (Some(actual), Some(min)) = (self.max_evaluations, self.min_evaluations)
+            && actual < min
+        {
+            return Err(match method {
+                Method::Exact => ExplainError::ExactBudget { actual, min, players },
+                _ => EstimatorError::Budget { method: method.name(), actual, min, players }.into(),
+            });
+        }
+        match self.given.max(self.budget) {
+            Some(actual) if actual > max_rows(players) => {
+                Err(ExplainError::LargeBudget { actual, max: max_rows(players), players })
+            }
+            _ => Ok(()),
+        }
+    }
 }

@@ -17,8 +17,9 @@ const SCHEMA: u32 = 1;
 /// values of a row do not depend on its batch.
 const ROWS: usize = 4096;
 
-/// Options of the library that are not supported for batches: the game and the output are determined by the
-/// background and by [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
+/// Options of the library that are not supported for batches. The background and [`Builder::behind_link`]
+/// determine the game and the output, kernels are chosen for a fixed number of rows, and the last five
+/// options configure conditional games, which are not supported either.
 const OF_OTHERS: [&str; 8] = ["game", "output", "rows", "draws", "bandwidth", "share", "variant", "fallback"];
 
 /// Options of a [`BatchExplainer`]; [`build`](Self::build) validates them and prepares the explainer.
@@ -206,8 +207,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BatchError`] if the model has no cover and there is no background; if the background, groups or
-    /// names do not match the model; or if the method cannot compute the value.
+    /// [`BatchError`] if there is no background and the model does not store cover. It is also returned if
+    /// the background, the groups or the names do not match the model, or if the method cannot compute the
+    /// value.
     pub fn build(self) -> Result<BatchExplainer, BatchError> {
         let outputs = match &self.source {
             Source::Trees(ensemble) => ensemble.output_count(),

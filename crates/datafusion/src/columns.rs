@@ -120,7 +120,7 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// Returns the type of the values, which for a dictionary is the type of its entries.
+/// Returns the type of a column's values: for a dictionary, the type of its entries.
 fn values_of(given: &DataType) -> &DataType {
     match given {
         DataType::Dictionary(_, values) => values_of(values),

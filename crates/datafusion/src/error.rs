@@ -116,8 +116,8 @@ pub enum BatchError {
         /// Number of features of the model.
         expected: usize,
     },
-    /// The output after the link function was requested without a background, or for a model without a link
-    /// function.
+    /// The output after the link function was requested without a background, or for a model that is neither
+    /// a tree ensemble nor a linear model.
     #[error("behind_link requires a tree ensemble and a background")]
     Link,
     /// The number of arguments is wrong.

@@ -94,12 +94,12 @@ impl BatchExplainer {
     /// Returns the schema of the results for batches with the schema `input`, before any row is explained.
     ///
     /// With [`Layout::Columns`], there is one result row for each row and output. Its columns are the kept
-    /// columns, `output` if there are several, `base`, `prediction`, one column for each player, and for
-    /// estimates `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one result row for
-    /// each row. Its columns are the kept columns; `base` and `prediction`, which are lists if there are
-    /// several outputs; `values`, a list with the value of each player, which is a list itself if there are
-    /// several outputs; and for estimates `std_errors` with the same type and `evaluations`. If a tolerance
-    /// was set, both layouts also have `stopped_by`.
+    /// columns, `output` if the model has several outputs, `base`, `prediction`, one column for each player,
+    /// and for estimates `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one result
+    /// row for each row. Its columns are the kept columns, `base`, `prediction`, `values` (a list with the
+    /// value of each player), and for estimates `std_errors` (of the same type as `values`) and
+    /// `evaluations`. If the model has several outputs, `base`, `prediction` and the value of a player are
+    /// lists with a number for each output. If a tolerance was set, both layouts also have `stopped_by`.
     ///
     /// The metadata entry `apportion` contains the version of the schema and a description of the request, as
     /// JSON.
@@ -350,7 +350,7 @@ fn in_column(field: &Field) -> String {
     format!("column {:?}", field.name())
 }
 
-/// Returns a name that occurs twice.
+/// Returns the first name that equals an earlier one, if any.
 pub(crate) fn repeated<'n>(names: impl Iterator<Item = &'n String>) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     names.into_iter().find(|name| !seen.insert(*name)).cloned()

@@ -30,7 +30,7 @@ impl Recent {
         Self { results: Mutex::default(), most: threads.max(2) }
     }
 
-    /// Returns the cached result for exactly these numbers.
+    /// Returns the result for exactly these numbers, if it is cached.
     pub(crate) fn get(&self, numbers: &[f64]) -> Option<ArrayRef> {
         let entries: Vec<Arc<Entry>> = self.locked(|results| results.iter().cloned().collect());
         // Compare bits: missing values are equal, and the two zeros are not.

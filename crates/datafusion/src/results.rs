@@ -13,7 +13,7 @@ use apportion::results::Batch;
 
 use crate::error::BatchError;
 
-/// The optional parts of results.
+/// The number of outputs, and the optional parts that results have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) outputs: usize,
@@ -168,7 +168,7 @@ impl Shape {
     }
 }
 
-/// Returns the metadata, which is the same for all results.
+/// Returns the metadata of results, which contains the description of the request.
 pub(crate) fn metadata(about: String) -> HashMap<String, String> {
     HashMap::from([("apportion".to_owned(), about)])
 }

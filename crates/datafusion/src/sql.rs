@@ -130,7 +130,7 @@ fn any() -> Signature {
     Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
 }
 
-/// An SQL function. Two functions are equal if they share the explained model.
+/// An SQL function. Two functions are equal if they have the same name and share the explained model.
 #[derive(Debug)]
 struct Function {
     name: String,

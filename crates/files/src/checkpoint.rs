@@ -105,8 +105,8 @@ impl CheckpointFile {
         let mut stored = Stored::new(&request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        // Test this before the file is written, because a file that appears later belongs to another run.
-        // Without locks, only the existence of the file can be tested.
+        // `is_new` is determined before the file is written, because a file that appears later belongs to
+        // another run. Without locks, only the existence of the file can be tested.
         let is_new = match cfg!(unix) {
             true => held.is_none(),
             false => destination.is_some_and(|destination| destination.replaces().is_none()),

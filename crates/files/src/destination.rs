@@ -406,8 +406,8 @@ pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// Creates a locked temporary file, which is deleted unless it is renamed. It is accessible to its owner only
-/// if `is_private`.
+/// Creates a locked temporary file, which is deleted unless it is renamed. If `is_private` is set, only its
+/// owner can access it.
 fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(BEGINNING).rand_bytes(LETTERS).suffix(END);

@@ -53,7 +53,7 @@ pub fn number_of_text(text: &str) -> f64 {
 /// ```
 pub fn digest_files_in(command: &str) -> Vec<(String, String)> {
     let digest = |word: String| {
-        // An option with a value, such as --model=m.pkl.
+        // The word may be an option with a value, such as --model=m.pkl.
         let value = word.split_once('=').map(|(_, value)| value.to_owned());
         let path = [Some(word), value].into_iter().flatten().find(|path| Path::new(path).is_file())?;
         digest_file(Path::new(&path)).ok().map(|digest| (path, digest))

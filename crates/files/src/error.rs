@@ -82,11 +82,14 @@ pub enum FileError {
         source: io::Error,
     },
     /// The file is not a checkpoint, or is corrupt.
-    #[error("{what} is not a checkpoint, or is corrupt ({problem}); delete the file to restart")]
+    #[error(
+        "{what} is not a checkpoint, or is corrupt ({problem}); choose another path, or delete the file to \
+         restart"
+    )]
     Corrupt {
         /// The option and the path, as given.
         what: String,
-        /// What is wrong with the file.
+        /// The problem with the file.
         problem: String,
     },
     /// The checkpoint has a different version.

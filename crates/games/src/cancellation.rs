@@ -307,7 +307,7 @@ mod tests {
                 })
             };
             assert_eq!(pool.install(|| token.run(work)).map(|all| all.len()), Err(Cancelled));
-            user.join().expect("it cancels");
+            user.join().expect("the cancelling thread does not panic");
             // Items that had not been started are not started after the cancellation.
             assert!(begun.into_inner() <= threads);
             let squares = pool.install(|| Cancellation::new().run(|| parallel::map(0..100, |at| at * at)));
@@ -321,7 +321,7 @@ mod tests {
         let token = Cancellation::new();
         let user = cancel_soon(&token);
         assert_eq!(pool.install(|| token.run(|| parallel::join(forever, forever))), Err(Cancelled));
-        user.join().expect("it cancels");
+        user.join().expect("the cancelling thread does not panic");
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
                         || parallel::map(0..8, |at| parallel::map(0..8, |in_it| at * in_it).len()).len();
                     let found = pool.install(|| lives.run(loops));
                     assert_eq!(found, Ok(8));
-                    *sum.lock().expect("nobody panics") += 1;
+                    *sum.lock().expect("no thread panics while it holds the lock") += 1;
                 }
             });
             for _ in 0..50 {
@@ -348,7 +348,7 @@ mod tests {
             }
             cancelled.cancel();
         });
-        assert_eq!(sum.into_inner().expect("nobody panics"), 200);
+        assert_eq!(sum.into_inner().expect("no thread panics while it holds the lock"), 200);
     }
 
     impl Cancellation {
@@ -367,7 +367,7 @@ mod tests {
         let work = move || ended.recv().is_err();
         assert_eq!(token.run(|| uninterrupted(f64::INFINITY, work)), Err(Cancelled));
         drop(end);
-        user.join().expect("it cancels");
+        user.join().expect("the cancelling thread does not panic");
         assert_eq!(Cancellation::new().run(|| uninterrupted(f64::INFINITY, || 5)), Ok(5));
         assert_eq!(uninterrupted(f64::INFINITY, || 5), 5);
         let caught = catch_unwind(|| {

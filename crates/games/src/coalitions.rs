@@ -1,8 +1,8 @@
 //! A batch of coalitions: an m × n bit matrix.
 //!
-//! The performance-critical code of this workspace consists of popcounts and word operations on these rows:
-//! complements, sub-games, Gram matrices and tree masks. A batch takes `m · ⌈n/64⌉` words, and stores the
-//! size of each row.
+//! Much of the performance-critical code of this workspace consists of popcounts and word operations on these
+//! rows: complements, sub-games, Gram matrices and tree masks. A batch takes `m · ⌈n/64⌉` words, and stores
+//! the size of each row.
 
 use crate::coalition::{Coalition, CoalitionView, last_word_mask, words_for};
 
@@ -88,8 +88,8 @@ impl Coalitions {
         words_for(self.players)
     }
 
-    /// Returns all words, row-major: row `k` is `words[k·w .. (k+1)·w]` with `w` =
-    /// [`words_per_row`](Self::words_per_row).
+    /// Returns all words, row-major: row `k` is `words[k·w .. (k+1)·w]` with
+    /// `w` = [`words_per_row`](Self::words_per_row).
     pub fn words(&self) -> &[u64] {
         &self.words
     }

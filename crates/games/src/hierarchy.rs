@@ -4,7 +4,8 @@
 //!
 //! The *nodes* of a hierarchy of n players are the players, 0 to n − 1, and its groups, from n on. Node n is
 //! the *root*, the group of all players. A group has at least two *children*, which are players or groups,
-//! and a higher number than its parent.
+//! and a higher number than its parent. Only the root of a hierarchy of fewer than two players has fewer
+//! children.
 //!
 //! # Source
 //!

@@ -1,7 +1,8 @@
 //! Cooperative games: players, coalitions and value functions.
 //!
 //! A model, a row to explain and a background define a game on the features of this row; the game maps a
-//! batch of coalitions to their values. All other crates of the workspace work with any [`Game`].
+//! batch of coalitions to their values. Exact enumeration and the estimators, which are in other crates, work
+//! with any [`Game`].
 //!
 //! ```
 //! use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -54,8 +55,8 @@
 //!
 //! # Shapes
 //!
-//! `n` players, `m` coalitions, `k` outputs, `B` background rows. Values are m × k, row-major; rows are rows
-//! × n, row-major; all numbers are f64.
+//! `n` players, `m` coalitions, `k` outputs, `B` background rows. Values are m × k, and tables of rows have n
+//! columns; both are row-major. All numbers are f64.
 
 #[macro_use]
 mod adapters;

@@ -38,9 +38,10 @@ use crate::synthetic::{AnyAveraged, AveragedModel, SyntheticRows};
 /// explicand x and all other features from a background row b (Lundberg and Lee, 2017; also called the
 /// interventional game).
 ///
-/// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and `O(m · B ·
-/// n)` additional time; each thread stores one chunk of rows. If the background is a single baseline and the
-/// model implements [`near`](Model::near), small coalitions are predicted as changes to the baseline.
+/// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and
+/// `O(m · B · n)` additional time; each thread stores one chunk of rows. If the background is a single
+/// baseline and the model implements [`near`](Model::near), small coalitions are predicted as changes to the
+/// baseline.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game, MarginalGame};

@@ -25,8 +25,8 @@ pub enum Purpose {
     Experiment = 5,
     /// Random order of tied values in a column of data; the unit is the column.
     Ties = 6,
-    /// Joint draws of coalitions and scenarios; the unit is the player, shifted by 28 bits, and the block of
-    /// draws.
+    /// Joint draws of coalitions and scenarios; the unit combines the player, shifted by 28 bits, with the
+    /// block of draws.
     ProductSpace = 7,
     /// Joint draws of permutations and scenarios; the unit is the block of draws, or the draw.
     NestedPermutations = 8,
@@ -48,7 +48,7 @@ pub enum Purpose {
     Surrogates = 16,
     /// Draws of background rows; the unit is 0.
     Background = 17,
-    /// Which coalition of a pair is evaluated; the unit is 0.
+    /// Choices of the coalition of a pair that is evaluated; the unit is 0.
     Halves = 18,
     /// Draws of pairs of coalitions with background rows; the unit is the part of the sample.
     Hybrids = 19,

@@ -18,8 +18,8 @@ pub enum MediaError {
     },
     /// A feature is assigned to two players, or twice to the same player.
     #[error(
-        "feature {feature} belongs to two players, {first} and {second}; each feature can belong to only one \
-         player"
+        "feature {feature} is listed twice, for player {first} and for player {second}; list each feature \
+         for one player only, and once"
     )]
     SharedFeature {
         /// Index of the feature.
@@ -369,8 +369,8 @@ pub enum MediaError {
     },
     /// The step of the finite differences is not positive and finite.
     #[error(
-        "the finite-difference step must be positive and finite, got {step}; 0.01 suits networks with pixels \
-         from 0 to 1"
+        "the finite-difference step must be positive and finite, got {step}; 0.001 suits networks with \
+         pixels from 0 to 1"
     )]
     Step {
         /// The given finite-difference step.

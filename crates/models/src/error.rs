@@ -34,7 +34,7 @@ pub enum ModelError {
     NoLoss {
         /// The target passed.
         target: f64,
-        /// The kind of outputs of the model.
+        /// The name of the model's link.
         link: &'static str,
         /// The expected targets or models.
         expected: &'static str,
@@ -45,7 +45,7 @@ pub enum ModelError {
         /// The names of the first members of the document.
         members: String,
     },
-    /// The gzip stream is corrupt or truncated.
+    /// The gzip stream is corrupt or truncated, or its decompressed size is implausible for a model.
     #[error("the gzipped model file is corrupt or truncated: {source}")]
     Gzip {
         /// The error of the decompressor.

@@ -61,16 +61,17 @@ impl Ensemble {
     /// A corrupt file is always an error, and is never read partially. Files are rejected if they are
     /// truncated, or if they contain wrong lengths, lists of different lengths, invalid trees (with a cycle,
     /// a child out of range, or no leaf), invalid numbers, or leaves that could add up to more than 1e300. A
-    /// gzip stream must not expand to more than 100 times its size (and 256 MiB). An ONNX file of another
-    /// kind of model, such as a neural network, is a [`ModelError::OtherOnnx`]. An ONNX file with trees whose
-    /// scores are not a sum of trees is a [`ModelError::Unsupported`], which names the operator.
+    /// gzip stream must not expand to more than 256 MiB or 100 times its size, whichever is larger. An ONNX
+    /// file of another kind of model, such as a neural network, is a [`ModelError::OtherOnnx`]. An ONNX file
+    /// with trees whose scores are not a sum of trees is a [`ModelError::Unsupported`], which names the
+    /// operator.
     ///
     /// # Errors
     ///
     /// Every [`ModelError`] about the content of a file: all except [`ModelError::File`],
-    /// [`ModelError::Rounds`], [`ModelError::EmptyMean`], [`ModelError::Mean`], [`ModelError::Cover`],
-    /// [`ModelError::LinearLeaves`], [`ModelError::JointSplits`], [`ModelError::UnknownLink`] and
-    /// [`ModelError::Game`].
+    /// [`ModelError::NoLoss`], [`ModelError::Rounds`], [`ModelError::EmptyMean`], [`ModelError::Mean`],
+    /// [`ModelError::Cover`], [`ModelError::LinearLeaves`], [`ModelError::JointSplits`],
+    /// [`ModelError::UnknownLink`] and [`ModelError::Game`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         Self::from_bytes_with(bytes, &ReadOptions::default())
     }
@@ -154,7 +155,8 @@ fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
     if content.len() > most {
         let source = std::io::Error::other(format!(
-            "the file expands to more than {most} bytes, {MAX_RATIO} times its size, so it cannot be a model"
+            "the file expands to more than {most} bytes (the larger of 256 MiB and {MAX_RATIO} times its \
+             size), so it cannot be a model"
         ));
         return Err(ModelError::Gzip { source });
     }

@@ -2,10 +2,10 @@
 //! `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
 //!
 //! The reference is random noise. Each row differs from it in all channels of some pixels of a 5 × 5 window
-//! at a random position. In the last column of the output, the pixels are from the whole image. Uses one
-//! thread, with 256 rows per call, as in a game. Prints the minimum of 30 repetitions in microseconds per
-//! row, the time that the runtime takes for whole rows, and the largest difference between both predictions,
-//! relative to the largest output.
+//! at a random position. In the column `all` of the output, all pixels of the image change. Uses one thread,
+//! with 256 rows per call, as in a game. Prints the minimum of 30 repetitions in microseconds per row, the
+//! time that the runtime takes for whole rows, and the largest difference between both predictions, relative
+//! to the largest output.
 
 use std::time::Instant;
 
@@ -55,11 +55,11 @@ fn main() -> Result<(), BoxError> {
         let mut uniform = uniform();
         let reference: Vec<f64> = (0..features).map(|_| uniform()).collect();
         let &[channels, height, width] = network.row_shape() else {
-            println!("{name:>22} takes no images");
+            println!("{name:>22} does not take images");
             continue;
         };
         let Some(near) = network.near(&reference) else {
-            println!("{name:>22} is run as a whole alone");
+            println!("{name:>22} can only be run as a whole");
             continue;
         };
         print!("{name:>22}");
@@ -93,7 +93,7 @@ fn main() -> Result<(), BoxError> {
         }
         let most = near.max_changes();
         println!(
-            " {:>8.2}  within {:.1e}, taken up to {most} features",
+            " {:>8.2}  difference {:.1e}, used for up to {most} changed features",
             runtime / ROWS as f64 * 1e6,
             worst / largest
         );

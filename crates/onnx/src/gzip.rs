@@ -28,8 +28,9 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
     decoder.read_to_end(&mut content).map_err(|source| OnnxError::Gzip { source })?;
     if content.len() > most {
-        let source =
-            Error::other(format!("the file expands to more than {most} bytes, {MAX_RATIO} times its size"));
+        let source = Error::other(format!(
+            "the file expands to more than {most} bytes, the larger of 256 MiB and {MAX_RATIO} times its size"
+        ));
         return Err(OnnxError::Gzip { source });
     }
     Ok(Cow::Owned(content))

@@ -2,8 +2,8 @@
 //!
 //! Converters of scikit-learn models output the label of a classifier in addition to its probabilities. The
 //! label requires operators that the runtime does not support. Converters also write standardization as a
-//! single operator, `Scaler` of the domain `ai.onnx.ml`. It consists of a subtraction and a multiplication: Y
-//! = (X − offset) · scale. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
+//! single operator, `Scaler` of the domain `ai.onnx.ml`. It consists of a subtraction and a multiplication,
+//! `Y = (X − offset) · scale`. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
 
 use std::collections::HashSet;
 

@@ -120,8 +120,9 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Returns the number of rows that the network predicts in [`CALL`] or slightly longer. For this number,
-    /// the cost of sending rows to a runtime thread and back is small in comparison.
+    /// Returns the number of rows that the network predicts in [`CALL`] or slightly longer, but not more than
+    /// are sent at once. For this number, the cost of sending rows to a runtime thread and back is small in
+    /// comparison.
     ///
     /// Times calls with increasingly many batches, because a single small batch takes less time than the
     /// communication.
@@ -192,8 +193,9 @@ impl Network {
 
     /// Predicts rows; the result is rows × outputs, row-major.
     ///
-    /// Rows run in batches of one size: the size in the file if it is fixed, otherwise 256 rows or 4096
-    /// cells, whichever is less. The last batch is padded, so a single row takes as long as a batch.
+    /// Rows run in batches of one size. This is the size in the file if it is fixed, otherwise the largest
+    /// power of two with at most 256 rows and 4096 cells (at least one row). The last batch is padded, so a
+    /// single row takes as long as a batch.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 //!
 //! The runtime computes in a thread pool, and may split sums differently depending on the number of threads.
 //! Each [`Worker`] is a pool with exactly one thread, so that results do not depend on the number of threads.
-//! Callers of [`Worker::ask`] sleep until the result arrives, so that `t` callers keep `t` cores busy. If
-//! they called another rayon pool directly, a waiting rayon thread would steal other work, and one caller
+//! Callers of [`Worker::evaluate`] sleep until the result arrives, so that `t` callers keep `t` cores busy.
+//! If they called another rayon pool directly, a waiting rayon thread would steal other work, and one caller
 //! would soon keep many cores busy.
 //!
 //! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for a single row

@@ -60,7 +60,7 @@ pub enum PartitionsError {
         /// missing.
         rows: usize,
     },
-    /// The matrix does not have features, or its upper triangle has the wrong size.
+    /// The matrix has zero features, or its upper triangle has the wrong size.
     #[error(
         "got {actual} dependences for {features} features; expected at least one feature, and one dependence \
          per pair (row by row above the diagonal)"

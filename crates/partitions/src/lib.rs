@@ -26,14 +26,14 @@
 //! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, with a cut at a height, into a number of groups, or by significance |
 //! | [`Dependence`], [`MIN_ROWS`] | measures: Spearman's correlation, mutual information (binned, nearest neighbours), the maximal information coefficient |
 //! | [`DependenceMatrix`] | the dependence of all pairs, and its critical value under independence |
-//! | [`Linkage`] | the distance of groups: average, single, complete |
+//! | [`Linkage`] | the distance between groups: average, single, complete |
 //! | [`Dendrogram`], [`Merge`], [`Cut`] | the hierarchy as data, as groups and as a figure |
 //! | [`PartitionsError`] | errors |
 //!
 //! # Shapes
 //!
-//! `N` rows of `n` features, row-major, with NaN for missing values. Dependences are in [0, 1], heights are 1
-//! − dependence. Groups are [`Partition`]s of the features.
+//! `N` rows of `n` features, row-major, with NaN for missing values. Dependences and heights (`1 −
+//! dependence`) are in [0, 1]. Groups are [`Partition`]s of the features.
 
 mod clustering;
 mod dendrogram;
@@ -42,7 +42,8 @@ mod error;
 mod linkage;
 mod matrix;
 
-/// Types of lower crates that appear in signatures here, re-exported so that users need no other crate.
+/// Types of other crates that occur in signatures of this crate, re-exported so that its users do not need to
+/// depend on those crates.
 #[doc(no_inline)]
 pub use apportion_games::{Partition, Rows};
 /// Figures of dendrograms.

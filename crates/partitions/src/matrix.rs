@@ -80,10 +80,11 @@ impl DependenceMatrix {
     ///
     /// For Spearman's ρ, it is computed from Student's t distribution. For the other measures, it is
     /// estimated from draws, each of which takes as much time as a pair of features. There are 4000 draws for
-    /// bins, and 1000 to 20,000 for nearest neighbours (more for fewer rows), with at most 2500 rows each. If
-    /// at least 20 draws exceed the critical value, it is the quantile of the draws. Otherwise, it is the
-    /// quantile of a Pearson type III distribution with the moments of the draws. These distributions assume
-    /// that there are no ties. Discrete features in bins have smaller dependences under independence.
+    /// bins, 1000 to 20,000 draws of at most 2500 rows for nearest neighbours (more for fewer rows), and 500
+    /// draws of at most 1000 rows for the maximal information coefficient. If at least 20 draws exceed the
+    /// critical value, it is the quantile of the draws. Otherwise, it is the quantile of a Pearson type III
+    /// distribution with the moments of the draws. These distributions assume that there are no ties.
+    /// Discrete features in bins have smaller dependences under independence.
     ///
     /// # Errors
     ///

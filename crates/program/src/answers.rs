@@ -35,8 +35,8 @@ pub(crate) enum End {
     TooMany,
 }
 
-/// Reads answers of at most `most` rows each and passes them to `receive` until it returns `false`. `came`
-/// counts the rows of the current answer that have been read so far.
+/// Reads answers and passes them to `receive` until it returns `false`. For text, answers have at most `most`
+/// rows each, and `came` counts the rows of the current answer that have been read so far.
 pub(crate) fn read(
     format: Format,
     output: ChildStdout,

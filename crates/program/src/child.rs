@@ -137,7 +137,7 @@ impl Child {
         Err(self.error(end, batch, 0))
     }
 
-    /// Waits for the next answer, which must have `wanted` rows, and returns it.
+    /// Waits for the next answer and returns it. `wanted` is the expected number of rows, for error messages.
     fn answer(&mut self, wanted: usize) -> Result<Answer, ProgramError> {
         let batch = Batch(self.answered + 1);
         let mut deadline = Instant::now() + self.timeout;

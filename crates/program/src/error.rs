@@ -191,7 +191,7 @@ pub enum ProgramError {
         /// Number of categories of the column.
         categories: usize,
     },
-    /// The rows have the wrong width, or contain an infinite value.
+    /// The rows have the wrong width.
     #[error(transparent)]
     Game(#[from] GameError),
 }

@@ -79,8 +79,8 @@ impl ProgramOptions {
         self
     }
 
-    /// Sets the maximum number of rows of a batch, at least 1. Predictions do not depend on it if the program
-    /// predicts each row independently.
+    /// Sets the maximum number of rows of a batch, at least 1. Predictions do not depend on this number if
+    /// the program predicts each row independently.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows;
         self

@@ -115,7 +115,8 @@ impl Process {
         }
     }
 
-    /// Returns the last lines of standard error for a message. Waits for a moment until they have arrived.
+    /// Returns the last lines of standard error for a message. Waits up to half a second for the end of
+    /// standard error.
     pub(crate) fn error_output(&mut self) -> String {
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.listener.as_ref().is_some_and(|listener| !listener.is_finished())

@@ -42,7 +42,8 @@ pub struct Program {
     decimal_comma: Option<String>,
     /// Rows that are predicted again at the end of a run, to compare the outputs.
     witnesses: Mutex<Vec<Witness>>,
-    /// Whether a row of the run has been predicted both alone and in its batch.
+    /// Whether a row of the run has been predicted both alone and in its batch. Always `true` if batches have
+    /// a single row.
     is_compared: AtomicBool,
     /// The largest absolute output of the test at the start. Differences between outputs are measured
     /// relative to it.
@@ -163,8 +164,8 @@ impl Program {
     }
 
     /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
-    /// in `5,25`. In such a line, several outputs are separated by commas, and some of them lack a decimal
-    /// point. If the program names its outputs, this method returns `None`.
+    /// in `5,25`. Such a line consists of several numbers separated by commas, and at least one of them has
+    /// no decimal point. If the program names its outputs, this method returns `None`.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }
@@ -189,12 +190,15 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoCategory`] for invalid
-    /// rows. If a process dies ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes
-    /// its streams ([`ProgramError::Closed`]), the error of the last restart, in [`ProgramError::Again`].
-    /// Errors for invalid answers are returned immediately: [`ProgramError::RowCount`],
-    /// [`ProgramError::Unasked`], [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`],
-    /// [`ProgramError::Outputs`], [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
+    /// [`GameError::Width`](apportion_games::GameError::Width), [`ProgramError::NoCategory`] and
+    /// [`ProgramError::Options`] for rows that cannot be written. If a process dies
+    /// ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes its streams
+    /// ([`ProgramError::Closed`]), and no restart is left, the last such error, which is in
+    /// [`ProgramError::Again`] after a restart. Errors for invalid answers are returned immediately:
+    /// [`ProgramError::NotAFunction`], [`ProgramError::RowCount`], [`ProgramError::Unasked`],
+    /// [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
+    /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`]. Also [`ProgramError::Start`] if a process
+    /// cannot be started, and [`ProgramError::Stopped`] after [`end_all`](crate::end_all).
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, ProgramError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.predict_into(rows, &mut out)?;

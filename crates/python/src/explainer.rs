@@ -302,6 +302,7 @@ impl Explainer {
             }
             _ => explained::of_runs(py, done)?,
         };
+        found.set_item("budget", self.budget(rows))?;
         Ok((found, written.err().or(stopped)))
     }
 
@@ -328,6 +329,17 @@ impl Explainer {
 }
 
 impl Explainer {
+    /// Returns the budget that the values depend on, if any.
+    fn budget(&self, rows: Rows<'_>) -> Option<usize> {
+        let plan = match &self.plays {
+            Backend::Trees(explainer) => explainer.plan(1, rows.slice(0..rows.len().min(1))),
+            Backend::Function(_) => {
+                self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
+            }
+        };
+        plan.ok()?.budget
+    }
+
     fn pairs_by_function<'py>(
         &self,
         py: Python<'py>,

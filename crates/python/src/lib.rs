@@ -17,7 +17,7 @@
 //! | `explained` | results as arrays |
 //! | `summary` | summaries of values over rows |
 //! | `pictures` | figures and reports |
-//! | `pool`, `serve`, `watch` | threads of the engine; Python functions are called on the calling thread |
+//! | `pool`, `serve`, `watch` | threads of the engine; Python functions, called on the calling thread; progress |
 //! | `callable` | Python functions that the garbage collector can see |
 //! | `arrays`, `errors` | conversion of arrays and errors |
 //!

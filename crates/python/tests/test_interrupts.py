@@ -65,7 +65,7 @@ _WORK = {
     "groups": ("X = rng.normal(size=(4000, 600)); "
                "explainer = apportion.Explainer(function, X, groups='auto', value='owen', check=False)",
                "explainer(X[:2])"),
-    "a law": ("X = rng.normal(size=(20000, 1500))",
+    "a distribution": ("X = rng.normal(size=(20000, 1500))",
               "apportion.Explainer(function, X, game='copula', check=False)(X[:2])"),
 }
 

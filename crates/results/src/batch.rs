@@ -58,7 +58,7 @@ pub struct Batch {
 /// The certificate of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certified {
-    /// Why sampling stopped.
+    /// The reason why sampling stopped.
     pub stopped_by: String,
     /// The kind of guarantee that the bounds have.
     pub guarantee: String,

@@ -38,7 +38,7 @@ pub enum ResultsError {
     Medium {
         /// The kind of medium: text or image.
         medium: &'static str,
-        /// Why the text or image does not match.
+        /// The reason why the text or image does not match.
         why: String,
     },
 }
@@ -56,24 +56,24 @@ pub enum SummaryError {
     /// The number of rows exceeds the maximum.
     #[error("cannot summarize {actual} rows; the maximum is {max}")]
     TooManyRows {
-        /// The number of rows, or the largest integer if it exceeds that.
+        /// The number of rows, or `u64::MAX` if it is larger.
         actual: u64,
         /// The maximum.
         max: u64,
     },
-    /// The values have different descriptions.
+    /// The headings of two summaries, or of a summary and new rows, differ.
     #[error(
         "cannot merge summaries with different options: {name} is {first} in one and {second} in the other"
     )]
     Different {
-        /// The name of the first entry that differs.
+        /// The name of the first entry of the heading that differs.
         name: &'static str,
         /// The entry of the summary, as JSON.
         first: String,
         /// The entry of the other summary, as JSON.
         second: String,
     },
-    /// The bytes have a format of another version.
+    /// The bytes have a format that this version cannot read.
     #[error(
         "unsupported summary format {actual}: apportion {} reads formats 1 to {max}; use the version that \
          wrote it",
@@ -88,7 +88,7 @@ pub enum SummaryError {
     /// The bytes are not those of a summary.
     #[error("invalid summary ({problem}); expected bytes that to_bytes returned")]
     Invalid {
-        /// What is wrong.
+        /// The problem with the bytes.
         problem: String,
     },
 }

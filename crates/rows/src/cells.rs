@@ -400,8 +400,8 @@ fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
     (!has_leading_zero && !is_rounded(text, value) && !is_overflow(text, value)).then_some(value)
 }
 
-/// Returns whether a string is an integer without point or exponent that differs from `value`, its parsed
-/// value.
+/// Returns whether a string is an integer without point or exponent that is neither the exact nor the
+/// shortest spelling of `value`, its parsed number.
 fn is_rounded(text: &str, value: f64) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     value.abs() >= ALL_EXACT as f64

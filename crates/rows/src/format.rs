@@ -33,7 +33,7 @@ pub(crate) fn packing(start: &[u8]) -> Option<Packing> {
     match start {
         [0x1f, 0x8b, ..] => Some(Packing::Gzip),
         start if start.starts_with(zstd::MAGIC) => Some(Packing::Zstd),
-        // A skippable frame.
+        // The content begins with a skippable frame.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
         _ => None,
     }

@@ -88,8 +88,9 @@ impl<'a> Source<'a> {
     /// The batches of an Arrow stream are passed on one by one, without waiting for more.
     ///
     /// Memory use does not grow with the number of rows, with two exceptions. In a `.npy` file in Fortran
-    /// order, each row is spread over the file. The metadata of Parquet and Arrow files is at the end, so
-    /// such a file is read into memory if it is compressed as a whole or read from a stream.
+    /// order, each row is spread over the file, so the whole matrix is in memory. The metadata of Parquet and
+    /// Arrow files is at the end, so such a file is read into memory if it is compressed as a whole or read
+    /// from a stream.
     ///
     /// # Errors
     ///

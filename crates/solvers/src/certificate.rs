@@ -9,10 +9,10 @@
 //! # The error of a row
 //!
 //! A regression adapts to each of its rows. Row k has an error ε_k with `E ε_k² = σ²/w_k`, but only the
-//! residual e_k is observed, with `w_k E e_k² = σ² (1 − h_k)`. The rescaled residual `ε̃_k = e_k / √(1 −
-//! h_k)` has the magnitude of ε_k (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k`
-//! to the error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the
-//! hat matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
+//! residual e_k is observed, with `w_k E e_k² = σ² (1 − h_k)`. The rescaled residual `ε̃_k = e_k /
+//! √(1 − h_k)` has the magnitude of ε_k (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k)
+//! ε̃_k` to the error of the coefficients. For rows k and l that are drawn together, with the 2 × 2 block H
+//! of the hat matrix `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
 //!
 //! ```text
 //! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)
@@ -93,11 +93,11 @@ impl LeastSquares {
     /// of an unpaired row also includes `w_k / Σw`, so the hat values sum to the rank plus one.
     ///
     /// If a pair acts as one row, its hat value is the sum of the hat values of both members, without the
-    /// part for the intercept. Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the
-    /// cached result.
+    /// part for the intercept. For m' rows, takes `O(n³ + m' n²/4)` additions on the first call; later calls
+    /// return the cached result.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree), the hat values are estimated from the weights
-    /// and norms of the rows. For sampled designs of 1000 players, they are accurate to a tenth. The
+    /// and norms of the rows. For sampled designs of 1000 players, they are accurate to about 10%. The
     /// estimates also sum to the rank.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
@@ -125,19 +125,19 @@ impl LeastSquares {
     /// one fraction for each row (for each pair in a paired design): `f_k = 1 − drawn/available` in its size
     /// class. The fraction is 0 if the class is enumerated, so the certificate of a full enumeration is 0.
     ///
-    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and computes the
-    /// [hat values](Self::hat_values) as well.
+    /// For m' rows, takes `O(n³ + m' n²/4)` additions for all outputs together, and computes the [hat
+    /// values](Self::hat_values) as well.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are replaced by their
     /// expected values for rows that do not favour any player. The sum of the variances is also measured with
     /// 16 random probes, which takes about as long as the solve. If the measured sum is larger, the variances
     /// are increased to match it. Compared with the certificate from the Gram matrix (sums of unanimity
-    /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player), mean squared
-    /// errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at most 1.2
-    /// percentage points. The error for a single player is 0.5 to 3.5 times the error from the Gram matrix at
-    /// 3 evaluations per player, and 0.8 to 1.25 times at 20 (`cargo run --release -p apportion-solvers
-    /// --example certificates`). For rows that have a large common part (plain bits, without constraint,
-    /// centre or intercept), the errors are overestimated by up to one half.
+    /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player), the estimated
+    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at
+    /// most 1.2 percentage points. The standard error for a single player is 0.5 to 3.5 times the one from
+    /// the Gram matrix at 3 evaluations per player, and 0.8 to 1.25 times at 20 (`cargo run --release -p
+    /// apportion-solvers --example certificates`). For rows that have a large common part (plain bits,
+    /// without constraint, centre or intercept), the errors are overestimated by up to one half.
     ///
     /// # Errors
     ///

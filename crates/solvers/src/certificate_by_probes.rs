@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! Same as in [`crate::certificate`]. G₋ is the Gram matrix without row k, u is a row of `G₋⁺`, and d is the
-//! dimension of the space of the coefficients.
+//! Same as in [`crate::certificate`]. G₋ is the Gram matrix without row k, and d is the dimension of the
+//! space of the coefficients.
 //!
 //! # Method
 //!
@@ -532,8 +532,9 @@ mod tests {
         let count: f64 = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
         for output in 0..2 {
             let unit = fit.units[output].powi(2);
-            // Returns the contribution of row k to the squared images, with the Gram matrix of all rows and
-            // with the one without row k.
+            // These closures return the factor of a row for the squares of its image: `of_row` for the image
+            // under the inverse Gram matrix of all rows, `outside` for the image under the inverse without
+            // this row.
             let of_row = |row: usize| {
                 let RowDraw { free, times } = drawn[row];
                 let change = fit.rows.weights[row] * fit.errors[output][row];

@@ -146,8 +146,8 @@ impl Images<'_> {
     }
 
     /// Writes combinations of the images to `out`: for each unit, `Σ factor_k image_k` over its
-    /// `rows_per_unit` neighbouring rows k. Only the players `among` are included; the result is units ×
-    /// players, row-major.
+    /// `rows_per_unit` neighbouring rows k. Only the players `among` are included; the result is
+    /// units × players, row-major.
     pub(crate) fn combine(
         &self,
         factors: &[f64],
@@ -204,7 +204,7 @@ multiversioned! {
     }
 }
 
-/// Adds to each image the table entry for the members of its row among the players 32·half..32·half + 32.
+/// Adds to each image the table entries for the members of its row among the players 32·half..32·half + 32.
 #[inline(always)]
 fn add_body(table: &Table, words: &[u64], width: usize, half: usize, images: &mut [Strip]) {
     for (row, image) in words.chunks_exact(width).zip(images) {

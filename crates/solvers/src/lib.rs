@@ -17,13 +17,14 @@
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
 //! | [`ridge`], [`Ridge`] | least squares with a penalty on the squared coefficients, and the coefficient of determination |
+//! | [`DualRidge`], [`PriorCovariance`] | regression with a prior whose covariance is known, for more unknowns than rows |
 //! | [`Certificate`] | variances of the coefficients that result from drawing coalitions at random, and properties of the distribution of the errors |
 //! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point in an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
 //! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the nearest point under the constraints of the projected stochastic gradient method |
 //!
-//! Shapes: n players, m rows, k outputs. All matrices are row-major slices of f64. Everything runs on the
-//! calling thread, and results are the same to the last bit for any number of threads.
+//! Shapes: n players, m rows, k outputs. All matrices are row-major slices of f64. Every computation uses a
+//! single thread, so results are the same to the last bit for any number of threads.
 //!
 //! # Speed
 //!

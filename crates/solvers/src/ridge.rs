@@ -63,8 +63,8 @@ impl Ridge {
     }
 }
 
-/// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets` (m ×
-/// k, row-major). The intercept β is only included if the design has one.
+/// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets`
+/// (m × k, row-major). The intercept β is only included if the design has one.
 ///
 /// Unlike in [`least_squares`](crate::least_squares()), a common factor of all weights matters: it divides
 /// the penalty α. If α = 0, the coefficients are the same as those of

@@ -23,7 +23,8 @@
 //!
 //! Projected rows are antisymmetric: the complement has the row `−a`. The same holds for rows centred at ½.
 //! It also holds for rows centred at the mean if every row has its complement with the same weight, because
-//! the mean is then ½. A pair (y, ȳ) acts as one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
+//! the mean is then ½. A pair acts as one row. Here y and b are the targets of its first member, and ȳ and b̄
+//! those of its complement. With `d = (b − b̄)/2` and `q = (b + b̄)/2`,
 //!
 //! ```text
 //! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²

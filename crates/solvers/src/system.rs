@@ -36,7 +36,7 @@ const ROUNDS: usize = 3;
 #[derive(Debug, Clone)]
 pub(crate) enum Inverse {
     Factored(Factor),
-    /// By conjugate gradients, separately for each right-hand side.
+    /// The inverse is not computed: each right-hand side is solved by conjugate gradients.
     Iterated(ProbeResult),
 }
 
@@ -149,8 +149,8 @@ impl System {
         Ok(Self { rows, origin, total, kernel, inverse: Inverse::Factored(factor), drift, penalty })
     }
 
-    /// Solves for one output after another, with refinement, and leaves the residuals in `remaining`. The
-    /// rank becomes unknown if conjugate gradients do not converge.
+    /// Solves for all outputs, with refinement. Returns the solutions one after another, and leaves the
+    /// residuals in `remaining`. The rank becomes unknown if conjugate gradients do not converge.
     pub(crate) fn solve(&mut self, remaining: &mut [Targets]) -> Vec<f64> {
         let n = self.rows.bits.players;
         let mut solution = vec![0.0; n * remaining.len()];

@@ -10,7 +10,7 @@ use apportion_values::Semivalue;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [model, rows] = &arguments[..] else { return Err("give a model file and a file of rows".into()) };
+    let [model, rows] = &arguments[..] else { return Err("expected a model file and a file of rows".into()) };
     let ensemble = Ensemble::from_path(model)?;
     let values: Vec<f64> = std::fs::read(rows)?
         .chunks_exact(8)

@@ -41,7 +41,7 @@ pub enum TreeError {
         /// The first digits of the fingerprint of this model.
         model: String,
     },
-    /// The pairwise interactions do not fit into memory.
+    /// The interactions do not fit into memory.
     #[error("{memory}")]
     TooManyPairs {
         /// The number of rows to explain.
@@ -82,8 +82,8 @@ pub enum TreeError {
     #[error(
         "exact values after the {link} link require at least {steps} steps, but at most {max} are allowed: \
          row {row} and background row {background_row} take different branches in {}, and each mixture of \
-         the two rows takes one step; use fewer rows or background rows, group features, allow more steps, \
-         use a sampling method, or explain the margin",
+         the two rows takes one step; use fewer rows or background rows, group features, use a sampling \
+         method, explain the margin, or raise the limit (Rust: with_max_steps)",
         parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
             features or groups"))
     )]
@@ -114,12 +114,12 @@ pub enum TreeError {
         /// The suggested alternative.
         help: &'static str,
     },
-    /// The rows or the background have the wrong shape, or contain infinite values with which the model has
-    /// to compute.
+    /// The rows, the background, its weights or the groups are invalid. For example, rows have the wrong
+    /// shape, or contain infinite values with which the model has to compute.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// The value is not defined for this number of features: its weights by coalition size are defined for a
-    /// different number.
+    /// The value or the interaction index is not defined for the model. For example, its weights by coalition
+    /// size are defined for a different number of features, or it has too many interactions.
     #[error(transparent)]
     Value(#[from] ValueError),
 }

@@ -13,7 +13,7 @@ use crate::error::TreeError;
 /// [`plan`](Self::plan) take anything that converts into a [`Value`]. The methods whose names end in `of`
 /// take a reference, and can be called on a `dyn Exact`.
 ///
-/// Four kinds of values are supported:
+/// Five kinds of values are supported:
 ///
 /// - **semivalues of features**: Shapley, Banzhaf and all other semivalues;
 /// - **coalitional values of features in groups**: Owen, Banzhaf-Owen, and every other pair of a semivalue
@@ -27,6 +27,8 @@ use crate::error::TreeError;
 /// sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups,
 /// they reduce to the semivalue between the groups. With a single group, they reduce to the semivalue within
 /// it;
+/// - **coalitional values over a hierarchy of groups**, with one semivalue at the top level and one at all
+///   levels below. After a link function, only hierarchies of two levels are supported;
 /// - **semivalues of groups** in the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (definition 2.1);
 /// - **two-step Shapley values of features in groups**, for the game minus v(∅) (equation 3.19),
 ///
@@ -71,6 +73,8 @@ pub trait Exact: Send + Sync {
     /// [`GameError::Width`](apportion_games::GameError::Width) if the number of columns differs from the
     /// number of features; [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) if a
     /// linear model has to compute with an infinite value;
+    /// [`GameError::MissingInput`](apportion_games::GameError::MissingInput) if a value is missing that the
+    /// model [requires](crate::Ensemble::refuses_missing);
     /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) if the groups are
     /// defined for a different number of players; [`TreeError::Value`] if weights by coalition size are
     /// defined for a different number of features, of groups, or of members of a group;

@@ -9,9 +9,9 @@
 //! | [`BackgroundCompiler`], [`CompiledBackground`] | a background dataset of any number of rows, reduced to the patterns that the leaves distinguish; can be saved to a file |
 //! | [`PathDependentTreeExplainer`] | the same values of the path-dependent game |
 //! | [`Diagonal`] | the convention for matrices of pairwise interaction indices (Shapley, Banzhaf and every other semivalue) |
-//! | [`Exact::indices_of`] | interaction indices of coalitions of any order, sparse: every [`InteractionIndex`] |
+//! | [`Exact::indices_of`] | interaction indices of coalitions of any order, sparse: every [`InteractionIndex`] except generalized values |
 //! | [`LinkedTreeExplainer`] | exact values of the outputs after the link function (probabilities, rates, scores) |
-//! | [`Exact`] | the trait of all tree explainers: values, interactions and plans for any [`Value`] |
+//! | [`Exact`] | the trait of all tree explainers: values, interactions and plans for every supported [`Value`] |
 //! | [`PathDependentGame`] | the path-dependent game: the expected output of the trees given the present features, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | the algorithm and the precision: chosen by predicted time, or set by the caller |
 //! | [`TreeError`] | errors for invalid models, rows and requests |

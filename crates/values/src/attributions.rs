@@ -60,8 +60,8 @@ impl Attributions {
         Self::from_parts(&[(Axis::Player, players)], values, base, predictions)
     }
 
-    /// Creates values of all pairs of players, like [`for_players`](Self::for_players), but with rows ×
-    /// players × players × outputs values.
+    /// Creates values of all pairs of players, like [`for_players`](Self::for_players), but with
+    /// rows × players × players × outputs values.
     ///
     /// # Panics
     ///

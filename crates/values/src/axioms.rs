@@ -306,7 +306,8 @@ pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(),
     })
 }
 
-/// Checks the dummy values of all players that satisfy a predicate, such as [`is_null`].
+/// Checks that every player for which `is_of_kind` returns `true` has the value `wanted(player, output)` for
+/// each output.
 fn of_players(
     game: &TabulatedGame,
     values: &[f64],

@@ -297,8 +297,8 @@ fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
     }
 }
 
-/// Writes, for each bit j, the sum over the masks in which it is set to row j of `halves`. Writes the sum
-/// over all masks to the last row. Overwrites `table`.
+/// Writes to row j of `halves` the sum over the masks in which bit j is set, and to the last row the sum over
+/// all masks. Overwrites `table`.
 fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
     let bits = halves.len() / outputs - 1;
     let mut rest = table;

@@ -54,11 +54,11 @@ use crate::semivalue::Semivalue;
 pub struct GraphValue {
     /// The semivalue that weights coalitions by size.
     pub semivalue: Semivalue,
-    /// Which coalitions are used and how they are weighted.
+    /// The coalitions that are used, and their weights.
     pub form: GraphForm,
 }
 
-/// Which coalitions a value for players on a graph uses.
+/// The coalitions that a value for players on a graph uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphForm {

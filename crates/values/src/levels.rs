@@ -17,9 +17,9 @@
 //! With the Shapley value at every level, φ_i is the mean of i's marginal contributions over all orders of
 //! the players in which the players of every group are contiguous; these orders are equally likely. Such an
 //! order consists of independent uniform orders of the members of each group. Therefore the members of G_l
-//! that precede G_{l+1} are a given coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| +
-//! 1)!. This is Winter's value for games with a levels structure; Owen's value is the special case of two
-//! levels.
+//! that precede G_{l+1} are a given coalition of |A| siblings with probability |A|! (|K_l| − |A|)! /
+//! (|K_l| + 1)!. This is Winter's value for games with a levels structure; Owen's value is the special case
+//! of two levels.
 //!
 //! # Method
 //!
@@ -125,14 +125,14 @@ impl CoalitionalValue {
     /// `None` if it exceeds the limit.
     ///
     /// These are the empty coalition, the grand coalition, and the partial coalitions of the root. A partial
-    /// coalition of a group contains some but not all of its players, and at most one member of each group
-    /// partially. The number of partial coalitions is
+    /// coalition of a group contains some but not all of its players. In this group and in every group inside
+    /// it, at most one member is contained partially. The number of partial coalitions is
     ///
     /// ```text
     /// p(G) = 2^c − 2 + 2^(c−1) Σ_g p(g)
     /// ```
     ///
-    /// for the group G with c members g; a player has none.
+    /// for a group G with c members g, and 0 for a player.
     pub fn coalitions_over(hierarchy: &Hierarchy) -> Option<usize> {
         let players = hierarchy.players();
         let mut parts = vec![0usize; hierarchy.nodes()];

@@ -48,8 +48,8 @@ impl Explainer<'_> {
         Ok(explanation)
     }
 
-    /// Returns an explanation with zero for all values: the explicand equals the background, or no tree
-    /// splits, so every feature is a null player.
+    /// Returns an explanation in which all values are zero, for games in which every feature is a null player
+    /// because the explicand equals the background, or because no tree splits.
     fn explain_unchanged(&self, game: &dyn Game, results: usize) -> Result<Explanation, ExplainError> {
         let mut batch = Coalitions::new(game.players());
         batch.push_full();

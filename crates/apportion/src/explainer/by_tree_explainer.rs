@@ -68,7 +68,10 @@ impl Explainer<'_> {
                 method: Method::Tree,
                 min_evaluations: least,
                 max_evaluations: most,
+                budget: None,
+                players: trees.features(),
                 seconds: Some(plan.seconds),
+                given: None,
             });
         }
         self.asked.plan(sample.columns())

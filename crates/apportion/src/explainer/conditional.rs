@@ -6,10 +6,9 @@
 //! A run with a tolerance starts with the draws of the given distribution. Its error has two parts (see
 //! [`draws`](crate::draws)): the error of the sampled coalitions, which the run controls, and the error of
 //! the draws. Once all coalitions are known, only more draws reduce the error of the draws. If the total
-//! exceeds the tolerance, and more draws are expected to reach it within the budget, the run is repeated. It
-//! uses 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the coalitions
-//! are the obstacle, because the run stopped just below its tolerance, the next run reduces their error to
-//! 70%.
+//! exceeds the tolerance, and more draws are expected to reach it within the budget, the run is repeated with
+//! 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the coalitions are
+//! the obstacle, because the run stopped just below its tolerance, the next run reduces their error to 70%.
 //!
 //! The budget covers all of these runs. An evaluation with g times the distribution's draws requires g times
 //! as many predictions, and counts as g evaluations. The default budget is 1000 n, but at least 100,000, and

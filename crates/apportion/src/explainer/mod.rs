@@ -24,8 +24,8 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
 
-/// The treatment of null players. A feature is a null player if its value in the explicand equals its value
-/// in every background row, or if no tree splits on it.
+/// The treatment of null players. A feature is a null player if its value in the explicand (the explained
+/// row) equals its value in every background row, or if no tree splits on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NullPlayers {
     /// Removes them from the game, which saves evaluations, and sets their values to 0.
@@ -38,16 +38,16 @@ pub enum NullPlayers {
 /// An explainer for the predictions of one model in one game.
 ///
 /// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction
-/// over the background rows, with the features in S replaced with the features of the explicand. In the
-/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
-/// expects, by its training cover, if only the features in S are known. In a conditional game
-/// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
-/// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
-/// created with [`for_outputs`](Self::for_outputs)).
+/// over the background rows, in which the features in S are replaced with those of the explicand (the
+/// explained row). In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the
+/// expected prediction of the ensemble, weighted by its training cover, if only the features in S are known.
+/// In a conditional game ([`conditional`](Self::conditional)), v(S) is the mean prediction over a
+/// distribution of the features not in S given those in S. All games are in the model's output space (margins
+/// for tree ensembles, unless created with [`for_outputs`](Self::for_outputs)).
 ///
 /// With B background rows or B draws, an evaluation requires B predictions of the model; in the
-/// path-dependent game, about one. The number of evaluations per explicand is limited by the budget. It is
-/// 2^n for [`Method::Exact`], and 0 for the tree method.
+/// path-dependent game, about one. The budget limits the number of evaluations per explicand, which is 2^n
+/// for [`Method::Exact`] and 0 for the tree method.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
@@ -157,7 +157,8 @@ impl<'a> Explainer<'a> {
     }
 
     /// Sets a tolerance instead of a budget: for each explicand, the game is evaluated until its values are
-    /// accurate enough, at most `until.budget` times, or [`budget`](Self::budget) if that is not automatic.
+    /// accurate enough. The maximum number of evaluations is `until.budget`. If that is `None`, the
+    /// [`budget`](Self::budget) limits the run, unless it is [`Budget::Auto`].
     ///
     /// The [certificate](Explanation::certificate) of an explanation contains the reason why its run stopped,
     /// the error bound and its justification. Exact methods are certified as exact. If a conditional game

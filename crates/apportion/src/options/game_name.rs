@@ -14,10 +14,11 @@ pub enum GameName {
     Gaussian,
     /// Absent features follow a Gaussian copula, given the present features.
     Copula,
-    /// The values of absent features come from rows that are similar to the explicand in the present
+    /// The values of absent features come from rows that are similar to the explained row in the present
     /// features.
     Empirical,
-    /// The values of absent features come from rows that agree with the explicand in the present features.
+    /// The values of absent features come from rows that agree with the explained row in the present
+    /// features.
     Frequency,
 }
 
@@ -62,7 +63,7 @@ impl FromStr for GameName {
     type Err = UnknownGame;
 
     fn from_str(name: &str) -> Result<Self, UnknownGame> {
-        // shapr's name for the marginal game.
+        // The R package shapr calls the marginal game "independence".
         let name_of = |name| if name == "independence" { "marginal" } else { name };
         let found = Self::ALL.into_iter().find(|game| game.name() == name_of(name));
         found.ok_or_else(|| UnknownGame { actual: name.to_owned() })

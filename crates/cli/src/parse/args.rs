@@ -74,7 +74,7 @@ pub(crate) struct Explain {
     /// owen, banzhaf-owen and coalitional values support nested groups: "(age,sex;bmi);bp", or in a file, a
     /// group instead of a feature.
     ///
-    /// auto finds groups of dependent features (significantly, and at least by 0.1) in the data of
+    /// auto finds groups of features whose dependence is significant and at least 0.1, in the data of
     /// --background, otherwise in the rows file. auto=K finds K groups; auto=tree uses the whole dendrogram,
     /// as nested groups. See also `apportion groups`.
     #[arg(long, value_name = "GROUPS")]
@@ -130,8 +130,9 @@ pub(crate) struct Explain {
     /// score). log-loss=CLASS is the loss of a classifier (−ln p) on rows of this class, given by name or
     /// index.
     ///
-    /// The game is then the mean of these outputs over the background. Exact values enumerate the outputs
-    /// that mixtures of a row with the background can reach; the run fails if this would take too long.
+    /// For probability and log-loss, v(S) is the mean of these outputs over the background. Exact values
+    /// enumerate the outputs that mixtures of a row with the background can reach; the run fails if this
+    /// would take too long.
     #[arg(
         long = "output",
         value_parser = str::parse::<Space>,
@@ -140,7 +141,7 @@ pub(crate) struct Explain {
     )]
     pub(crate) space: Space,
 
-    /// Also compute exact pairwise interactions, or an interaction index of coalitions
+    /// Compute exact pairwise interactions, or an interaction index of coalitions
     ///
     /// index: the interaction index of --value for each pair, with the values on the diagonal. remainder, the
     /// convention of shap and XGBoost: each index is split between the two features, and the diagonal
@@ -149,7 +150,8 @@ pub(crate) struct Explain {
     /// The name of an interaction index computes it, in sparse form, for coalitions of up to --order
     /// features: shapley, banzhaf and every other semivalue, k-shapley, shapley-taylor, faithful-shapley,
     /// faithful-banzhaf, chaining, moebius, co-moebius, walsh, generalized-shapley, joint-shapley, … Trees
-    /// may have any number of features; other models are evaluated on all 2^n coalitions.
+    /// may have any number of features. Other models are evaluated on all 2^n coalitions; if the budget does
+    /// not cover them, some indices of order 2 are estimated.
     #[arg(
         long,
         value_parser = interactions,

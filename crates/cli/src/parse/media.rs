@@ -221,9 +221,9 @@ pub(crate) enum ScoreName {
 /// The scale of a network's outputs.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum OutputsName {
-    /// Logits; a single one is that of the second of two classes, 1.
+    /// Logits. A single logit belongs to class 1, the second of two classes.
     Logits,
-    /// Probabilities; a single one is that of the second of two classes, 1.
+    /// Probabilities. A single probability belongs to class 1, the second of two classes.
     Probabilities,
 }
 

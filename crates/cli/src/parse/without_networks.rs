@@ -9,6 +9,6 @@ use clap::Args;
 #[command(disable_help_flag = true)]
 pub(crate) struct Any {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    #[allow(dead_code, reason = "clap is to take them all, so that we can say what is missing")]
+    #[allow(dead_code, reason = "clap must accept all arguments, so that the error can be reported")]
     arguments: Vec<OsString>,
 }

@@ -215,7 +215,7 @@ pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
     }
 }
 
-/// Returns the data for finding groups; all rows have the same weight there.
+/// Returns the data for finding groups, in which all rows have the same weight.
 pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
     refuse_texts("--groups auto", "explicit groups, e.g. --groups 'a,b;c'", input)?;
     match rows_asked_for(args, input)? {

@@ -92,7 +92,11 @@ impl Feed {
                         table.ids = self.has_ids.then(|| Ids { name: None, values: Vec::new() });
                         table.weights = (self.has_weights && !block.weights.is_empty()).then(Vec::new);
                     }
-                    table.values.extend_from_slice(&block.values);
+                    if table.values.is_empty() {
+                        table.values = block.values;
+                    } else {
+                        table.values.extend_from_slice(&block.values);
+                    }
                     if let Some(ids) = &mut table.ids {
                         ids.values.extend(block.ids);
                     }

@@ -287,10 +287,8 @@ impl Batches {
                 return Ok(None);
             }
             let all = self.before + self.start..self.before + end;
-            let rows: Vec<usize> = match &self.selection {
-                None => all.collect(),
-                Some(selection) => selection.within(all),
-            };
+            let Some(selection) = &self.selection else { return Ok(Some(self.take(end))) };
+            let rows = selection.within(all);
             self.start = end;
             if !rows.is_empty() {
                 return Ok(Some(self.batch(rows)));
@@ -304,6 +302,19 @@ impl Batches {
         let rows = rows[..rows.len().min(self.size)].to_vec();
         self.start += rows.len();
         Ok((!rows.is_empty()).then(|| self.batch(rows)))
+    }
+
+    /// Moves the first `count` rows out of the table.
+    fn take(&mut self, count: usize) -> Batch {
+        let table = &mut self.table;
+        let ids = table.ids.as_mut().map(|ids| take_first(&mut ids.values, count));
+        if let Some(weights) = &mut table.weights {
+            weights.drain(..count);
+        }
+        let values = take_first(&mut table.values, count * self.columns);
+        let first = self.before as u64;
+        self.before += count;
+        Batch { rows: (first..first + count as u64).collect(), ids, values }
     }
 
     fn batch(&self, rows: Vec<usize>) -> Batch {
@@ -332,4 +343,10 @@ impl Batches {
     fn name(&self) -> String {
         self.path.display().to_string()
     }
+}
+
+/// Moves the first `count` items out of `items`. Only the remaining items are copied.
+fn take_first<T>(items: &mut Vec<T>, count: usize) -> Vec<T> {
+    let rest = items.split_off(count);
+    std::mem::replace(items, rest)
 }

@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     // Planning prepares the exact method, so it runs in the pool.
     let (count, first) = batches.sample();
     let plan = pool.install(|| explainer.plan(count, first))?;
-    let (method, budget) = plan::agreed(&plan, &value, args.budget, (input.columns, "features"))?;
+    plan::check(&plan, args.budget, "features")?;
+    let (method, budget) = (plan.method, plan.budget);
     game::note_what_was_chosen(args, game, &input);
 
     let progress = progress(batches.count());

@@ -9,6 +9,7 @@
 //! | `checkpoint`, `threads` | the state of a run, and its threads |
 //! | `inspect`, `inspect_model`, `contents` | `apportion inspect`: the contents of files of any kind |
 //! | `plot`, `report` | figures and reports from files of results |
+//! | `predict`, `find_groups`, `compile`, `methods`, `manual` | the other commands |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
 //! | `without_networks` | the error of these commands without that feature |
 

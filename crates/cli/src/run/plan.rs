@@ -1,70 +1,58 @@
-//! Checks the requested budget against the plan.
+//! The method and the budget of a run, and errors about the budget in terms of the command-line options.
 
-use anyhow::{Result, bail};
-use apportion::samplers::max_rows;
-use apportion::{Budget, Method, Plan, Value};
+use anyhow::{Result, anyhow};
+use apportion::estimators::EstimatorError;
+use apportion::{Budget, ExplainError, Method, Plan};
 
 use crate::messages;
 
-/// Returns the method to use, and its maximum number of evaluations per row, or `None` if there is no
-/// maximum.
+/// Checks the budget of a plan. `what` is the plural name of the players.
 ///
 /// # Errors
 ///
 /// The budget is too small for the method, or too large for memory.
-pub(crate) fn agreed(
-    plan: &Plan,
-    value: &Value,
-    budget: Option<Budget>,
-    (players, what): (usize, &str),
-) -> Result<(Method, Option<usize>)> {
-    let method = plan.method;
-    let given = budget.map(|budget| budget.evaluations(players));
-    let most = max_rows(players);
-    if let Some(given) = given.filter(|&given| given > most) {
-        bail!("--budget {given} is too large: the maximum is {most} evaluations for {players} {what}");
+pub(crate) fn check(plan: &Plan, budget: Option<Budget>, what: &str) -> Result<()> {
+    plan.check().map_err(|error| in_words(error, what))?;
+    if plan.method == Method::Tree && budget.is_some() {
+        messages::note(format_args!("--budget is ignored: method {} makes no evaluations", plan.method));
     }
-    let allowed = match method {
-        Method::By(_) => plan.max_evaluations,
-        _ => given,
-    };
-    if let (Some(allowed), Some(least)) = (allowed, plan.min_evaluations)
-        && allowed < least
-    {
-        let needs = match value {
-            Value::Semivalue(_) if method == Method::Exact => {
-                format!("2^{players} = {least} evaluations for {players} {what}")
-            }
-            _ if method == Method::Exact => {
-                format!("{least} evaluations for {players} {what} in these groups")
-            }
-            _ => format!("{least} evaluations for {players} {what}"),
-        };
-        bail!("--budget {allowed} is too small: {method} needs at least {needs}");
+    Ok(())
+}
+
+/// Rewords an error about the budget.
+fn in_words(error: ExplainError, what: &str) -> anyhow::Error {
+    match error {
+        ExplainError::Estimator(EstimatorError::Budget { method, actual, min, players }) => anyhow!(
+            "--budget {actual} is too small: {method} needs at least {min} evaluations for {players} {what}"
+        ),
+        ExplainError::ExactBudget { actual, min, players } => {
+            let needs = match 1usize.checked_shl(players as u32) {
+                Some(all) if all == min => format!("2^{players} = {min} evaluations for {players} {what}"),
+                _ => format!("{min} evaluations for {players} {what} in these groups"),
+            };
+            anyhow!("--budget {actual} is too small: exact needs at least {needs}")
+        }
+        ExplainError::LargeBudget { actual, max, players } => {
+            anyhow!("--budget {actual} is too large: the maximum is {max} evaluations for {players} {what}")
+        }
+        other => other.into(),
     }
-    let takes_a_budget = matches!(method, Method::By(_)) || value.graph().is_some();
-    if method == Method::Tree && given.is_some() {
-        messages::note(format_args!("--budget is ignored: method {method} makes no evaluations"));
-    }
-    Ok((method, allowed.filter(|_| takes_a_budget)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use apportion::GameExplainer;
     use apportion::estimators::methods;
-    use apportion::{GameExplainer, Semivalue};
 
-    fn agreed_on(
+    fn budget_of(
         method: impl Into<Method>,
         budget: Option<Budget>,
         players: usize,
     ) -> Result<Option<usize>, String> {
-        let asked = GameExplainer::new().method(method).budget(budget.unwrap_or_default());
-        let plan = asked.plan(players).map_err(|error| error.to_string())?;
-        let shapley = Value::Semivalue(Semivalue::Shapley);
-        let agreed = agreed(&plan, &shapley, budget, (players, "features"));
-        agreed.map(|(_, budget)| budget).map_err(|error| error.to_string())
+        let explainer = GameExplainer::new().method(method).budget(budget.unwrap_or_default());
+        let plan = explainer.plan(players).map_err(|error| error.to_string())?;
+        check(&plan, budget, "features").map(|()| plan.budget).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -74,15 +62,15 @@ mod tests {
             (Method::By(&methods::LEVERAGE_SHAP), Budget::Evaluations(1), 10, "at least"),
             (Method::By(&methods::PERMUTATION), Budget::PerPlayer(usize::MAX), 2, "too large"),
         ] {
-            let message = agreed_on(method, Some(budget), players).unwrap_err();
-            assert!(message.contains(says), "{message}");
+            let message = budget_of(method, Some(budget), players).unwrap_err();
+            assert!(message.starts_with("--budget") && message.contains(says), "{message}");
         }
     }
 
     #[test]
     fn a_multiple_counts_all_features() {
-        assert_eq!(agreed_on(&methods::KERNEL_SHAP, Some(Budget::PerPlayer(10)), 60), Ok(Some(600)));
-        assert_eq!(agreed_on(&methods::PERMUTATION, None, 10), Ok(Some(2048)));
-        assert_eq!(agreed_on(Method::Exact, None, 10), Ok(None));
+        assert_eq!(budget_of(&methods::KERNEL_SHAP, Some(Budget::PerPlayer(10)), 60), Ok(Some(600)));
+        assert_eq!(budget_of(&methods::PERMUTATION, None, 10), Ok(Some(2048)));
+        assert_eq!(budget_of(Method::Exact, None, 10), Ok(None));
     }
 }

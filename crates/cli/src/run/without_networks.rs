@@ -1,4 +1,5 @@
-//! `explain-text` and `explain-image` in a build without networks: an error that says how to build with them.
+//! `explain-text` and `explain-image` in a build without networks: an error that states how to build with
+//! networks.
 
 use anyhow::Result;
 

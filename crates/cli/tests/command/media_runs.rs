@@ -230,7 +230,10 @@ fn notes_say_what_a_value_comes_to() {
         ("c-shapley=0", "c-shapley=0 equals v({i}) − v(∅)\n"),
         ("l-shapley=0,present", "v(N) − v(N∖{i})\n"),
         ("c-shapley=0,printed", "v({i}) − v(∅) times 0.3333\n"),
-        ("c-shapley=0,graph", "v({i}) − v(∅), scaled down by its number of neighbours\n"),
+        (
+            "c-shapley=0,graph",
+            "v({i}) − v(∅), times a factor that decreases with the number of neighbours of i\n",
+        ),
         ("l-shapley=3", "l-shapley=3 values equal the shapley values\n"),
         ("l-shapley=9,present", "l-shapley=9,present values equal the shapley values\n"),
         ("l-banzhaf=9", "l-banzhaf=9 values equal the banzhaf values\n"),

@@ -43,7 +43,7 @@ fn column(kind: &str, cells: &[Value]) -> ArrayRef {
         "date" => as_type(as_type(whole(), DataType::Int32), DataType::Date32),
         "datetime" => as_type(whole(), DataType::Timestamp(TimeUnit::Microsecond, None)),
         "duration" => as_type(whole(), DataType::Duration(TimeUnit::Microsecond)),
-        other => panic!("no column of {other}"),
+        other => panic!("unknown column type {other}"),
     }
 }
 

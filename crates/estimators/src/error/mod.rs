@@ -43,8 +43,8 @@ pub enum EstimatorError {
     },
     /// The budget is smaller than the minimum of the method.
     #[error(
-        "{method} requires a budget of at least {min} evaluations for {players} players (including v(∅) and \
-         v(N)), got {actual}"
+        "{method} requires a budget of at least {min} evaluations (including v(∅) and v(N)) for {players} \
+         players, got {actual}"
     )]
     Budget {
         /// The name of the method.

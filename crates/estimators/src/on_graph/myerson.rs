@@ -1,4 +1,4 @@
-//! Myerson values: visits every connected coalition of the graph once, in a stream.
+//! Myerson values, computed by visiting every connected coalition of the graph once, in a stream.
 //!
 //! ```text
 //! φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),

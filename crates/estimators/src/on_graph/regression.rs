@@ -10,10 +10,10 @@
 //!
 //! # Approximated value
 //!
-//! The weights are those that yield the Shapley value for *all* coalitions. Among small coalitions, they
-//! decrease with the size by w(s + 1) / w(s) = s / (d − s − 1). With many players, the weight of single
-//! players is therefore about d times the weight of pairs, and the solution is close to v({i}) − v(∅). If the
-//! sum is constrained, v(N) − v(∅) minus the sum of these values is divided about equally.
+//! With these weights, a regression on *all* coalitions yields the Shapley value. For small coalitions, the
+//! weights decrease with the size by w(s + 1) / w(s) = s / (d − s − 1). With many players, the weight of
+//! single players is therefore about d times the weight of pairs, and the solution is close to v({i}) − v(∅).
+//! If the sum is constrained, v(N) − v(∅) minus the sum of these values is divided about equally.
 //!
 //! # Source
 //!
@@ -239,7 +239,7 @@ impl Estimator for ConnectedRegression {
     }
 
     /// Returns the number of coalitions for the regression's order (order 1 if it depends on the budget), or
-    /// the number of players if the order exceeds the limit.
+    /// the number of players if there are more coalitions than the limit.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }

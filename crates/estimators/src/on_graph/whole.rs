@@ -21,9 +21,9 @@ const NAME: &str = "on-graph";
 ///
 /// | value | line | grid, k = 1 | grid, k = 2 |
 /// |---|---|---|---|
-/// | C-Shapley | `(2k + 1) d − k(2k + 1) + 2` | 10 154 | 712 181 |
-/// | C-Shapley with the coefficients printed in the paper, k ≤ 2 | d = 1000: 3997, 8980 | 16 552 | 1 174 409 |
-/// | C-Shapley with the players outside present | d = 1000, k = 2: 9981 | | 806 156 |
+/// | C-Shapley | `(2k + 1) d − k(2k + 1) + 2` | 10,154 | 712,181 |
+/// | C-Shapley with the coefficients printed in the paper, k ≤ 2 | 3997 and 8980 for d = 1000 | 16,552 | 1,174,409 |
+/// | C-Shapley with the players outside present | 9981 for d = 1000, k = 2 | | 806,156 |
 /// | Myerson | `d(d + 1)/2 + 1` | too many | too many |
 ///
 /// # Orders

@@ -13,7 +13,7 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum GradientDistribution {
     /// Uniform over all coalitions (section 4.1 of the paper). Gradients of small and large coalitions are
-    /// rare and huge, so constants grow like 2^n.
+    /// rare and huge, so the constants in the error bounds grow like 2^n.
     Uniform,
     /// The paper's importance sampling: proportional to `L_l = w_l √l (D √l + C)`, a bound on the gradient
     /// (section 4.2), so `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`.

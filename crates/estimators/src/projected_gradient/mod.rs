@@ -97,7 +97,7 @@ pub enum StartShare {
 ///
 /// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two if paired. Takes
 /// `O(T_game + m n)` time, and O(n) memory for each of 1024 draws. Single-threaded except for the game. For
-/// m = 100 000 in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on
+/// m = 100,000 in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on
 /// one core.
 ///
 /// ```
@@ -125,17 +125,17 @@ pub struct ProjectedGradient {
     /// The mini-batch size: the number of draws (coalitions or pairs) per step, whose gradients are averaged;
     /// defaults to 1.
     pub batch: usize,
-    /// The step size.
+    /// The step size; defaults to [`StepSize::Delayed`] with a delay of one step per player.
     pub step: StepSize,
-    /// How the iterates are averaged to obtain the estimate.
+    /// How the iterates are averaged to obtain the estimate; defaults to [`IterateAverage::Weighted`].
     pub average: IterateAverage,
     /// Whether to remove the contribution of φ_0 from the average; defaults to [`StartShare::Removed`].
     pub start: StartShare,
     /// The set K onto which iterates are projected; defaults to the plane.
     pub set: IterateSet,
-    /// C, the bound on |v(S) − v(∅)| in the distribution of the draws. If the norm is bounded, it defaults to
-    /// `max |v(N) − v(∅)|` over the outputs. Otherwise it defaults to `D/√n`, so that neither bound has an
-    /// effect.
+    /// C, the bound on |v(S) − v(∅)| in the distribution of the draws. It defaults to `max |v(N) − v(∅)|`
+    /// over the outputs. It is ignored if the norm is not bounded: the distribution depends on the ratio of
+    /// both bounds only, which is then `D/C = √n`.
     pub value_bound: Option<f64>,
     /// The behaviour for a budget of `2^n`; defaults to [`FullBudget::Enumerate`].
     pub full_budget: FullBudget,

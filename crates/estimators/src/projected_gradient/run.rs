@@ -69,8 +69,8 @@ impl ProjectedGradient {
                     };
                     for (descent, set) in descents.iter_mut().zip(&sets) {
                         let away = descent.step(step, |iterate| set.project(iterate));
-                        // A Shapley value is at most 2 √n times the largest distance of a value from the
-                        // start.
+                        // The distance of the Shapley values from the start is at most 2 √n times the largest
+                        // |v(S) − v(∅)|.
                         if away.is_nan() || away > DIVERGED * largest * (players as f64).sqrt() {
                             return Err(GradientError::Diverged { step: number, norm: away }.into());
                         }

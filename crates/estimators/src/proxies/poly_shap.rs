@@ -34,9 +34,9 @@ use crate::surrogate::product::Product;
 /// over coalitions drawn as in Leverage SHAP, without replacement. For degree 2, they are unpaired, because
 /// degree 2 with pairs is Leverage SHAP (the paper's theorem, and a test here).
 ///
-/// Requires more evaluations than there are products: `n (n+1)/2` for degree 2, and `n (n² − 3n + 8)/3` for
-/// degree 3 with pairs. There are no standard errors. Takes `O(m n^k)` time per step of the solver, and
-/// stores `O(m n^k)` numbers, which limits it to some dozens of players.
+/// Requires more than `n (n+1)/2` evaluations for degree 2, and more than `n (n² − 3n + 8)/3` for degree 3
+/// with pairs. There are no standard errors. Takes `O(m n^k)` time per step of the solver, and stores `O(m
+/// n^k)` numbers, which limits it to some dozens of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {

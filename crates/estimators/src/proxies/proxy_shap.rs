@@ -34,7 +34,8 @@ pub struct ProxyShap {
     pub value: Semivalue,
     /// Whether to add the values of the residuals; defaults to `false`.
     pub is_adjusted: bool,
-    /// The number of folds; defaults to 1. Each fold is predicted by trees fitted to the others.
+    /// The number of folds. Each fold is predicted by trees fitted to the others. Defaults to 1, which uses
+    /// trees fitted to the whole sample.
     pub folds: usize,
     /// How coalitions are drawn; defaults to [`Draws::FixedCounts`].
     pub draws: Draws,

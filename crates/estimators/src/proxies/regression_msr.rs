@@ -213,8 +213,8 @@ impl SurrogateWithResiduals<'_> {
         Ok(evaluations.explain(estimator, values, None, seed, Diagnostics::default()))
     }
 
-    /// Adds the estimated value of the game whose values are `residuals`; its value is zero for ∅ and `full`
-    /// for N.
+    /// Adds the estimated values of the game that has the coalition values `residuals` for the sample, 0 for
+    /// ∅ and `full` for N.
     fn add_sums(&self, sample: &Sample, residuals: &[f64], full: f64, values: &mut [f64]) {
         let (coalitions, strata) = (sample.coalitions(), sample.strata());
         let n = coalitions.players();

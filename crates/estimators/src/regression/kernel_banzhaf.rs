@@ -54,7 +54,7 @@ use crate::support::{
 /// | fixed counts | `kernel-banzhaf-without-replacement` | distinct pairs, stratified by size; exact once all are drawn |
 /// | Bernoulli | `kernel-banzhaf-bernoulli` | distinct pairs, each drawn independently |
 ///
-/// Without replacement, the squared error is smaller by at least the fraction of coalitions that are not
+/// Without replacement, the squared error is multiplied by about the fraction of coalitions that are not
 /// drawn. The paper reports no difference until m = 2^n. We compared the median squared errors with and
 /// without replacement, on tree models of California, Diabetes, Adult and Pima with one baseline. At m = 0.6
 /// · 2^n, the errors with replacement are 2.4, 2.4, 2.6 and 2.0 times as large (ℓ2 errors: 1.5, 1.5, 1.6 and

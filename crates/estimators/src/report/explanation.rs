@@ -43,8 +43,9 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Creates an exact explanation of one explicand. `costs` contains the number of evaluations, all of
-    /// distinct coalitions, and the number of model rows per evaluation.
+    /// Creates an exact explanation of one game, such as that of one row. `costs` contains the number of
+    /// evaluations, all of distinct coalitions, and the number of model rows per evaluation.
+    ///
     /// # Panics
     ///
     /// If the attributions have several rows, or are interactions.
@@ -89,6 +90,7 @@ impl Explanation {
     }
 
     /// Returns the values, the base value and the prediction as attributions of one row.
+    ///
     /// # Panics
     ///
     /// If the lengths of values, base and prediction do not match.

@@ -236,8 +236,7 @@ mod tests {
         let mut swings = [0.0; 10];
         swings[3] = 1.0;
         let got = one_draw(&[&swings, &[0.0; 10]]);
-        // The expected number is Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, divided by the squared number of
-        // draws.
+        // The expected R² is Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, divided by the squared number of draws.
         let square = (0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9 / 100.0;
         // Add a quarter of a draw of the size of the values, 0.1 and 0.
         let quarter = 0.1f64.powi(2) / 2.0 / 40.0f64.powi(2);

@@ -28,7 +28,7 @@
 //! ```
 //!
 //! If coalitions are drawn with their complements, `r_i` and `r'_i` partially cancel, as in the sample. In
-//! this case, both squares are replaced with `½ (r_i + r'_i)²`, times two.
+//! this case, `½ (r_i + r'_i)²` replaces both squares.
 
 use apportion_games::{Coalition, Coalitions, Game, GameError};
 use apportion_values::{Semivalue, SolutionConcept};
@@ -38,8 +38,8 @@ use crate::report::Explanation;
 /// The number of sizes, counted from the border, to which a misfit is assumed to extend.
 const SIZES: usize = 3;
 
-/// The border is not evaluated if the sizes at the border and next to it have less than this fraction of the
-/// weight in the value.
+/// The border is not evaluated if the [`SIZES`] smallest and the [`SIZES`] largest sizes together have at
+/// most this fraction of the weight in the value.
 const MATTERS: f64 = 1e-3;
 
 /// The contributions of each player to the empty coalition, and to the coalition of all other players: n × k

@@ -125,7 +125,7 @@ impl Checkpoint {
                 stored.iter().zip(&values).find(|(stored, value)| stored.to_bits() != value.to_bits())
             {
                 return Err(RunError::OtherCheckpoint {
-                    what: "game (model, explicand or background)",
+                    what: "game (model, row or background)",
                     stored: format!("v({}) = {stored}", batch.row(0).to_coalition()),
                     expected: wanted.to_string(),
                 }

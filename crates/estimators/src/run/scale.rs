@@ -1,8 +1,8 @@
 //! Scales of relative tolerances: the norm or the range of the values, estimated conservatively.
 //!
 //! Errors make the norm and the range of the estimates larger than those of the true values, and runs tend to
-//! stop when they happen to be too large. For small tolerances, this hardly matters, because the error is
-//! then far below the norm. For a tolerance of 1, it is decisive.
+//! stop when the norm or the range of the estimates happens to be too large. For small tolerances, this
+//! hardly matters, because the error is then far below the norm. For a tolerance of 1, it is decisive.
 //!
 //! # From standard errors
 //!

@@ -39,7 +39,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// Growth with a negligible penalty, where every node is split.
+    /// Growth with a negligible penalty, in which every node is split.
     pub(crate) const FREE: Self = Self { penalty: 0.01, min_rows: 1, max_leaves: None };
     /// The defaults of XGBoost.
     pub(crate) const XGBOOST: Self = Self { penalty: 1.0, ..Self::FREE };

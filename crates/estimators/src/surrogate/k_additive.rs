@@ -44,8 +44,7 @@ impl KAdditiveSurrogate {
     }
 }
 
-/// The maximum number of coalitions for a fit. With more coalitions, the covariances would take more than 800
-/// MB.
+/// The maximum number of coalitions for a fit. The covariances of this number of coalitions take 800 MB.
 const MAX_ROWS: usize = 10_000;
 /// The noise levels to try, relative to the prior variance of a coalition value.
 const NOISES: [f64; 4] = [1e-4, 1e-2, 1e-1, 1.0];

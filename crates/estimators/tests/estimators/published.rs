@@ -66,7 +66,8 @@ fn polynomials_promise_what_all_estimators_do() {
 
 #[test]
 fn a_sparse_odd_part_is_met_where_its_products_are_found() {
-    // Products of players are odd and even; trees find the triples.
+    // The game has terms of up to three players, so there are odd and even products. The trees find the
+    // triples.
     let game = SumOfUnanimity::random(14, 8, 3, 6);
     let error = |estimator: &dyn Estimator| {
         let runs = values(estimator, &game, 900, 5);

@@ -19,7 +19,7 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
             let draws = (budget - 2) / 2;
             let sample =
                 WithReplacement { distribution, pairing: Pairing::Unpaired }.sample(draws, 8).unwrap();
-            // Run with one output at a time.
+            // The game has one output, so each contribution is a vector of one number.
             let mut contributions = vec![Vec::new(); players];
             for (index, others) in sample.coalitions().iter().enumerate() {
                 let player = index % players;

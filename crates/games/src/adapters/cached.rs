@@ -13,7 +13,7 @@ use crate::game::Game;
 /// threads may evaluate the game at the same time. If two of them request the same uncached coalition at the
 /// same moment, both may evaluate it; the results are the same.
 ///
-/// The cache takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
+/// For n players and k outputs, the cache takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
 ///
 /// ```
 /// use apportion_games::{Cached, Coalitions, Counted, Game, Glove};
@@ -31,7 +31,8 @@ pub struct Cached<G> {
     memory: Mutex<Memory>,
 }
 
-/// The cached values, and the position of each coalition in `values` (in units of k numbers).
+/// The cached values, k numbers per coalition, and the position of each coalition among them (its values
+/// start at `position · k`).
 #[derive(Debug, Default)]
 struct Memory {
     places: HashMap<Box<[u64]>, usize>,

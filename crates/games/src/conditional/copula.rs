@@ -25,11 +25,12 @@ use crate::synthetic::SyntheticRows;
 /// between neighbouring values. F_j⁻¹ is linear between the sorted values at (i − ½)/N. R is the correlation
 /// matrix of the normal scores of the data. M independent draws per coalition are shared by all explicands.
 ///
-/// - An explicand's value outside the range of the data is clamped in rank space, to F_j = 1/(2N) or 1 −
-///   1/(2N). The absent features are then drawn as if this value were the most extreme of N values. The
+/// - An explicand's value outside the range of the data is clamped in rank space, to F_j = 1/(2N) or
+///   1 − 1/(2N). The absent features are then drawn as if this value were the most extreme of N values. The
 ///   synthetic rows still contain the explicand's original value.
-/// - Draws never leave the range of the data. If a column has few distinct values, a draw lies between two
-///   neighbours with probability 1/N.
+/// - Draws never leave the range of the data. Without weights, a draw lies strictly between two given
+///   neighbouring distinct values with probability 1/N, so most draws from a column with few distinct values
+///   equal one of them.
 /// - Constant and collinear columns are treated as in [`GaussianDistribution`](crate::GaussianDistribution).
 ///
 /// A coalition takes `O(n³ + M (n² + n log N))` time; storing N rows of data takes `O(n N)` numbers.

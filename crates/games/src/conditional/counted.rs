@@ -79,7 +79,8 @@ impl CountedRows {
     }
 }
 
-/// Sums of integers below this limit are exact for as many rows as fit in memory.
+/// Integer weights are used as multiplicities if all of them are below this limit. The sum of 8192 such
+/// weights is at most 2^53, so it is exact.
 const MAX_MULTIPLICITY: f64 = (1u64 << 40) as f64;
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ use crate::synthetic::SyntheticRows;
 /// ```
 ///
 /// The values are exact for the distribution given by the table; nothing is sampled. This distribution is
-/// meant for discrete features whose combinations of values occur often. Equal rows are merged, so that M =
-/// [`draws`](ConditionalDistribution::draws) is the number of distinct rows. A missing value is a separate
-/// category that matches missing values. One coalition takes `O(M · |S|)` time.
+/// meant for discrete features whose combinations of values occur often. Equal rows are merged, so that
+/// M = [`draws`](ConditionalDistribution::draws) is the number of distinct rows. A missing value is a
+/// separate category that matches missing values. One coalition takes `O(M · |S|)` time.
 ///
 /// If no row matches the explicand, the conditional distribution is undefined, and evaluating the game
 /// returns [`GameError::NoAgreement`]. A row of the table matches itself on every coalition; for other
@@ -103,8 +103,8 @@ impl FrequencyDistribution {
 
 /// What a [`FrequencyDistribution`] does if no row matches the explicand on a coalition.
 ///
-/// A game with a fallback jumps between coalitions with and without matching rows. The attributions of
-/// features whose values never occur together include this jump.
+/// With a fallback, the value of the game jumps between coalitions with and without matching rows. The
+/// attributions of features whose values never occur together include this jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Fallback {

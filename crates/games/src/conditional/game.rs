@@ -115,11 +115,11 @@ impl<'a, M: Model + ?Sized, L: ConditionalDistribution + ?Sized> ConditionalGame
     /// √(s² Σ_d w_d²),   s² = Σ_d w_d (f_d − v)² / Σ_d w_d (1 − w_d)
     /// ```
     ///
-    /// For M independent draws, this is the standard deviation of their predictions (with M − 1) divided by
-    /// √M. For antithetic draws, the same formula is applied to the M/2 means of pairs. For weighted rows, it
-    /// is the standard deviation divided by the square root of the effective sample size 1/Σw². The standard
-    /// error is zero for N, for exact distributions, and if all predictions are equal. It is infinite if
-    /// there is only a single row or pair.
+    /// For M independent draws, this is the standard deviation of their predictions (divisor M − 1), divided
+    /// by √M. For antithetic draws, the same formula is applied to the M/2 means of pairs. For weighted rows,
+    /// it is the standard deviation divided by the square root of the effective sample size 1/Σw². The
+    /// standard error is zero for N, for exact distributions, and if all predictions are equal. It is
+    /// infinite if there is only a single row or pair.
     ///
     /// The standard error accounts for the randomness of the draws or, for weighted rows, of the sampled
     /// data. It does not account for the error of fitting the distribution to finitely many rows, for

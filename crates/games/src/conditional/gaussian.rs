@@ -1,18 +1,14 @@
 //! The multivariate normal distribution.
 
-use faer::diag::DiagMut;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par, Spec};
+use faer::Mat;
 
-use crate::cancellation::uninterrupted;
 use crate::coalition::CoalitionView;
 use crate::conditional::counted::CountedRows;
 use crate::conditional::distribution::{
     ConditionalDistribution, Sampling, check_data, refuse_infinite, refuse_missing,
 };
 use crate::conditional::unit_normal::{
-    DETERMINED, StandardizedColumns, UnitNormal, check_enough, correlation, in_units,
+    DETERMINED, StandardizedColumns, UnitNormal, check_enough, cholesky, correlation, in_units,
 };
 use crate::error::GameError;
 use crate::model::Rows;
@@ -67,7 +63,7 @@ pub struct GaussianDistribution {
 }
 
 impl GaussianDistribution {
-    /// Fits the normal distribution with the mean and covariance (with N − 1) of `rows`, with `draws` rows
+    /// Fits the normal distribution with the mean and covariance (divisor N − 1) of `rows`, with `draws` rows
     /// per coalition.
     ///
     /// # Errors
@@ -159,8 +155,7 @@ impl GaussianDistribution {
                 (false, false) => entry(i, j) / scale[i] / scale[j],
             }
         });
-        let least = min_eigenvalue(&correlation);
-        if least.is_nan() || least < -DETERMINED {
+        if let Some(least) = negative_eigenvalue(&correlation) {
             return refuse(format!("an eigenvalue of its correlation matrix is {least}"));
         }
         Ok(Self { mean: mean.to_vec(), scale, normal: UnitNormal::new(correlation, draws, seed)? })
@@ -180,26 +175,25 @@ impl GaussianDistribution {
     }
 }
 
-/// Returns the smallest eigenvalue of a symmetric matrix, or NaN if the algorithm does not converge.
-fn min_eigenvalue(matrix: &Mat<f64>) -> f64 {
-    let (n, matrix) = (matrix.nrows(), matrix.clone());
-    uninterrupted((n as f64).powi(3), move || {
-        let mut values = vec![0.0; n];
-        let params = Spec::default();
-        let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params);
-        let mut memory = MemBuffer::new(scratch);
-        let memory = MemStack::new(&mut memory);
-        let done = self_adjoint_evd(
-            matrix.as_ref(),
-            DiagMut::from_slice_mut(&mut values),
-            None,
-            Par::Seq,
-            memory,
-            params,
-        );
-        // Eigenvalues are in ascending order.
-        if done.is_ok() { values[0] } else { f64::NAN }
-    })
+/// Returns the smallest eigenvalue of a correlation matrix to six digits if it is below −10⁻¹⁰.
+///
+/// `C + s I` has a Cholesky factor if and only if `s` is larger than minus this eigenvalue. All eigenvalues
+/// are at least `1 − n`.
+fn negative_eigenvalue(correlation: &Mat<f64>) -> Option<f64> {
+    let is_definite = |shift: f64| {
+        let mut matrix = correlation.clone();
+        (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += shift);
+        cholesky(matrix).is_some()
+    };
+    if is_definite(DETERMINED) {
+        return None;
+    }
+    let (mut low, mut high) = (DETERMINED, correlation.nrows() as f64);
+    while high - low > 1e-7 * low {
+        let middle = (low * high).sqrt();
+        if is_definite(middle) { high = middle } else { low = middle }
+    }
+    Some(format!("-{high:.5e}").parse().unwrap_or(-high))
 }
 
 impl ConditionalDistribution for GaussianDistribution {

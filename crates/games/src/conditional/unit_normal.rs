@@ -23,8 +23,8 @@
 //!
 //! # Cost
 //!
-//! A coalition takes n³/3 multiplications, by faer's blocked factorization unless a feature is determined,
-//! and |A|²/2 per draw.
+//! The factorization for a coalition takes n³/6 multiplications; it is faer's blocked factorization unless a
+//! feature is determined. Each draw takes |A|²/2 multiplications.
 
 use std::ops::Range;
 
@@ -203,18 +203,23 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for ConditionalDraws<'_, V> 
 pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     let n = order.len();
     let matrix = Mat::from_fn(n, n, |i, j| if i >= j { correlation[(order[i], order[j])] } else { 0.0 });
-    let mut lower = matrix.clone();
-    let (done, lower) = uninterrupted((n as f64).powi(3) / 3.0, move || {
+    match cholesky(matrix.clone()) {
+        Some(lower) if (0..n).all(|i| lower[(i, i)] * lower[(i, i)] > DETERMINED) => lower,
+        _ => factor_degenerate(matrix),
+    }
+}
+
+/// Returns the lower Cholesky factor, or `None` if the matrix is not positive definite. Entries above the
+/// diagonal are not read, and unspecified in the factor.
+pub(super) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
+    let n = matrix.nrows();
+    uninterrupted((n as f64).powi(3) / 3.0, move || {
         let params = Spec::default();
         let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
         let memory = MemStack::new(&mut memory);
-        let done = cholesky_in_place(lower.as_mut(), Default::default(), Par::Seq, memory, params);
-        (done, lower)
-    });
-    match done {
-        Ok(_) if (0..n).all(|i| lower[(i, i)] * lower[(i, i)] > DETERMINED) => lower,
-        _ => factor_degenerate(matrix),
-    }
+        let done = cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, memory, params);
+        done.is_ok().then_some(matrix)
+    })
 }
 
 /// Same as [`factor`], one column at a time, for a matrix with determined features.
@@ -318,7 +323,7 @@ fn add_multiple(target: &mut [f64], factor: f64, column: &[f64]) {
 /// Columns of data, standardized to mean 0 and standard deviation 1.
 pub(super) struct StandardizedColumns {
     pub(super) mean: Vec<f64>,
-    /// Standard deviations (with N − 1); 0 for constant columns.
+    /// Standard deviations (divisor N − 1); 0 for constant columns.
     pub(super) scale: Vec<f64>,
     /// The standardized values, N × n, column-major; zero for constant columns.
     pub(super) units: Mat<f64>,

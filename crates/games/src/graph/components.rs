@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(components, [vec![0, 4], vec![2], vec![10, 11]]);
         assert_eq!(members(&graph.boundary(set.view())), [1, 3, 5, 6, 7, 8, 9]);
         assert!(!graph.is_connected(set.view()));
-        // Even with diagonal edges, nodes 0, 4 and 2 remain separate: node 5 lies between 2 and 4, which do
-        // not share a corner.
+        // Even with diagonal edges, node 2 is separate from the component of nodes 0 and 4, because it does
+        // not share a corner with either of them.
         let corners = Graph::grid(3, 4, Adjacency::Eight);
         assert_eq!(corners.components(set.view()).len(), 3);
     }

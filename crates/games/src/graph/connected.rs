@@ -252,7 +252,7 @@ mod tests {
         let mut sets = Sets::new();
         let visit = |set: ConnectedSet<'_>| {
             let known = (set.size, set.boundary, set.boundary_within);
-            assert!(sets.insert(set.nodes.words()[0], known).is_none(), "a set comes once");
+            assert!(sets.insert(set.nodes.words()[0], known).is_none(), "each set is visited once");
             ControlFlow::<()>::Continue(())
         };
         let end = match root {

@@ -33,14 +33,14 @@ pub enum GraphShape {
         rows: usize,
         /// Number of columns.
         columns: usize,
-        /// Which nodes of the grid are neighbours.
+        /// The rule that determines which nodes are neighbours.
         adjacency: Adjacency,
     },
     /// Any other graph.
     General,
 }
 
-/// Which nodes of a grid are neighbours.
+/// The rule that determines which nodes of a grid are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Adjacency {
     /// The nodes to the left, to the right, above and below. Distances are Manhattan distances, as in Chen et

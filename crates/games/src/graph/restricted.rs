@@ -19,8 +19,9 @@ const COMPONENTS: usize = 1 << 16;
 /// (Myerson, *Graphs and cooperation in games*, 1977; Chen et al. 2019, equation 12, where v(∅) = 0.) Its
 /// Shapley value is the Myerson value of the original game.
 ///
-/// A coalition of c components takes c evaluations of the original game, plus v(∅) once per batch. A
-/// component shared by two coalitions is evaluated twice, unless the game is [`Cached`](crate::Cached).
+/// A coalition of c components takes c + 1 evaluations of the original game: one for each component, and one
+/// for v(∅). A component shared by two coalitions is evaluated twice, unless the game is
+/// [`Cached`](crate::Cached).
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game, Graph, GraphRestrictedGame, SumOfUnanimity};

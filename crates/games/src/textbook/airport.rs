@@ -7,10 +7,10 @@ use crate::textbook::ClosedForm;
 
 /// The game `v(S) = max_{i∈S} c_i`, `v(∅) = 0`, for costs c_i ≥ 0 (Littlechild and Owen, 1973).
 ///
-/// With the costs in ascending order and `c_(0) = 0`, the game is a sum of layers: layer k costs `c_(k) −
-/// c_(k−1)` if any of the players k, …, n is present. Under the Shapley value, these n − k + 1 players share
-/// the cost of the layer equally. Under the Banzhaf value, each of them pays the whole layer if none of the
-/// others is present. This has probability `2^{−(n−k)}`:
+/// With the costs in ascending order and `c_(0) = 0`, the game is a sum of layers: layer k costs
+/// `c_(k) − c_(k−1)` if any of the players k, …, n is present. Under the Shapley value, these n − k + 1
+/// players share the cost of the layer equally. Under the Banzhaf value, each of them pays the whole layer if
+/// none of the others is present. This has probability `2^{−(n−k)}`:
 ///
 /// ```text
 /// Shapley  φ_(i) = Σ_{k≤i} (c_(k) − c_(k−1)) / (n − k + 1)

@@ -109,8 +109,8 @@ impl SumOfUnanimity {
             "expected at least 1 player and at least 1 member per term, got {players} and {largest}"
         );
         let mut rng = stream(seed, Purpose::Experiment, 0);
-        // Scaling a word to a range is practically uniform for such small ranges. Unlike the methods of a
-        // crate, it cannot change with a version.
+        // Scaling a word to a range is practically uniform for such small ranges. Unlike the methods of the
+        // crate `rand`, this computation cannot change with a new version of that crate.
         let mut below = |bound: usize| ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize;
         let mut game = Self { constant: 0.0, terms: Coalitions::new(players), coefficients: Vec::new() };
         for _ in 0..terms {

@@ -258,7 +258,7 @@ fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others
     assert_eq!((distribution.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
 }
 
-/// Several linear functions that are declared as affine. Counts the rows that it predicts.
+/// A model of several linear functions that is declared as affine. It counts the rows that it predicts.
 struct Affine {
     beta: Vec<Vec<f64>>,
     rows: AtomicUsize,
@@ -562,7 +562,8 @@ fn a_copula_depends_on_ranks_alone() {
     let cubed: Vec<f64> = data.iter().map(|x| x.powi(3)).collect();
     let distribution = CopulaDistribution::fit(Rows::new(&data, 3), 10, 3).unwrap();
     let of_cubes = CopulaDistribution::fit(Rows::new(&cubed, 3), 10, 3).unwrap();
-    // Absent features lie between the same neighbours of the data; the explicand is one of its rows.
+    // The explicand is a row of the data. For both distributions, a drawn value must lie between the same two
+    // rows.
     let coalition = Coalition::from_members(3, [1]);
     let (rows, _) = synthetic(&distribution, &data[..3], &coalition);
     let (others, _) = synthetic(&of_cubes, &cubed[..3], &coalition);
@@ -662,7 +663,7 @@ fn the_empirical_law_is_its_definition() {
                     data.chunks(n).map(prediction).zip(weights).filter(|&(_, weight)| weight > 0.0).collect();
                 let expected: f64 = weighted.iter().map(|(value, weight)| value * weight).sum();
                 assert_close(&[value], &[expected], 1e-8, &coalition.to_string());
-                // The weighted variance divided by the effective sample size.
+                // The squared standard error is the weighted variance divided by the effective sample size.
                 let squares: f64 = weighted.iter().map(|(_, weight)| weight * weight).sum();
                 let spread: f64 =
                     weighted.iter().map(|(value, weight)| weight * (value - expected).powi(2)).sum();
@@ -857,7 +858,7 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
     let (n, count) = (3, 4000);
     let mut rng = rng(110);
     let normal_rows: Vec<f64> = normals(&mut rng, n * count);
-    // Exponential, uniform and cubed normal features.
+    // The features are exponential, uniform and cubed normal.
     let odd_rows: Vec<f64> = (0..count)
         .flat_map(|_| [-rng.random::<f64>().ln(), rng.random::<f64>(), normal(&mut rng).powi(3) / 3.0])
         .collect();

@@ -26,21 +26,22 @@ const DISTRIBUTION_TOLERANCE: f64 = 1e-6;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Score {
-    /// `v(S) = log P(class | x_S)`. The experiments of the paper explain this score for the predicted class.
+    /// `v(S) = log P(class | x_S)`. The experiments of Chen, Song, Wainwright and Jordan (2019) explain this
+    /// score for the predicted class.
     LogProbability {
         /// Index of the class.
         class: usize,
     },
-    /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first displayed equation of section 2.1: the log-probability
-    /// expected under the model's own distribution.
+    /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first displayed equation in section 2.1 of Chen et al.
+    /// (2019): the log-probability expected under the model's own distribution.
     ///
     /// Classes of probability zero in `distribution` contribute nothing.
     ExpectedLogProbability {
         /// `P(y | x)` for each class y.
         distribution: Vec<f64>,
     },
-    /// `v(S) = log P(class | x_S) − log(1 − P(class | x_S))`. Figures 2 and 3 of the paper measure the effect
-    /// of masking with this score.
+    /// `v(S) = log P(class | x_S) − log(1 − P(class | x_S))`. Figures 2 and 3 of Chen et al. (2019) measure
+    /// the effect of masking with this score.
     LogOdds {
         /// Index of the class.
         class: usize,

@@ -6,10 +6,10 @@ use super::outputs::{Outputs, probabilities_of_logits};
 
 /// The class probabilities of a model whose outputs are logits, as a model.
 ///
-/// A game averages the outputs of its model over reference rows. For the empirical average of section 2.1 of
-/// the paper, these outputs must be probabilities, because the logarithm of an average is not the average of
-/// logarithms. For a model with a single logit, the outputs are the probabilities of classes 0 and 1. For a
-/// model with k logits, there are k outputs.
+/// A game averages the outputs of its model over reference rows. For the empirical average in section 2.1 of
+/// Chen, Song, Wainwright and Jordan (2019), these outputs must be probabilities, because the logarithm of an
+/// average is not the average of logarithms. For a model with a single logit, the outputs are the
+/// probabilities of classes 0 and 1. For a model with k logits, there are k outputs.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game};

@@ -9,10 +9,10 @@ impl Text {
     /// Returns the text as an HTML fragment, one `<div>`, with the words of every player on a background in
     /// the colour of its score. The score is shown as a tooltip (the `title` attribute).
     ///
-    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
-    /// largest |score| has the full colour. Parts without a player are not coloured. The fragment does not
-    /// require a style sheet, and does not contain scripts. The text is escaped, and control characters are
-    /// replaced with `�`.
+    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of Chen, Song,
+    /// Wainwright and Jordan (2019). The largest |score| has the full colour. Parts without a player are not
+    /// coloured. The fragment does not require a style sheet, and does not contain scripts. The text is
+    /// escaped, and control characters are replaced with `�`.
     ///
     /// ```
     /// use apportion_media::{Text, Tokenizer, Vocabulary};

@@ -199,8 +199,8 @@ impl Text {
         self.played().into_iter().filter(|span| span.player == Some(player)).map(|span| span.range).collect()
     }
 
-    /// Returns the words of a player, spelled as in the text. Words from separate places are joined by `" …
-    /// "`.
+    /// Returns the words of a player, spelled as in the text. Words from separate places are joined by
+    /// `" … "`.
     ///
     /// # Panics
     ///
@@ -226,7 +226,8 @@ impl Text {
     }
 
     /// Makes the text an explicand of `width` ids, in which absent tokens are replaced with padding. This is
-    /// the plug-in estimate of section 2.1, as the paper uses it for texts.
+    /// the plug-in estimate that Chen, Song, Wainwright and Jordan (2019) define in section 2.1 and use for
+    /// texts.
     ///
     /// # Errors
     ///
@@ -237,11 +238,12 @@ impl Text {
     }
 
     /// Makes the text an explicand, in which absent tokens are replaced with the ids of several reference
-    /// rows at the same position. This is the empirical average of section 2.1.
+    /// rows at the same position. This is the empirical average that Chen, Song, Wainwright and Jordan (2019)
+    /// define in section 2.1.
     ///
     /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
-    /// row always contains `padding`, regardless of the reference rows. The paper averages probabilities; see
-    /// [`Probabilities`](crate::Probabilities).
+    /// row always contains `padding`, regardless of the reference rows. Chen et al. average probabilities;
+    /// see [`Probabilities`](crate::Probabilities).
     ///
     /// # Errors
     ///

@@ -9,9 +9,10 @@ impl Text {
     /// Returns the text with the words of every player on a background in the colour of its score, in 24-bit
     /// ANSI colours.
     ///
-    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
-    /// largest |score| has the full colour. Parts without a player are not coloured. Control characters of
-    /// the text are replaced with `�`, because the terminal could interpret them.
+    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of Chen, Song,
+    /// Wainwright and Jordan (2019). The largest |score| has the full colour. Parts without a player are not
+    /// coloured. Control characters of the text are replaced with `�`, because the terminal could interpret
+    /// them.
     ///
     /// ```
     /// use apportion_media::{Text, Tokenizer, Vocabulary};

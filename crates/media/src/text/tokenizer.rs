@@ -38,12 +38,13 @@ pub enum Splitting {
     /// the longest known run at a time (`...`, `--`); punctuation that is not in the vocabulary is dropped. A
     /// piece that consists only of punctuation that is not in the vocabulary is an unknown token.
     ///
-    /// Punctuation is every character that is neither a letter nor a digit.
+    /// Punctuation is every character that is neither a letter, nor a digit, nor a combining accent.
     #[default]
     Punctuation,
     /// Splits at whitespace only. Suited to texts in which all tokens are separated by spaces.
     Blanks,
-    /// Makes every run of letters and digits a token. All other characters separate tokens.
+    /// Makes every run of letters, digits and combining accents a token. All other characters separate
+    /// tokens.
     Words,
 }
 
@@ -256,8 +257,8 @@ impl TokenSplitter<'_> {
         Ok(())
     }
 
-    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the
-    /// token that starts first.
+    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`, or `None` if there
+    /// is no such token. For ties, returns the token that starts first.
     fn largest_known(&self, piece: &Range<usize>, core: &Range<usize>) -> Option<(Range<usize>, usize)> {
         let longest = self.vocabulary.longest();
         let length = self.text[core.clone()].chars().count();

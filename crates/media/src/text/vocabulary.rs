@@ -123,12 +123,12 @@ impl Vocabulary {
         self.tokens.is_empty()
     }
 
-    /// Returns the id of `token`; case-sensitive.
+    /// Returns the id of `token` (case-sensitive), or `None` if the vocabulary does not contain it.
     pub fn id(&self, token: &str) -> Option<usize> {
         self.ids.get(token).copied()
     }
 
-    /// Returns the token with this id.
+    /// Returns the token with this id, or `None` if the id does not exist.
     pub fn token(&self, id: usize) -> Option<&str> {
         self.tokens.get(id).map(String::as_str)
     }
@@ -139,7 +139,7 @@ impl Vocabulary {
         self.padding
     }
 
-    /// Returns the id of the token for unknown words.
+    /// Returns the id of the token for unknown words, if there is one.
     pub fn unknown(&self) -> Option<usize> {
         self.unknown
     }

@@ -20,7 +20,7 @@ pub(crate) struct EnsembleParts {
 }
 
 /// A tree as stored in a file, not yet checked. Nodes are in the order of the file, with the root first. All
-/// lists have one element per node.
+/// lists have one element per node, except that some may be empty as documented.
 ///
 /// A tree whose leaves have values for several outputs is represented as one tree per output.
 #[derive(Debug, Clone, Default)]
@@ -88,8 +88,8 @@ pub(crate) fn at_most_infinity(threshold: f64) -> Option<Rule> {
     (threshold == f64::INFINITY).then_some(Rule::ANY_NUMBER)
 }
 
-/// Maximum of the sum of the largest absolute leaf value of each tree. This limit prevents overflow in sums
-/// of differences of margins.
+/// Maximum of the sum over all trees, in which each tree counts with its largest absolute leaf value. This
+/// limit prevents overflow in sums of differences of margins.
 const MAX_SUM: f64 = 1e300;
 
 impl Ensemble {
@@ -322,8 +322,8 @@ impl Ensemble {
             return Ok(Node::ruled(feature, default_left, self.rules.len() - 1, left));
         }
         let threshold = parts.number[node];
-        // An infinite threshold sends all values to one side. XGBoost 3.4 writes some if the row weights
-        // differ widely.
+        // Infinite thresholds are valid; they send all values to one side. XGBoost 3.4 writes such thresholds
+        // if the row weights differ widely.
         if threshold.is_nan() {
             return Err(format!("node {node} has the threshold {threshold}"));
         }

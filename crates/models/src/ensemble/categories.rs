@@ -104,7 +104,8 @@ impl Categories {
     }
 
     /// Returns the code of a numeric category. Returns `None` if categories are listed and the number did not
-    /// occur in training, or if categories are hashed and the number is not an integer.
+    /// occur in training, or if categories are hashed and the number is not an integer below 2^53 in absolute
+    /// value.
     pub fn code_of_number(&self, number: f64) -> Option<f64> {
         match &self.known {
             CategoryStorage::Listed { numbers, .. } => numbers.get(&bits(number)).copied(),

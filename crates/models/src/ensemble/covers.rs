@@ -14,7 +14,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Game`] for rows of the wrong width, and if there are no rows.
+    /// [`ModelError::Game`] if there are no rows, and for rows that [`check_rows`](Self::check_rows) rejects.
     pub fn with_covers_of(self, rows: Rows<'_>) -> Result<Self, ModelError> {
         self.with_covers(rows, None)
     }

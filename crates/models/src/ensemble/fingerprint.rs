@@ -6,9 +6,9 @@ use super::{Category, CategorySet, Ensemble, Rule, Width};
 
 impl Ensemble {
     /// Returns a hash that identifies the function from rows to margins: SHA-256 of the number of features,
-    /// the width of numbers, the base margins, and for each tree its output and its nodes in order, with
-    /// thresholds, rules, default directions and leaves. Names of features, cover, links and the origin of
-    /// the model are not included.
+    /// the width of numbers, the base margins, and for each tree (also [joint](Self::joint) trees, with their
+    /// statistics) its output and its nodes in order, with thresholds, rules, default directions and leaves.
+    /// Names of features, cover, links and the origin of the model are not included.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut hash = Hash(Sha256::new());
         hash.text("apportion ensemble 1");

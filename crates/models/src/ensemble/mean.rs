@@ -201,7 +201,8 @@ impl Ensemble {
     }
 }
 
-/// Merges the joint trees of all members. Rows of the result are extended by the statistics of all members.
+/// Merges the joint trees of all members. Returns `None` if no member has joint trees. Rows of the result are
+/// extended by the statistics of all members.
 fn mean_of_joint(first: &Ensemble, members: &[Option<&JointTrees>], count: f64) -> Option<JointTrees> {
     members.iter().any(Option::is_some).then(|| {
         let features = first.feature_count();

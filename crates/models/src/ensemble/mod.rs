@@ -115,7 +115,7 @@ const COVER_TOLERANCE: f64 = 1e-3;
 
 /// Share of the parent's cover that is assigned to an empty child if its sibling is not empty. It is far
 /// below the rounding error of any sum, and large enough that products of shares do not underflow. (XGBoost
-/// uses 1e-12, and also halves below an empty node.)
+/// assigns 1e-12. Below an empty node, it also assigns half of the weight to each child.)
 const EMPTY_SHARE: f64 = 1.0 / (1u128 << 127) as f64;
 
 impl Ensemble {
@@ -143,7 +143,8 @@ impl Ensemble {
     }
 
     /// Returns whether rows are rejected if this feature is missing, because the model cannot predict them.
-    /// This is the case for linear models, unless they have an imputer or come from XGBoost.
+    /// Examples are the features of linear models, unless they have an imputer or come from XGBoost, and
+    /// features that an ONNX file encodes as categories.
     pub fn refuses_missing(&self, feature: usize) -> bool {
         self.wanted.get(feature).copied().unwrap_or(false)
     }
@@ -249,7 +250,8 @@ impl Ensemble {
         }
     }
 
-    /// Returns the first node of a tree whose cover is invalid, and the problem.
+    /// Returns the first node with invalid cover in a tree, and the problem. Returns `None` if the cover of
+    /// the tree is valid.
     fn cover_fault(&self, tree: usize) -> Option<(usize, String)> {
         let tree = &self.trees[tree];
         let (nodes, cover) = (self.nodes_of(tree), self.cover_of(tree));
@@ -300,7 +302,10 @@ impl Ensemble {
             for (child, _) in children.into_iter().zip(empty).filter(|(_, empty)| *empty) {
                 cover[child] = cover[at] * share;
                 if !cover[child].is_normal() {
-                    return Some((child, format!("its cover is 0, but its parent's is {}", cover[at])));
+                    return Some((
+                        child,
+                        format!("its cover is 0, and the cover of its parent ({}) is too small", cover[at]),
+                    ));
                 }
             }
         }

@@ -10,8 +10,8 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rounds {
-    /// The rounds up to the best one, as in the library's own `predict`, if early stopping stored it in the
-    /// file (XGBoost's `best_iteration`). Otherwise all rounds.
+    /// The rounds up to the best one, if early stopping stored the best round in the file (XGBoost's
+    /// `best_iteration`). Otherwise all rounds. The library's own `predict` uses the same rounds.
     #[default]
     Best,
     /// All rounds of the file.

@@ -17,7 +17,7 @@ const CATEGORIES: f64 = 4_294_967_296.0;
 /// If one tree of the file becomes several trees, one for each output, they share the lists of their rules.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
-    /// Membership in a set of the category, which is x̂ rounded toward zero. Members go to one side, all
+    /// Membership of a category in a set. The category is x̂ rounded toward zero. Members go to one side, all
     /// other values to the other side.
     Set {
         members: CategorySet,

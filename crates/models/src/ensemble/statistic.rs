@@ -34,8 +34,8 @@ pub(crate) struct Counts {
     digest: [u8; 32],
 }
 
-/// The formula from counts to a statistic, in `f32`: `((in class + prior) / (total + weight of the prior) +
-/// shift) · scale`.
+/// The formula from counts to a statistic, in `f32`:
+/// `((in class + prior) / (total + weight of the prior) + shift) · scale`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) kind: RateKind,
@@ -119,7 +119,8 @@ impl Counts {
         if let Some((_, row)) = rows.iter().find(|&&(_, row)| row as usize >= whole) {
             return Err(format!("index {row} of the counts is out of range ({whole} categories)"));
         }
-        // Hash the rows in the order of their hashes, because files store them in arbitrary order.
+        // The digest includes the rows in the order of their hashes, because files store them in arbitrary
+        // order.
         let mut digest = Sha256::new();
         digest.update((width as u64).to_le_bytes());
         digest.update(denominator.to_bits().to_le_bytes());
@@ -267,8 +268,8 @@ impl Statistic {
         })
     }
 
-    /// Iterates over the hashes of the categories in the table, if the statistic depends on a single
-    /// categorical feature. Otherwise the iterator is empty.
+    /// Iterates over the hashes of the categories in the table, if the category of one feature is the only
+    /// input of the statistic. Otherwise, the iterator is empty.
     pub(crate) fn categories(&self) -> impl Iterator<Item = u32> {
         let hashes = match *self.parts {
             [Part::Category { .. }] => &self.counts.rows[..],

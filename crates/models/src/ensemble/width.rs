@@ -4,9 +4,11 @@
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// 32 bits: XGBoost, CatBoost with numeric features only, ONNX, scikit-learn's forests.
+    /// 32 bits: XGBoost, CatBoost with numeric features only, ONNX except for inputs of type double,
+    /// scikit-learn's forests.
     Single,
-    /// 64 bits: LightGBM, CatBoost with categories, scikit-learn's histogram boosting.
+    /// 64 bits: LightGBM, CatBoost with categories, ONNX with inputs of type double, scikit-learn's histogram
+    /// boosting.
     Double,
 }
 

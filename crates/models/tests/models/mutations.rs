@@ -1,8 +1,8 @@
 //! Corrupt files of all formats. Each is rejected, or is a model that can predict, without a panic, an
 //! endless loop or exhausted memory.
 //!
-//! By default, a few hundred files of each format are tested; `APPORTION_MUTATIONS=10000 cargo test -p
-//! apportion-models mutations` tests more.
+//! By default, a few hundred files of each format are tested. To test more, run
+//! `APPORTION_MUTATIONS=10000 cargo test -p apportion-models mutations`.
 
 use std::time::Instant;
 

@@ -128,7 +128,7 @@ fn an_interval_goes_to_its_side() {
         let of = |value: f64| model.margins(Rows::new(&[value, 0.0], 2)).unwrap()[0];
         assert!([-1.5, 0.0, 2.0].into_iter().all(|value| of(value) == inside));
         assert!([-1.6, 2.1, f64::MIN, f64::MAX].into_iter().all(|value| of(value) == outside));
-        assert_eq!(of(NAN), 10.0, "missing values go by the default");
+        assert_eq!(of(NAN), 10.0, "missing values follow the default");
     }
 }
 
@@ -149,7 +149,7 @@ fn excepted_numbers_go_to_the_side_that_the_threshold_does_not_say() {
         assert_eq!((of(2.0), of(NAN)), (at_threshold, 10.0));
         document["trees"][0]["rules"] = json!([]);
         assert_ne!(model.fingerprint(), read(&document).unwrap().fingerprint());
-        assert!(model.categorical_features().is_empty(), "there is a mean between two numbers");
+        assert!(model.categorical_features().is_empty(), "this rule compares numbers");
         assert_refused(&sample(), "/trees/1/rules/1", &json!({"node": 4, "except": [null]}), "except");
     }
 }
@@ -170,7 +170,7 @@ fn categories_have_their_words_and_codes() {
     let numbers = model.categories(0).unwrap();
     assert_eq!(numbers.unknown(), UnknownCategory::Missing);
     assert_eq!([1.5, 0.0].map(|number| numbers.code_of_number(number)), [Some(0.0), Some(1.0)]);
-    assert_eq!(model.fingerprint(), read(&sample()).unwrap().fingerprint(), "words change no margin");
+    assert_eq!(model.fingerprint(), read(&sample()).unwrap().fingerprint(), "categories change no margin");
     document["categories"][0]["unknown"] = json!("refused");
     assert_eq!(read(&document).unwrap().categories(1).unwrap().unknown(), UnknownCategory::Refused);
     let cases = [

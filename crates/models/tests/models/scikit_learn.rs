@@ -30,7 +30,7 @@ fn coded(model: &Ensemble, row: &[Value]) -> Vec<f64> {
                 Categories::NO_CATEGORY
             }),
             number => {
-                assert!(words.is_none(), "numbers are no words in these tables");
+                assert!(words.is_none(), "numbers are not categories in these tables");
                 number.as_f64().unwrap()
             }
         }

@@ -13,9 +13,9 @@ const NEAREST: usize = 1 << 13;
 /// whole row.
 ///
 /// Cost is the number of multiply-adds. A multiply-add in propagation takes up to a third longer than in the
-/// runtime. If the kernel exceeds the first-level cache, it takes twice this time, since the kernel is read
-/// for each cell. Changes are assumed to be far from each other, which affects the most cells. The cost is
-/// counted instead of measured, so that the choice is the same in all runs.
+/// runtime. If the kernel exceeds the first-level cache, a multiply-add takes twice as long, since the kernel
+/// is read again for each cell. Changes are assumed to be far from each other, which affects the most cells.
+/// The cost is counted instead of measured, so that the choice is the same in all runs.
 pub(super) fn max_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };

@@ -214,7 +214,7 @@ fn followed_changes_agree_with_the_definition() {
                 &format!("seed {seed}, changes {kind}: {layers:?}"),
             );
             if kind == 0 {
-                assert_eq!(out, unchanged, "seed {seed}: memory was not set back");
+                assert_eq!(out, unchanged, "seed {seed}: memory was not reset");
             }
         }
     }

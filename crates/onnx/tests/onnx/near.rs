@@ -310,9 +310,9 @@ fn games_of_one_baseline_take_small_coalitions_from_there() {
     for (got, wanted) in got.iter().zip(&wanted) {
         assert!((got - wanted).abs() < 2e-6 * largest, "{got} != {wanted}");
     }
-    assert!(got.iter().zip(&wanted).any(|(got, wanted)| got != wanted), "none was followed");
+    assert!(got.iter().zip(&wanted).any(|(got, wanted)| got != wanted), "the runtime predicted all rows");
     let far = 3 * 60 * 5;
-    assert_eq!(bits(&got[far..]), bits(&wanted[far..]), "all above the limit are the runtime's");
+    assert_eq!(bits(&got[far..]), bits(&wanted[far..]), "the runtime predicts rows above the limit");
 }
 
 /// Returns whether the network supports predictions near a reference row of zeros.
@@ -327,10 +327,10 @@ fn other_networks_are_left_to_the_runtime() {
     assert!(follows(&convolved().bytes()));
     assert!(!follows(IRIS), "no convolution");
     assert!(!follows(&embedding(DataType::INT64)), "token ids");
-    assert!(!follows(&convolved().then("Softmax").bytes()), "an operator that is not followed");
+    assert!(!follows(&convolved().then("Softmax").bytes()), "an unsupported operator");
     assert!(
         !follows(&convolved().with("Add", &[&[12, 12]], [0.0, 1.0], |node| node).bytes()),
-        "a shift by place"
+        "a different shift for each cell"
     );
     let rounded_up = |node| with_integer(windows(node, &[2, 2], &[3, 3], &[0; 4]), "ceil_mode", 1);
     assert!(!follows(&convolved().with("MaxPool", &[], [0.0; 2], rounded_up).bytes()));
@@ -341,9 +341,9 @@ fn other_networks_are_left_to_the_runtime() {
     assert!(!follows(&convolved().with("Conv", &[&[4, 1, 3, 3]], [0.0, 1.0], in_groups).bytes()));
     let mut residual = convolved();
     residual.nodes.push(node("Add", "v1 v1", "v2"));
-    assert!(!follows(&residual.bytes()), "two ways through the network");
+    assert!(!follows(&residual.bytes()), "two paths through the network");
     let dense = Sequence::new(&[3, 1, 1]).convolution(2, 3, &[1, 1], &[1, 1], &[0; 4]);
-    assert!(!follows(&dense.bytes()), "every change reaches everything");
+    assert!(!follows(&dense.bytes()), "every change affects all cells");
 }
 
 #[test]

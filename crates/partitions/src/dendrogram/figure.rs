@@ -133,7 +133,7 @@ impl Dendrogram {
     }
 
     /// Returns the colour of each cluster: the colour of its group if it is below the cut and in a group of
-    /// several features, else that of text.
+    /// several features, otherwise the colour of text.
     fn paints(&self, rows: &[f64], done: usize) -> Vec<Paint> {
         let features = self.features();
         let mut paints = vec![Paint::Ink; rows.len()];

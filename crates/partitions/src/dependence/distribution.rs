@@ -26,12 +26,13 @@ const BINNED_DRAWS: u64 = 4000;
 const SHOWN: f64 = 20.0;
 
 /// Maximum number of rows per draw for nearest-neighbour estimates. With more rows, the estimates remain near
-/// 0, and shrink with the square root of the number of rows.
+/// 0, and shrink in proportion to 1/√N for N rows.
 const MAX_ROWS: usize = 2500;
 
 /// Number of independent pairs drawn for the maximal information coefficient.
 const GRID_DRAWS: u64 = 500;
-/// Maximum number of rows in each of these pairs. With more rows, the coefficient is smaller.
+/// Maximum number of rows in each of these pairs. With more rows, the coefficient is smaller, so the critical
+/// value is too large rather than too small.
 const MAX_ROWS_IN_GRIDS: usize = 1000;
 
 /// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, or more if there are

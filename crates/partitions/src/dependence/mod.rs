@@ -1,7 +1,9 @@
 //! Measures of dependence between two features, on a common scale.
 //!
-//! Every measure returns a number in [0, 1]: 0 for independent features, 1 if one determines the other.
-//! Linfoot's informational coefficient converts mutual information I (nats) to the scale of a correlation,
+//! Every measure returns a number in [0, 1]. As the number of rows grows, it tends to 0 for independent
+//! features. It is largest if one feature is a function of the other (for Spearman's correlation: a monotone
+//! function). Linfoot's informational coefficient converts mutual information I (nats) to the scale of a
+//! correlation,
 //!
 //! ```text
 //! √(1 − exp(−2 I)),
@@ -80,8 +82,8 @@ pub enum Dependence {
     /// ```
     ///
     /// where n_x and n_y are the numbers of rows that are strictly nearer in one coordinate than the k-th
-    /// neighbour is in the maximum norm. Ties are broken at random, by `seed`, which does not change the
-    /// mutual information. Estimates below 0 are set to 0. Many neighbours separate weak dependence from
+    /// neighbour is in the maximum norm. Ties are broken at random, depending on `seed`. This does not change
+    /// the mutual information. Estimates below 0 are set to 0. Many neighbours separate weak dependence from
     /// independence; few neighbours resolve fine structure.
     ///
     /// Takes O(N √(k N)) time per pair if features are independent, and less time otherwise. For 1000 rows

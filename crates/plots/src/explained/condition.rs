@@ -155,7 +155,7 @@ impl Condition {
 
     /// Iterates over all ways to split the condition at an operator.
     fn ways(&self) -> impl Iterator<Item = Interpretation<'_>> {
-        // The end of the last operator. Its second character is not an operator by itself.
+        // The end of the last operator, so that its second character is not read as a separate operator.
         let mut end = 0;
         let ways = self.0.char_indices().filter_map(move |(at, _)| {
             let (sign, comparison) = sign(&self.0[at..]).filter(|_| at >= end)?;

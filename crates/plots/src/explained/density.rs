@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Maximum number of bins.
 const BINS: i64 = 256;
-/// Maximum absolute value of the index of a bin, so that it is exact.
+/// Maximum absolute value of the index of a bin. An `f64` represents every index up to it exactly.
 const MAX_BIN: f64 = (1_u64 << 50) as f64;
 
 /// A histogram: counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256

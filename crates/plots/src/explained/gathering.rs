@@ -46,11 +46,11 @@ pub struct Gathering {
     left: usize,
     /// The positions of the kept rows among all rows.
     places: Vec<u64>,
-    /// The aggregates, without those of the following fields.
+    /// The aggregates, except for those in the following fields.
     summary: Summary,
     values: Columns,
     predictions: Columns,
-    /// Empty if inputs are not known.
+    /// The statistics of the inputs of each feature; empty if inputs are not known.
     inputs: Vec<Inputs>,
     /// The rows with the extremes of values, predictions and inputs.
     ends: Vec<Ends>,

@@ -40,7 +40,7 @@ impl Summary {
 /// Statistics of a list of numbers, from exact sums.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// How many numbers there are.
+    /// The count of the numbers.
     pub count: u64,
     /// The mean of the numbers; zero if there are none.
     pub mean: f64,

@@ -127,8 +127,8 @@ fn sizes(explained: &Explained, cohorts: &[Cohort], output: usize) -> Vec<Vec<Si
 }
 
 /// Returns the mean of |φ| over some rows, and the half-width of its 95% interval. It is the sum of the
-/// half-width due to sampling rows (by Student's distribution) and the mean half-width of the values, because
-/// the errors of rows with the same seed are not independent.
+/// half-width due to sampling rows (by Student's t distribution) and the mean half-width of the values,
+/// because the errors of rows with the same seed are not independent.
 fn mean_size(explained: &Explained, rows: &[usize], player: usize, output: usize) -> Size {
     let sizes = rows.iter().map(|&row| explained.value(row, player, output).abs());
     let halves = rows.iter().map(|&row| explained.half_width(row, player, output));

@@ -41,8 +41,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         None => (0..explained.rows()).filter_map(|row| course(explained, row)).collect(),
     };
     if all.is_empty() {
-        let why = "the results contain no interim checks; explain with a tolerance (`--until`), and keep the \
-                   certificates in the results";
+        let why = "the results contain no interim checks with an error bound; explain with a tolerance \
+                   (`--until`) and a sampling method that has standard errors";
         return Err(PlotError::Nothing { kind: "convergence", why });
     }
     let count = all.len();

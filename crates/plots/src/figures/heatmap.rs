@@ -14,8 +14,9 @@ const TOP: f64 = 34.0;
 const PREDICTIONS: f64 = 52.0;
 /// The top edge of the heatmap.
 const COLOURS: f64 = TOP + PREDICTIONS + 12.0;
-/// Space on the right for the colour bar, and the part of it that its numbers do not use.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 76.0;
+/// The part of this space that the numbers of the colour bar do not use.
 const BESIDE_NUMBERS: f64 = 30.0;
 /// Minimum width of figures with bars of importance.
 const MIN_WIDTH_WITH_BARS: f64 = 480.0;

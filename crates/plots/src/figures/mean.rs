@@ -2,7 +2,7 @@
 
 use apportion_results::{CONFIDENCE, interval_factor};
 
-/// Returns a mean, and the half-width of its 95% interval by Student's distribution, which is 0 for fewer
+/// Returns a mean, and the half-width of its 95% interval by Student's t distribution, which is 0 for fewer
 /// than two numbers.
 pub(super) fn with_half_width(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = numbers.clone().count();

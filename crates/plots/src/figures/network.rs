@@ -114,7 +114,6 @@ fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, 
         let mut side: Vec<usize> =
             (0..names.len()).filter(|&place| (at(place).0 >= middle) == is_right).collect();
         side.sort_by(|&a, &b| at(a).1.total_cmp(&at(b).1));
-        // Move names down as far as needed, then all up again to balance this.
         let wanted: Vec<f64> = side.iter().map(|&place| at(place).1).collect();
         for (&place, y) in side.iter().zip(spread(&wanted)) {
             let (x, near) = at(place);

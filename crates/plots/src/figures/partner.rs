@@ -6,25 +6,26 @@ use crate::explained::Explained;
 /// part.
 const PARTS: usize = 10;
 
-/// The player with the strongest interaction with another player.
+/// The strongest interaction partner of a player, found by [`strongest_partner`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Partner {
     /// The index of the player.
     pub player: usize,
-    /// If the results contain interactions, the mean absolute interaction. Otherwise, of the variance that
-    /// the other player's inputs leave unexplained, the fraction that the inputs of this player explain.
+    /// If the results contain interactions, the mean absolute interaction. Otherwise, the fraction that the
+    /// partner's inputs explain of the variance that the inputs of the other player leave unexplained.
     pub strength: f64,
     /// Whether the strength is a computed interaction.
     pub is_known: bool,
 }
 
-/// Returns the player whose inputs explain most of the variance of the value of `player` that the inputs of
-/// `player` leave unexplained. `None` if no other player has numeric inputs, or if all variance is explained.
+/// Returns the strongest interaction partner of player i, `player`, or `None` if there is no such player.
 ///
-/// If the results contain interactions, it is the player with the largest mean |I_ij|. Otherwise, rows are
-/// divided into ten parts in the order of the inputs x_i. Within a part, a line in x_j explains cov(φ_i,
-/// x_j)² / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, divided by the
-/// sum of the variances of φ_i. Uses the kept rows, in time O(rows × players).
+/// If the results contain interactions, it is the player j with the largest mean |I_ij|. Otherwise, it is
+/// the player whose inputs x_j explain most of the variance of φ_i that the inputs x_i leave unexplained:
+/// rows are divided into ten parts in the order of x_i. Within a part, a line in x_j explains cov(φ_i, x_j)²
+/// / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, divided by the sum of
+/// the variances of φ_i. A partner must consist of a single feature with inputs. Uses the kept rows, in time
+/// O(rows × players).
 pub fn strongest_partner(explained: &Explained, player: usize, output: usize) -> Option<Partner> {
     let (players, outputs) = (explained.players(), explained.outputs());
     let others = (0..players).filter(|&other| other != player);

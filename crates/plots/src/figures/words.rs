@@ -3,8 +3,8 @@
 use crate::explained::Explained;
 use crate::scene::digits;
 
-/// Returns the sentence about the kept rows for captions, such as `Dots are 20 of 100 rows`. The sentence is
-/// empty if all rows are kept.
+/// Returns the sentence about the kept rows for captions, such as `Dots show 20 of 100 rows: a random sample
+/// (seed 0) and the extremes.` The sentence is empty if all rows are kept. It starts with `what`.
 pub(crate) fn of_sample(explained: &Explained, what: &str) -> String {
     match explained.is_sample() {
         false => String::new(),

@@ -10,11 +10,11 @@
 //! - The report works without scripts: it contains all figures, for one output after the other, and the first
 //!   100 lines of the tables of their numbers. With scripts, it shows one output at a time, and rows can be
 //!   searched, selected, filtered by a condition and compared.
-//! - Aggregates are over all rows. The report stores as many rows as fit into 1.7 MB of numbers, the extremes
-//!   and a random sample, and states this. At most 2000 of them are drawn as dots. Values have a precision of
-//!   16 bits, or 24 bits if there are few of them; half-widths of intervals have 8 bits.
-//! - At most 12 outputs have figures, and at most 40 features have individual values. The report lists these
-//!   outputs and features; all others are summed.
+//! - Aggregates are over all rows. The report stores the extremes and a random sample, as many rows as fit
+//!   into 1.7 MB of encoded numbers, and states their number. At most 2000 of them are drawn as dots. Values
+//!   have a precision of 16 bits, or 24 bits if there are few of them; half-widths of intervals have 8 bits.
+//! - At most 12 outputs have figures. At most 40 features have individual values; those of all other features
+//!   are summed. The report states both limits if they apply.
 //! - The same results produce the same bytes.
 
 mod choice;
@@ -130,7 +130,7 @@ impl<'e> Report<'e> {
     /// # Errors
     ///
     /// [`PlotError::Nothing`] if the players or outputs of the interactions differ from those of the values,
-    /// or if they are not interactions.
+    /// or if the results passed as interactions contain no interactions.
     pub fn html(&self) -> Result<String, PlotError> {
         self.check_pairs()?;
         let mut page = Page::new(&self.given);

@@ -503,7 +503,8 @@ class Card {
     tip.hidden = true;
   }
 
-  /** Arrow keys move between dots: left and right within a player, up and down to the nearest of the next. */
+  /** Arrow keys move between dots: left and right within a player, up and down to the nearest
+   * dot of the next player. */
   key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.key === "Enter" && this.at >= 0) return choose(this.dots[this.at].row);
@@ -708,7 +709,8 @@ class Card {
   }
 }
 
-/** Returns the line through the lowest and the highest of these pairs, from first to second numbers. */
+/** Returns the linear function from first to second numbers through the two pairs with the smallest and the
+ * largest first number. */
 function inverse(pairs) {
   let least, most;
   for (const pair of pairs) {

@@ -94,10 +94,10 @@ fn cases() -> Vec<(&'static str, Results)> {
     add("ids", of(10, 1), &|results| results.ids = Some(hostile_names()));
     add("ids of one row", of(1, 1), &|results| results.ids = Some(vec!["z".repeat(10_000)]));
     add("a sample", of(500, 1).estimated(), &|results| results.max_rows = 20);
-    add("looks at nothing", of(3, 1), &|results| {
+    add("interim checks of nothing", of(3, 1), &|results| {
         results.interim_checks = vec![(0, Some(0.0)), (u64::MAX, Some(1e-300))]
     });
-    add("looks that are no numbers", of(3, 1), &|results| {
+    add("interim checks without finite bounds", of(3, 1), &|results| {
         results.interim_checks =
             vec![(1, Some(f64::NAN)), (2, None), (3, Some(f64::INFINITY)), (4, Some(2.0))];
     });

@@ -4,7 +4,7 @@
 //! replaces the pipe.
 
 #![no_main]
-#![allow(dead_code, unreachable_pub, reason = "of the sources only what reads answers is used")]
+#![allow(dead_code, unreachable_pub, reason = "only the parts of these files that read answers are used")]
 
 #[path = "../../src/answers.rs"]
 mod answers;

@@ -22,11 +22,11 @@ pub fn check(format: Format, bytes: &[u8]) {
         answers.push(answer);
         answers.len() < WANTED
     });
-    assert!(answers.len() <= WANTED, "an answer that nobody wants");
+    assert!(answers.len() <= WANTED, "more answers than were accepted");
     let mut width = None;
     for answer in &answers {
         if answer.rows == 0 {
-            assert!(answer.values.is_empty(), "values of no row");
+            assert!(answer.values.is_empty(), "an answer without rows has values");
             continue;
         }
         assert!(format != Format::Csv || answer.rows <= MAX_BATCH_ROWS, "more rows than a batch has");
@@ -42,8 +42,8 @@ pub fn check(format: Format, bytes: &[u8]) {
 
 /// Makes a file look like the output of a process.
 fn pipe(bytes: &[u8]) -> ChildStdout {
-    let mut file = tempfile::tempfile().expect("a folder for what passes");
-    file.write_all(bytes).expect("room for a file");
-    file.rewind().expect("a file is read from its beginning");
+    let mut file = tempfile::tempfile().expect("a temporary file can be created");
+    file.write_all(bytes).expect("the temporary file can be written");
+    file.rewind().expect("the position in the temporary file can be reset");
     ChildStdout::from(OwnedFd::from(file))
 }

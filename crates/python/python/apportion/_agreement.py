@@ -22,7 +22,7 @@ from ._types import Model, Numbers, Places, Rows
 # A call of a model: the label, the function, and whether its result is compared after the link function.
 _Call: TypeAlias = tuple[str, Callable[[Rows], Any], bool]
 
-# The maximum number of rows that are compared, spread over those that were passed.
+# The maximum number of rows that are compared. They are spread evenly over the rows that were passed.
 ROWS = 20
 # Tolerated rounding errors, relative to the terms of a sum: for libraries that add 32-bit floats, and for all
 # others.
@@ -88,8 +88,8 @@ def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what:
 def _candidates(model: Model, ensemble: Ensemble, rows: Rows, linked: bool) -> Iterator[Prediction]:
     yield from own_predictions(model, ensemble, rows, linked)
     if _is_single(rows) and family(model) == "sklearn":
-        # The steps of a pipeline before the trees compute in 32 bits for 32-bit rows. A threshold that is
-        # only crossed by rounding is not an error of the reader.
+        # For 32-bit rows, the steps of a pipeline before the trees compute in 32 bits. If only this rounding
+        # moves a value across a threshold, the trees were read correctly, so also compare 64-bit rows.
         yield from own_predictions(model, ensemble, _doubled(rows), linked)
 
 
@@ -174,8 +174,9 @@ def _count(rows: Rows) -> int:
 
 
 def _forms(answer: Any, count: int) -> list[Numbers]:
-    """Returns the arrays of shape (rows, outputs) that a result may represent. For the probabilities of a
-    class and its complement, one of them contains the class alone. A list of arrays is concatenated.
+    """Returns the arrays of shape (rows, outputs) that a result may represent. If the result has two columns,
+    such as the probabilities of two classes, a second array contains only the last column. A list of arrays
+    is concatenated.
     """
     if isinstance(answer, (list, tuple)):
         arrays = [np.asarray(one, dtype=np.float64).reshape(count, -1) for one in answer]

@@ -187,8 +187,8 @@ class BatchExplainer:
         outputs, and `values`, a list with the value of each player, which is a list itself if there are
         several outputs. If values are estimates, their standard errors follow (`std error of PLAYER`, or
         `std_errors`; 0 for an exact row, null if they are not known), and `evaluations`. With `until`,
-        `stopped_by` follows: "tolerance" if the accuracy is certified. The metadata contain, as `apportion`,
-        the version of the schema and the request, as JSON.
+        `stopped_by` follows: "tolerance" if the accuracy is certified. The metadata contain the version of
+        the schema and the request, as JSON under the key `apportion`.
 
         Raises DataError if the columns do not match the features of the model, or if two columns of the
         results would have the same name.
@@ -358,7 +358,7 @@ class BatchExplainer:
         predictions = explanation.predictions
         errors = explanation.std_errors if is_estimate else None
         if is_estimate and errors is None:
-            # All of these rows are exact.
+            # The values of all these rows are exact.
             errors = np.zeros(values.shape)
         if self.interactions:
             # Take each pair of players once.

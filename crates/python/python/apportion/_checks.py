@@ -121,8 +121,8 @@ def array(name: str, given: Any, expected: str) -> AnyArray:
 
 
 def names(name: str, given: Any, count: int | None = None, of: str = "feature") -> list[str]:
-    """Returns names as a list of strings. Unless `count` is None, there must be `count` names: one for
-    each `of`.
+    """Returns names as a list of strings. Unless `count` is None, there must be `count` names. `of` is the
+    word for what each name belongs to, for the message of the error.
     """
     found = None
     if not isinstance(given, (str, bytes, dict)) and not (isinstance(given, np.ndarray) and given.ndim != 1):

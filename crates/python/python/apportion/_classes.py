@@ -120,7 +120,7 @@ def plain(given: Any) -> list[Any]:
         given = _only([given.get_column(name) for name in given.columns])
     if pyarrow is not None and isinstance(given, (pyarrow.Table, pyarrow.RecordBatch)):
         given = _only(given.columns)
-    if hasattr(given, "to_pylist"):  # of Arrow
+    if hasattr(given, "to_pylist"):  # an Arrow array
         return [_scalar(label) for label in given.to_pylist()]
     if hasattr(given, "detach") and hasattr(given, "cpu"):
         given = given.detach().cpu().numpy()

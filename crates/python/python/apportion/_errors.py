@@ -18,8 +18,8 @@ class ModelError(Error):
 class CallError(ModelError):
     """A function that raised an error when it was called.
 
-    `__cause__` is the error that it raised, with its traceback. Where Python allows it, the `CallError` is an
-    instance of that class, too.
+    `__cause__` is the error that it raised, with its traceback. If Python allows it, the `CallError` is also
+    an instance of the class of that error.
     """
 
 

@@ -59,8 +59,9 @@ class Explainer:
         data frame).
     rounds: the boosting rounds that are used, as in `Ensemble` (default None: those of `predict`).
     check: whether predictions for the rows as the engine reads them are compared with predictions for the
-        rows as they were passed (default True). A difference is an error. The comparison requires two
-        predictions for each row of X and of the background.
+        rows as they were passed (default True). A difference is an error. For functions, the comparison
+        requires two predictions for each row of X and of the background; for trees, it uses at most 20 rows
+        of each.
 
     The game and its values:
 
@@ -92,8 +93,8 @@ class Explainer:
         the output.
     error: the error that `until` limits: "euclidean" (the default) or "every-player".
     range: the largest output of the model minus the smallest one, if it is known (default None). Methods that
-        average independent draws ("permutation", "optimized-monte-carlo", "monte-carlo") then have error
-        bounds that also hold for few draws.
+        average independent draws, such as "permutation", "optimized-monte-carlo" and "monte-carlo", then have
+        error bounds that also hold for few draws.
     seed: the seed of all draws, from 0 (the default) to 2^64 - 1. The same seed gives the same numbers for
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
@@ -313,11 +314,11 @@ class Explainer:
         if stopped is not None:
             if len(told["rows"]):
                 interrupted: Any = stopped
-                interrupted.explanation = self._explanation(told, rows, core)
+                interrupted.explanation = self._explanation(told, rows)
                 stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were finished; "
                                  "their values are in the attribute explanation of this exception")
             raise stopped
-        explanation = self._explanation(told, rows, core)
+        explanation = self._explanation(told, rows)
         for warning in told.get("warnings", ()):
             warn(warning, AccuracyWarning)
         return explanation
@@ -422,8 +423,8 @@ class Explainer:
                         self._prepare(rows).plan(rows.values, pool(self.threads))))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The other process prepares the engine again. It does not need the background in the form in which it
-        # was passed, because that has already been compared.
+        # The other process prepares the engine again. The background in the form in which it was passed is
+        # only needed for the check of predictions, which has already been made.
         state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
         if self._background is not None and self._background.given is not None:
             state["_background"] = copy.copy(self._background)
@@ -604,7 +605,7 @@ class Explainer:
         chosen = _core.sampled_rows(len(rows.values), SAMPLE, self._asked["seed"])
         return np.ascontiguousarray(rows.values[chosen])
 
-    def _explanation(self, told: dict[str, Any], rows: Table, core: _core.Explainer | None = None,
+    def _explanation(self, told: dict[str, Any], rows: Table,
                      interactions: Form | None = None) -> Explanation:
         values, predictions = told["values"], told["predictions"]
         done = told.get("rows")
@@ -623,17 +624,13 @@ class Explainer:
         data = shown if done is None or count == len(rows.values) else shown[done]
         index = (rows.index if rows.index is None or done is None or count == len(rows.values)
                  else rows.index[done])
-        method = told.get("method", "")
-        budget = None
-        if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
-            budget = core.plan(np.ascontiguousarray(rows.values[:1]), pool(self.threads))[2]
         more: dict[str, Any] = {}
         if self.model_output == "probability":
             more["output"] = self.ensemble.link if self.ensemble is not None else "probability"
         if self._background is not None:
             more["background_rows"] = len(self._background.values)
         about = dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None),
-                     method=method, same_as=told.get("same_as"), budget=budget,
+                     method=told.get("method", ""), same_as=told.get("same_as"), budget=told.get("budget"),
                      accuracy=accuracy_in_words(asked), seed=asked["seed"], more=more,
                      groups=None if rows.members is None else named(rows.members, names))
         errors = told.get("std_errors")

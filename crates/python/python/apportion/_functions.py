@@ -24,7 +24,8 @@ _TOLERANCE_OF_SINGLE = 1e-4
 
 
 class Function:
-    """A model as a function of rows × features numbers. It returns rows × outputs numbers as a flat array.
+    """A model as a function of an array of shape (n_rows, n_features). It returns the predictions as a flat
+    array, row by row.
 
     The model is called with tables of the library of the background, with the same columns, types and cells
     (`schema`).
@@ -116,7 +117,7 @@ class Function:
                 if is_own and all(table.dtype(place) == schema.template.dtype(feature)
                                   for feature, place in enumerate(places)):
                     raise of_call(self.name, error).with_traceback(error.__traceback__) from error
-                # The model accepts rows in the form of the background, so rows are converted to that form.
+                # The model only accepts the converted rows, so there is nothing to compare.
                 return
             if given.shape != passed.shape:
                 return

@@ -96,8 +96,8 @@ def explain_text(
     text: the text, or a list of texts.
     split: a regular expression that matches the players, or a function from the text to their ranges (start,
         end) (default None: words, and each punctuation mark by itself).
-    absent: the text that replaces absent players, such as "[MASK]" (default ""). The text between players
-        stays, except spaces around removed players.
+    absent: the text that replaces absent players, such as "[MASK]" (default ""). By default, the spaces
+        before an absent player are removed as well; all other text between players stays.
     value: as in `apportion.Explainer` (default "shapley"). "c-shapley=2", "l-shapley=2" and "myerson" require
         a graph, "owen" and "quotient-shapley" require groups.
     graph: the graph of the words (default None); "line" connects each word with the next one.

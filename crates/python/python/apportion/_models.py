@@ -359,16 +359,16 @@ def _of_catboost(model: Model) -> _Reading | None:
 def _of_sklearn(model: Model, method: str | None = None) -> tuple[Content, Any]:
     try:
         from . import scikit_learn_to_json as converter
-    except Exception as problem:  # a release of scikit-learn that the converter does not fit
+    except Exception as problem:  # the converter does not support this release of scikit-learn
         raise Unknown(f"models of this version of scikit-learn cannot be read ({problem}); "
-                      "apportion.Explainer(model, X) works for any model") from problem
+                      "apportion.Explainer(model, X) works for any model that can be called") from problem
     try:
         _check_fitted(model)
     except NotFittedError:
         raise
     except Exception as problem:
         raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; "
-                      "apportion.Explainer(model, X) works for any model") from problem
+                      "apportion.Explainer(model, X) works for any model that can be called") from problem
     try:
         document, cells = converter.document_and_cells(model, method)
         content = converter.as_json(document).encode()
@@ -407,8 +407,8 @@ def members(model: Model) -> list[Model] | None:
 
 
 def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
-    """Returns the model as an ensemble. Raises Unknown if it is not read exactly; the message is None if its
-    kind is not supported.
+    """Returns the model as an ensemble. Raises Unknown if it is not read exactly, with None instead of a
+    message if its kind is not supported.
     """
     requested, several = _rounds(rounds), members(model)
     if several is None:

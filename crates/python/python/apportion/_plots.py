@@ -229,12 +229,12 @@ class Plots:
     @named_options
     def scatter(self, *, ax: Any = None, feature: str | None = None, partner: str | None = None,
                 output: int | str | None = None, width: float | None = None, seed: int = 0) -> Any:
-        """Draws the values of one feature against its inputs, coloured by the feature that it interacts with
-        most.
+        """Draws the values of one feature against its inputs, coloured by the inputs of another feature.
 
         feature: the name of the feature (default None: the most important one).
-        partner: the name of the feature whose inputs determine the colours (default None: the one that
-            interacts most).
+        partner: the name of the feature whose inputs determine the colours (default None: the one with the
+            strongest interaction; for values without interactions, the one whose inputs explain most of the
+            variation that the inputs of `feature` leave unexplained).
         output: the name or the index of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """

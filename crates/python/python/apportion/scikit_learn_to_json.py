@@ -71,7 +71,7 @@ REFUSED = {"Stacking": "its last estimator uses the predictions of the others, s
            "leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
            "econml": "its predictions are solutions of equations that are averaged over trees, or come from "
            "several models, so they are not sums of leaves"}
-ANY_MODEL = "apportion.Explainer(model, X) works for any model"
+ANY_MODEL = "apportion.Explainer(model, X) works for any model that can be called"
 
 # The supported libraries. A class of any other library is treated as its first base class from one of them.
 LIBRARIES = {"sklearn", "imblearn", "xgboost", "lightgbm", "ngboost", "sksurv", "quantile_forest", "pyod",
@@ -486,7 +486,7 @@ def of_histograms(model, view):
 
 
 def link_of_boosting(model):
-    """Returns the link of gradient boosting, which has other loss classes before scikit-learn 1.4."""
+    """Returns the link of gradient boosting. Before scikit-learn 1.4, losses do not store their link."""
     link = getattr(model._loss, "link", None)
     if link is not None:
         return LINKS[type(link).__name__]
@@ -531,8 +531,8 @@ def depths(tree):
 
 def of_survival(model, kind, view):
     """Returns the sum of survival trees and forests of scikit-survival: the risk score is the mean over trees
-    of the sum of the leaf's cumulative hazards. With a method of AT_TIMES each time has an output, the mean
-    over the leaves.
+    of the sum of the leaf's cumulative hazards. With a method of AT_TIMES, each time has an output: the mean
+    over trees of the value of the leaf's function.
     """
     members = model.estimators_ if kind in SURVIVAL_FORESTS else [model]
     trees, method = [], view.table.method

@@ -75,7 +75,7 @@ class TreeExplainer:
         data = rows_of(data)
         if feature_perturbation == "interventional" and data is None:
             _warn("In the future, passing feature_perturbation='interventional' without data will be "
-                  "refused; it is path-dependent now", FutureWarning)
+                  "refused; the path-dependent game is used now", FutureWarning)
             feature_perturbation = "tree_path_dependent"
         self._is_of_classes = model_output == "predict_proba"
         if model_output in ("predict_proba", "predict") and data is not None:

@@ -67,8 +67,8 @@ impl<'de> Visitor<'de> for NumberSink<'_> {
 pub(super) enum Input {
     Missing,
     Number(f64),
-    /// An infinite number, read from its string. If the feature has a category with this name, it is that
-    /// category.
+    /// An infinite number, read from its string. If the feature is categorical, the input is the category
+    /// with this name instead.
     Infinite(f64),
     Word(String),
 }

@@ -114,7 +114,7 @@ fn read_all(
     documents.end().map_err(damaged)
 }
 
-/// Formats an error with its line and column at the beginning, because problems may end in what to do.
+/// Formats an error with its line and column at the beginning, because the problem may end with advice.
 fn with_place_first(error: &serde_json::Error) -> String {
     let (line, column, text) = (error.line(), error.column(), error.to_string());
     match text.strip_suffix(&format!(" at line {line} column {column}")) {

@@ -1,4 +1,4 @@
-//! Sums of a batch of numbers by exponent, which are faster than additions to exact sums one by one.
+//! Sums of a batch of numbers by exponent. They are faster than adding the numbers to exact sums one by one.
 
 use super::exact_sum::{ExactSum, split};
 
@@ -7,8 +7,9 @@ pub(super) const MAX_NUMBERS: usize = 512;
 /// The number of shifts that [`split`] returns for finite numbers.
 const SHIFTS: usize = 2046 + 53;
 
-/// The sums of the mantissas of numbers with the same exponent: of the positive numbers, of the negative
-/// ones, and of the squares of all. A mantissa has 53 bits, so that none of them overflows.
+/// The sums of the mantissas of numbers with the same exponent, for positive and negative numbers separately,
+/// and the sum of the squares of all these mantissas. A mantissa has 53 bits, so the sums of [`MAX_NUMBERS`]
+/// numbers do not overflow.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     by_sign: [u64; 2],
@@ -18,7 +19,7 @@ struct Sums {
 /// Exact sums of numbers, and of their squares, by exponent.
 #[derive(Debug)]
 pub(super) struct SumsByExponent {
-    /// By shift.
+    /// The sums for each shift, which is the index.
     sums: Vec<Sums>,
     /// The smallest and the largest shift of the numbers.
     min: u32,
@@ -42,13 +43,13 @@ impl SumsByExponent {
         self.min = self.min.min(shift);
         self.max = self.max.max(shift);
         let sums = &mut self.sums[shift as usize];
-        // An index, because the processor cannot predict a branch on the sign.
+        // Use the sign as an index, because the processor cannot predict a branch on it.
         sums.by_sign[usize::from(number.is_sign_negative())] += mantissa;
         sums.squares += u128::from(mantissa).pow(2);
     }
 
-    /// Adds the sums of the positive numbers and of the negative ones to `by_sign`, the sum of squares to
-    /// `squares`, and removes all numbers.
+    /// Adds the sums for the positive and for the negative numbers to `by_sign`, and the sum of squares to
+    /// `squares`. Removes all numbers.
     pub(super) fn drain(&mut self, by_sign: &mut [ExactSum; 2], mut squares: Option<&mut ExactSum>) {
         for shift in self.min..=self.max {
             let sums = std::mem::take(&mut self.sums[shift as usize]);

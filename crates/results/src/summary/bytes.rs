@@ -15,8 +15,8 @@ use super::sample::Sample;
 use super::{Summary, SummaryHeading};
 use crate::error::SummaryError;
 
-/// The format that is written. Format 1 has sums of squares that were rounded to doubles, in the unit of the
-/// other sums.
+/// The version of the format that is written. In format 1, each square was rounded to a double before the
+/// squares were summed, and their sum is in the unit of the other sums.
 const FORMAT: i64 = 2;
 
 /// The moments and the histogram of a player for an output: count, Σφ, Σ|φ|, Σφ², minimum, maximum, and the
@@ -32,13 +32,13 @@ struct FormatOnly {
 #[serde(deny_unknown_fields)]
 struct Document {
     format: i64,
-    // `deserialize_with`, because an option that is missing would be `None`.
+    // Use `deserialize_with`, so that a missing member is an error and not `None`.
     #[serde(deserialize_with = "Option::deserialize")]
     about: Option<SummaryHeading>,
     rows: u64,
-    /// Outputs × players.
+    /// The moments and histograms, outputs × players.
     parts: Vec<Vec<Part>>,
-    /// Digests and rows, in base 64.
+    /// The digests and the rows of the sample, in Base64.
     sample: (String, String),
 }
 
@@ -64,7 +64,7 @@ impl Summary {
         out.into_bytes()
     }
 
-    /// Reads a summary that [`to_bytes`](Self::to_bytes) wrote, also in an earlier version.
+    /// Reads a summary that [`to_bytes`](Self::to_bytes) returned in this or an earlier version.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Summary {
 }
 
 impl Document {
-    /// Returns the summary, or a description of what is wrong.
+    /// Returns the summary, or a description of the problem.
     fn summary(self) -> Result<Summary, String> {
         let shape = self.about.as_ref().map_or((0, 0), |about| (about.output_count(), about.players.len()));
         if self.parts.len() != shape.0 || self.parts.iter().any(|parts| parts.len() != shape.1) {
@@ -123,7 +123,7 @@ fn part(
     let moments = Moments::from_sums(*count, (&sum, &absolute, squares.as_ref()), extremes)?;
     let histogram = Histogram::from_cells(cells)?;
     let in_cells = cells.iter().try_fold(0_u64, |sum, cell| sum.checked_add(cell.1));
-    // The extremes are in the first and in the last cell.
+    // The minimum must be in the first cell, and the maximum in the last.
     let (low, high) = (histogram.bins().next(), histogram.bins().last());
     let has = |cell: Option<(f64, f64, u64)>, number: f64| {
         cell.is_some_and(|(low, high, _)| low <= number && number <= high)
@@ -144,7 +144,7 @@ fn sample((digests, rows): &(String, String), about: Option<&SummaryHeading>, co
         let columns = about.players.len().checked_add(2)?.checked_mul(about.output_count())?;
         columns.checked_add(about.inputs)
     });
-    // A sample has rows if there are any, but not more.
+    // A sample is empty only if the summary has no rows, and never contains more rows than the summary.
     let has_rows = digests.len() as u64 <= count && digests.is_empty() == (count == 0);
     Sample::from_rows(digests, rows, width.or(about.is_none().then_some(0))?).filter(|_| has_rows)
 }
@@ -152,7 +152,7 @@ fn sample((digests, rows): &(String, String), about: Option<&SummaryHeading>, co
 fn push_heading(heading: Option<&SummaryHeading>, out: &mut String) {
     let Some(heading) = heading else { return out.push_str("null") };
     let texts = |out: &mut String, texts: &[String]| push_list(out, texts, |text, out| push_text(text, out));
-    // In the order of the names.
+    // Write the members in alphabetical order.
     out.push_str("{\"features\":");
     texts(out, &heading.players);
     out.push_str(",\"game\":");
@@ -214,7 +214,7 @@ fn push_text(text: &str, out: &mut String) {
     }
 }
 
-/// Writes a finite number as Python's `float.hex`, as text, and a comma.
+/// Writes a finite number as a JSON string in the format of Python's `float.hex`, followed by a comma.
 fn push_number(number: f64, out: &mut String) {
     let bits = number.to_bits();
     let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i64, bits & ((1 << 52) - 1));

@@ -1,9 +1,9 @@
 //! Exact sums of absolute values of doubles, and of their squares.
 //!
-//! Every finite double is an integer times 2^−1127, and every square of one an integer times 2^−2254. A sum
-//! is such an integer, stored in limbs of 64 bits. Each limb has 64 more bits for carries, so that an
-//! addition changes two limbs, or three for a square, without a loop (Neal, *Fast exact summation using small
-//! and large superaccumulators*, 2015). Only the limbs between the smallest and the largest term are stored.
+//! Every finite double is an integer times 2^−1127, and its square is an integer times 2^−2254. A sum is such
+//! an integer, stored in limbs of 64 bits. Each limb has 64 more bits for carries, so that an addition
+//! changes two limbs, or three for a square, without a loop (Neal, *Fast exact summation using small and
+//! large superaccumulators*, 2015). Only the limbs between the smallest and the largest term are stored.
 
 use num_bigint::BigUint;
 
@@ -22,7 +22,7 @@ pub(super) fn split(number: f64) -> (u64, u32) {
 
 /// A sum of terms.
 ///
-/// Below 2^63 terms, no limb overflows: each term adds less than 2^65 to it.
+/// No limb overflows for fewer than 2^63 terms, because each term adds less than 2^65 to a limb.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ExactSum {
     /// The position of the first stored limb. All limbs below are zero.
@@ -32,7 +32,7 @@ pub(super) struct ExactSum {
 }
 
 impl ExactSum {
-    /// Adds term · 2^(shift − UNIT), which is positive.
+    /// Adds `term · 2^(shift − UNIT)`.
     #[inline]
     pub(super) fn add(&mut self, term: u64, shift: u32) {
         let term = u128::from(term) << (shift % 64);
@@ -41,7 +41,7 @@ impl ExactSum {
         *high += term >> 64;
     }
 
-    /// Adds term · 2^(2 shift − 2 UNIT), which is positive and below 2^120 of its unit, to a sum of squares.
+    /// Adds `term · 2^(2 shift − 2 UNIT)` to a sum of squares; `term` must be below 2^120.
     #[inline]
     pub(super) fn add_square(&mut self, term: u128, shift: u32) {
         let (at, by) = ((2 * shift / 64) as usize, 2 * shift % 64);
@@ -97,17 +97,17 @@ impl ExactSum {
         Self { first, limbs: digits.collect() }
     }
 
-    /// Returns the `N` limbs from a position.
+    /// Returns the `N` limbs that start at position `at`, and stores them if they are not stored yet.
     #[inline]
     fn window<const N: usize>(&mut self, at: usize) -> &mut [u128; N] {
         if at < self.first || at + N > self.first + self.limbs.len() {
-            // Most sums never need more.
+            // Store one more limb on either side, which is enough for most sums.
             self.reserve(at.saturating_sub(1), at + N + 1);
         }
         self.limbs[at - self.first..].first_chunk_mut().expect("the limbs are reserved")
     }
 
-    /// Stores all limbs from `start` to `end`, and those that are stored already.
+    /// Extends the stored limbs, so that they include the positions from `start` to `end` (exclusive).
     #[cold]
     fn reserve(&mut self, start: usize, end: usize) {
         let (old, mut old_first) = (std::mem::take(&mut self.limbs), self.first);
@@ -121,7 +121,8 @@ impl ExactSum {
 }
 
 impl PartialEq for ExactSum {
-    /// Compares the totals. How carries are stored depends on the order of the terms.
+    /// Compares the totals, because the limbs of equal totals may differ: the order of the terms determines
+    /// the carries.
     fn eq(&self, other: &Self) -> bool {
         self.total(0) == other.total(0)
     }
@@ -141,7 +142,7 @@ mod tests {
     fn units(number: f64) -> BigUint {
         let (mut rest, mut total) = (number.abs(), BigUint::ZERO);
         while rest != 0.0 {
-            // The largest power of two that is not above the rest.
+            // This is the largest power of two that is not above the rest.
             let power = (-1074..1024).rev().find(|&power| power_of_two(power) <= rest).unwrap();
             total += BigUint::from(1_u8) << (i64::from(power) + UNIT) as u64;
             rest -= power_of_two(power);
@@ -209,7 +210,7 @@ mod tests {
         let largest = 2_f64.next_down();
         let mut sum = ExactSum::default();
         for bits in 0..62 {
-            // 2^62 − 1 terms.
+            // The sums of this loop have 2^62 − 1 terms in total.
             let mut many = ExactSum::from_total(&units(largest));
             for _ in 0..bits {
                 let same = many.clone();

@@ -12,7 +12,8 @@ use crate::error::SummaryError;
 pub struct SummaryHeading {
     /// The name of the value, such as `shapley`.
     pub value: String,
-    /// Whether the values are interactions. Then each player and each pair of players is listed as a player.
+    /// Whether the values are interactions. If they are, `players` lists each player and each pair of
+    /// players.
     pub interactions: bool,
     /// The name of the game.
     pub game: String,
@@ -22,7 +23,7 @@ pub struct SummaryHeading {
     #[serde(rename = "features")]
     pub players: Vec<String>,
     /// The names of the outputs; `None` for a single output without a name.
-    // `deserialize_with`, because an option that is missing would be `None`.
+    // Use `deserialize_with`, so that a missing member is an error and not `None`.
     #[serde(deserialize_with = "Option::deserialize")]
     pub outputs: Option<Vec<String>>,
     /// The seed of all draws.

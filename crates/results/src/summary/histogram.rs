@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// The number of bits of a double below those of its cell. The other bits are the sign, the exponent and
-/// seven bits of the mantissa, so a cell is 1/128 of its power of two wide.
+/// The number of low bits of a double that do not affect its cell. The other bits are the sign, the exponent
+/// and seven bits of the mantissa, so cells between 2^e and 2^(e + 1) have the width 2^e / 128.
 const BITS_BELOW: u32 = 45;
 
 /// The counts of numbers by cell. Cells do not depend on the numbers, so histograms can be merged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Histogram {
-    /// The counts by the leading bits of the numbers, as signed integers.
+    /// The count of each cell. A cell is identified by the leading bits of its numbers, as a signed integer.
     cells: BTreeMap<i32, u64>,
 }
 
@@ -17,7 +17,7 @@ impl Histogram {
     /// Adds finite numbers.
     pub(super) fn add(&mut self, numbers: impl Iterator<Item = f64>) {
         let mut cells: Vec<i32> = numbers.map(cell).collect();
-        // Runs of equal cells, so that the map is searched once for each.
+        // Sort the cells, so that the map is searched only once for each cell.
         cells.sort_unstable();
         for run in cells.chunk_by(|a, b| a == b) {
             *self.cells.entry(run[0]).or_default() += run.len() as u64;
@@ -31,13 +31,13 @@ impl Histogram {
         }
     }
 
-    /// Iterates over the cells, in the order of their numbers as integers.
+    /// Iterates over the cells and their counts, in the order of the integers that identify the cells.
     pub(super) fn cells(&self) -> impl Iterator<Item = (i32, u64)> {
         self.cells.iter().map(|(&cell, &count)| (cell, count))
     }
 
-    /// Creates a histogram from its cells. Returns `None` if a cell occurs twice, has no finite numbers, or
-    /// has the count 0.
+    /// Creates a histogram from its cells. Returns `None` if a cell occurs twice, contains numbers that are
+    /// not finite, or has the count 0.
     pub(super) fn from_cells(cells: &[(i32, u64)]) -> Option<Self> {
         let mut histogram = Self::default();
         for &(cell, count) in cells {
@@ -53,10 +53,10 @@ impl Histogram {
         Some(histogram)
     }
 
-    /// Iterates over the cells in increasing order of their numbers: the smallest and the largest number, and
-    /// the count.
+    /// Iterates over the cells in increasing order of their numbers: the smallest and the largest number that
+    /// the cell can contain, and the count.
     pub(super) fn bins(&self) -> impl Iterator<Item = (f64, f64, u64)> {
-        // Negative numbers: the larger the leading bits, the smaller the number.
+        // For negative numbers, the larger the leading bits are, the smaller the number is.
         let (negative, positive) = (self.cells.range(..0).rev(), self.cells.range(0..));
         negative.chain(positive).map(|(&cell, &count)| {
             let (low, high) = edges(cell);
@@ -65,7 +65,7 @@ impl Histogram {
     }
 }
 
-/// Returns the cell of a finite number. Negative zeros are in the cell of positive ones.
+/// Returns the cell of a finite number. Negative zero is in the cell of positive zero.
 fn cell(number: f64) -> i32 {
     ((number + 0.0).to_bits().cast_signed() >> BITS_BELOW) as i32
 }
@@ -91,7 +91,7 @@ mod tests {
         assert!(bins.windows(2).all(|pair| pair[0].1 < pair[1].0 || pair[0].1 == 0.0), "{bins:?}");
         for &(low, high, count) in &bins {
             assert!(low <= high && (high - low) <= low.abs().max(high.abs()).max(1e-307) / 128.0);
-            // A negative zero is not in the cell of the numbers below it.
+            // Negative zero counts as positive zero, not as one of the small negative numbers.
             let is_in = |number: f64| low <= number && number <= high && (number != 0.0 || low == 0.0);
             assert_eq!(numbers.iter().filter(|&&number| is_in(number)).count() as u64, count);
         }

@@ -23,7 +23,8 @@ pub use moments::Moments;
 ///
 /// Sums are exact and histograms are counts; the sample contains the rows whose numbers have the smallest
 /// digests. So the bytes of a summary do not depend on how rows were split into batches, or on the order in
-/// which summaries were merged. Its size does not grow with the rows: some tens of kilobytes for each player.
+/// which summaries were merged. The size of a summary does not grow with the number of rows: it is some tens
+/// of kilobytes for each player.
 ///
 /// ```
 /// use apportion_results::{Batch, Summary, SummaryHeading};
@@ -72,15 +73,16 @@ impl Summary {
         self.rows
     }
 
-    /// Adds rows. Of each row, `batch` contains the base values, the predictions, the values (players ×
-    /// outputs) and, if the heading has inputs, the inputs. The time is linear in the numbers, apart from
-    /// sorting those of each player.
+    /// Adds rows. For each row, `batch` contains the base values, the predictions, the values
+    /// (players × outputs) and, if the heading has inputs, the inputs. Takes time linear in the number of
+    /// values, except for sorting the values of each player.
     ///
     /// # Errors
     ///
     /// [`SummaryError::Results`] if the length of an array does not match the heading,
     /// [`SummaryError::NotFinite`] for a value that is NaN or infinite, [`SummaryError::Different`] if the
-    /// heading differs from that of earlier rows, [`SummaryError::TooManyRows`]. Nothing is added then.
+    /// heading differs from that of earlier rows, [`SummaryError::TooManyRows`]. In all of these cases,
+    /// nothing is added.
     pub fn add(&mut self, heading: &SummaryHeading, batch: &Batch) -> Result<(), SummaryError> {
         let (players, outputs, rows) = (heading.players.len(), heading.output_count(), batch.len());
         let counts = [
@@ -114,8 +116,8 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// [`SummaryError::Different`] if the headings differ, [`SummaryError::TooManyRows`]. Nothing is added
-    /// then.
+    /// [`SummaryError::Different`] if the headings differ, [`SummaryError::TooManyRows`]. In both cases,
+    /// nothing is added.
     pub fn merge(&mut self, other: &Self) -> Result<(), SummaryError> {
         let Some(heading) = &other.heading else { return Ok(()) };
         if let Some(known) = &self.heading {
@@ -140,8 +142,8 @@ impl Summary {
     }
 
     /// Returns the histogram of the values of a player for an output, in increasing order: the smallest and
-    /// the largest number of each cell, and the number of rows in it. A cell is 1/128 of its power of two
-    /// wide; cells without rows are omitted.
+    /// the largest number of each cell, and the number of rows in it. Cells between 2^e and 2^(e + 1) have
+    /// the width 2^e / 128; cells without rows are omitted.
     ///
     /// # Panics
     ///
@@ -172,7 +174,7 @@ impl Summary {
             rows_below >= rank
         });
         let middle = match cell {
-            // Cells next to zero count as zero.
+            // A cell that begins or ends at zero counts as zero.
             Some((low, high, _)) if low <= 0.0 && high >= 0.0 => 0.0,
             Some((low, high, _)) => low / 2.0 + high / 2.0,
             None => moments.max(),
@@ -199,7 +201,7 @@ impl Summary {
         batch
     }
 
-    /// Prepares for the rows of a heading.
+    /// Sets the heading and creates empty moments and histograms, unless the summary already has a heading.
     fn prepare(&mut self, heading: &SummaryHeading) {
         if self.heading.is_none() {
             let cells = heading.players.len() * heading.output_count();
@@ -213,7 +215,7 @@ impl Summary {
         let arrays = [&batch.predictions, &batch.base, &batch.values, &batch.inputs];
         let rows = (0..batch.len())
             .flat_map(|row| arrays.into_iter().flat_map(move |numbers| batch.of_row(numbers, row)));
-        // Makes negative zeros positive.
+        // Adding zero makes negative zeros positive.
         let rows: Vec<f64> = rows.map(|number| number + 0.0).collect();
         let width = rows.len() / batch.len().max(1);
         self.sample.add(&rows, width.max(1), MAX_ROWS);
@@ -222,7 +224,7 @@ impl Summary {
     /// Returns the index of a player and an output.
     fn place(&self, player: usize, output: usize) -> usize {
         let outputs = self.heading.as_ref().map_or(0, SummaryHeading::output_count);
-        assert!(output < outputs, "output {output} of {outputs}");
+        assert!(output < outputs, "output {output} is out of range: there are {outputs} outputs");
         player * outputs + output
     }
 }

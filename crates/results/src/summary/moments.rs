@@ -8,13 +8,13 @@ use super::exact_sum::{ExactSum, UNIT, split};
 use super::rounding::{quotient, root_of_quotient};
 use crate::error::SummaryError;
 
-/// The number of columns that are copied together: those in a line of the cache.
+/// The number of columns that are copied together. Their numbers in one row take one cache line.
 const BLOCK: usize = 8;
 /// The minimum number of rows for which sums by exponent are faster.
 const MIN_ROWS: usize = 32;
-/// The maximum number of numbers.
+/// The maximum count of numbers.
 pub(super) const MAX_COUNT: u64 = i64::MAX as u64;
-/// The number of bits of the largest sum, of 2^63 of the largest doubles.
+/// The number of bits of the largest sum, which has 2^63 terms equal to the largest double.
 const MAX_BITS: u64 = 63 + 1024 + UNIT as u64;
 /// The number of bits of the largest sum of squares.
 const MAX_BITS_OF_SQUARES: u64 = 63 + 2 * (1024 + UNIT as u64);
@@ -41,7 +41,8 @@ const MAX_BITS_OF_SQUARES: u64 = 63 + 2 * (1024 + UNIT as u64);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moments {
     count: u64,
-    /// The sums of the positive numbers, and of the absolute values of the negative ones, by the sign bit.
+    /// The sum of the positive numbers, and the sum of the absolute values of the negative ones. The index is
+    /// the sign bit.
     sums: [ExactSum; 2],
     /// The sum of squares; `None` in a summary of format 1 whose squares exceed the largest double.
     squares: Option<ExactSum>,
@@ -62,8 +63,8 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// Adds rows, one number of each to each of the moments: rows × moments, row-major. The moments must have
-    /// the same count.
+    /// Adds rows (rows × moments, row-major). The number at index j of each row is added to `moments[j]`. All
+    /// moments must have the same count.
     ///
     /// # Errors
     ///
@@ -77,7 +78,7 @@ impl Moments {
     ///
     /// # Errors
     ///
-    /// Those of [`add_rows`](Self::add_rows).
+    /// Same as [`add_rows`](Self::add_rows).
     pub fn add_rows_in_parallel(moments: &mut [Self], numbers: &[f64]) -> Result<(), SummaryError> {
         let width = moments.len();
         let size = width.div_ceil(2 * rayon::current_num_threads()).max(8 * BLOCK);
@@ -85,7 +86,7 @@ impl Moments {
         chunks.try_for_each(|(place, moments)| Self::add_columns(moments, numbers, (place * size, width)))
     }
 
-    /// Adds some columns of rows of the given width, from column `first` on.
+    /// Adds the columns from `first` on, one for each of the moments, of rows with `width` numbers.
     fn add_columns(
         moments: &mut [Self],
         numbers: &[f64],
@@ -123,7 +124,8 @@ impl Moments {
                     moments.count += lines.len() as u64;
                     moments.min = moments.min.min(min[column]);
                     moments.max = moments.max.max(max[column]);
-                    // Tree ensembles do not use all features of a wide table.
+                    // Skip columns of zeros. They are common, because tree ensembles do not use all features
+                    // of a wide table.
                     if min[column] != 0.0 || max[column] != 0.0 {
                         lines.iter().for_each(|line| sums.add(line[column]));
                         sums.drain(&mut moments.sums, moments.squares.as_mut());
@@ -137,7 +139,7 @@ impl Moments {
     /// Adds a finite number.
     #[inline]
     fn add(&mut self, number: f64) {
-        // Makes negative zeros positive.
+        // Adding zero makes negative zeros positive.
         let number = number + 0.0;
         self.count += 1;
         self.min = self.min.min(number);
@@ -146,7 +148,7 @@ impl Moments {
             return;
         }
         let (mantissa, shift) = split(number);
-        // An index, because the processor cannot predict a branch on the sign.
+        // Use the sign as an index, because the processor cannot predict a branch on it.
         self.sums[usize::from(number < 0.0)].add(mantissa, shift);
         if let Some(squares) = &mut self.squares {
             squares.add_square(u128::from(mantissa).pow(2), shift);
@@ -170,7 +172,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Returns how many numbers were added.
+    /// Returns the number of numbers that were added.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -221,7 +223,8 @@ impl Moments {
         self.max
     }
 
-    /// Returns √((n Σx² − s²) / (n (n − 1))), where s is a sum of the positive and the negative numbers.
+    /// Returns √((n Σx² − s²) / (n (n − 1))). The function `sum` computes s from the sum of the positive
+    /// numbers and the sum of the absolute values of the negative ones.
     fn deviation_about(&self, sum: impl FnOnce([BigUint; 2]) -> BigUint) -> f64 {
         let Some(squares) = self.squares.as_ref().filter(|_| self.count > 0) else {
             return if self.count > 0 { f64::INFINITY } else { f64::NAN };
@@ -229,12 +232,13 @@ impl Moments {
         if self.is_zero() {
             return 0.0;
         }
-        // The smaller unit of the two sums, which are in units of its square and of the unit itself.
+        // Choose a unit that is small enough for both sums. The sum of numbers is in this unit, and the sum
+        // of squares is in its square.
         let from = self.first().min(squares.first().unwrap_or(usize::MAX) / 2);
         let sum = sum(self.totals(from));
         let (squares, square) = (squares.total(2 * from) * self.count, &sum * &sum);
         if squares <= square {
-            // Rounded squares of format 1 may sum to less.
+            // In format 1, squares were rounded, so their sum may be too small.
             return 0.0;
         }
         let below = [self.count, (self.count - 1).max(1)];
@@ -246,7 +250,7 @@ impl Moments {
         self.min == 0.0 && self.max == 0.0
     }
 
-    /// Returns the first limb that a sum uses.
+    /// Returns the position of the first limb that is not zero in one of the two sums.
     fn first(&self) -> usize {
         self.sums.iter().filter_map(ExactSum::first).min().unwrap_or(0)
     }
@@ -257,7 +261,7 @@ impl Moments {
         self.sums.each_ref().map(|sum| sum.total(from))
     }
 
-    /// Returns a sum from a limb on, divided by the count.
+    /// Returns a sum in units of 2^(64 from − 1127), divided by the count.
     fn divided(&self, sum: &BigUint, from: usize) -> f64 {
         match self.count {
             0 => f64::NAN,
@@ -274,7 +278,7 @@ impl Moments {
     }
 
     /// Creates moments from the sums that [`sums`](Self::sums) returned, and the extremes if the count is not
-    /// zero. Returns `None` if no numbers have them.
+    /// zero. Returns `None` if no numbers can have these sums and extremes.
     pub(super) fn from_sums(
         count: u64,
         (sum, absolute, squares): (&BigInt, &BigUint, Option<&BigUint>),
@@ -282,7 +286,8 @@ impl Moments {
     ) -> Option<Self> {
         let has_room = absolute.bits() <= MAX_BITS
             && squares.is_none_or(|squares| squares.bits() <= MAX_BITS_OF_SQUARES);
-        // Twice the sum of the positive and of the negative numbers.
+        // These are twice the sum of the positive numbers, and twice the sum of the absolute values of the
+        // negative ones.
         let positive = (BigInt::from(absolute.clone()) + sum).to_biguint()?;
         let negative = (BigInt::from(absolute.clone()) - sum).to_biguint()?;
         if !has_room || positive.bit(0) || count > MAX_COUNT || (count > 0) != extremes.is_some() {
@@ -306,23 +311,25 @@ impl Moments {
     }
 }
 
-/// Copies the first numbers of rows, and returns the extremes of each column. Makes negative zeros positive.
+/// Copies the first [`BLOCK`] numbers of each row to `lines`, with negative zeros made positive. Returns the
+/// minimum and the maximum of each column.
 fn copy_lines<'r>(
     lines: &mut [[f64; BLOCK]],
     rows: impl Iterator<Item = &'r [f64]>,
 ) -> Result<([f64; BLOCK], [f64; BLOCK]), SummaryError> {
     let (mut min, mut max) = ([f64::INFINITY; BLOCK], [f64::NEG_INFINITY; BLOCK]);
-    // Becomes NaN for numbers that are not finite.
+    // An entry becomes NaN if the column contains a number that is not finite.
     let mut zeros = [0.0; BLOCK];
     for (line, row) in lines.iter_mut().zip(rows) {
         let numbers = match row.first_chunk::<BLOCK>() {
             Some(numbers) => *numbers,
-            // The last block of the table.
+            // The last block of the table may be narrower. Fill it with zeros.
             None => std::array::from_fn(|column| row.get(column).copied().unwrap_or(0.0)),
         };
         for column in 0..BLOCK {
             let number = numbers[column] + 0.0;
-            // One instruction each, unlike the methods of numbers that may be NaN.
+            // Each of these comparisons is a single instruction, unlike `f64::min` and `f64::max`, which
+            // handle NaN.
             min[column] = if number < min[column] { number } else { min[column] };
             max[column] = if number > max[column] { number } else { max[column] };
             zeros[column] += number * 0.0;
@@ -337,7 +344,7 @@ fn check_finite(numbers: &[f64]) -> Result<(), SummaryError> {
     if are_finite { Ok(()) } else { Err(SummaryError::NotFinite) }
 }
 
-/// Returns the sum of two counts.
+/// Returns the sum of two counts, or an error if it exceeds [`MAX_COUNT`].
 pub(super) fn check_count(count: u64, more: u64) -> Result<u64, SummaryError> {
     let count = count.saturating_add(more);
     if count > MAX_COUNT {

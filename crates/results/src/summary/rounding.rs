@@ -21,7 +21,7 @@ pub(super) fn root_of_quotient(numerator: &BigUint, denominators: [u64; 2], expo
         quotient.bits >>= 1;
         quotient.exponent += 1;
     }
-    // 64 bits.
+    // The root has 64 bits, unless it is zero.
     let root = quotient.bits.isqrt();
     let is_exact = quotient.is_exact && root * root == quotient.bits;
     rounded(root, is_exact, exponent + quotient.exponent / 2)
@@ -81,7 +81,7 @@ fn rounded(number: u128, is_exact: bool, exponent: i64) -> f64 {
     if power > 1023 {
         return f64::INFINITY;
     }
-    // 53 bits are kept, and fewer of subnormal numbers.
+    // Keep 53 bits, or fewer for subnormal numbers.
     let dropped = 75 + (-1022 - power).max(0);
     if dropped > 128 {
         return 0.0;
@@ -112,7 +112,7 @@ mod tests {
                 let expected = numerator as f64 / denominator as f64;
                 assert_eq!(quotient(&numerator.into(), denominator, 0), expected);
                 let subnormal = quotient(&numerator.into(), denominator, -1060);
-                // Two roundings, the second of a number with 53 bits.
+                // The comparison is not exact, because this product is rounded twice.
                 let about = expected * 2_f64.powi(-530) * 2_f64.powi(-530);
                 assert!((subnormal - about).abs() <= 5e-324, "{numerator} / {denominator}");
             }
@@ -129,12 +129,12 @@ mod tests {
         assert_eq!(quotient(&whole(half + 2), 1, 0), 2_f64.powi(53) + 4.0);
         assert_eq!(quotient(&((whole(half) << 200_u32) + 1_u8), 1, -200), 2_f64.powi(53) + 2.0);
         assert_eq!(quotient(&whole(half * 3 + 1), 3, 0), 2_f64.powi(53) + 2.0);
-        // Subnormal numbers.
+        // Test subnormal numbers.
         assert_eq!(quotient(&whole(1), 2, -1074), 0.0);
         assert_eq!(quotient(&whole(3), 2, -1074), 1e-323);
         assert_eq!(quotient(&whole(3), 4, -1074), 5e-324);
         assert_eq!(quotient(&whole((1 << 53) - 1), 2, -1074), f64::MIN_POSITIVE);
-        // Overflow by rounding.
+        // Test a number that overflows only by rounding.
         assert_eq!(quotient(&whole(u128::MAX), 1, 1024 - 128), f64::INFINITY);
         assert_eq!(quotient(&whole((1 << 53) - 1), 1, 1024 - 53), f64::MAX);
     }

@@ -6,7 +6,7 @@ pub(super) const MAX_ROWS: usize = 1000;
 /// The different rows with the smallest digests, in the order of their digests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sample {
-    /// The number of numbers of a row.
+    /// The number of numbers in a row.
     width: usize,
     digests: Vec<u64>,
     /// The numbers of the rows: rows × width.
@@ -31,8 +31,8 @@ impl Sample {
         let Some(&(_, first)) = new.first() else { return };
         let width = first.len();
         let mut all: Vec<(u64, &[f64])> = self.digests.iter().copied().zip(self.rows()).chain(new).collect();
-        // Rows with the same digest are the same row, except by chance. Then their numbers determine the
-        // order, the last ones first, as in earlier versions.
+        // Rows with the same digest are equal, unless their digests are equal by chance. In that case, their
+        // numbers determine the order; they are compared from the last to the first, as in earlier versions.
         let backwards = |row: &[f64]| row.iter().rev().map(|number| number.to_bits()).collect::<Vec<_>>();
         all.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| backwards(a.1).cmp(&backwards(b.1))));
         all.dedup_by_key(|row| row.0);
@@ -41,7 +41,8 @@ impl Sample {
         (self.digests, self.rows, self.width) = (all.iter().map(|row| row.0).collect(), rows, width);
     }
 
-    /// Creates a sample from its rows. Returns `None` if they are not in the order of different digests.
+    /// Creates a sample from its rows. Returns `None` unless there are at most [`MAX_ROWS`] rows, their
+    /// digests are correct, and the digests are strictly ascending.
     pub(super) fn from_rows(digests: Vec<u64>, rows: Vec<f64>, width: usize) -> Option<Self> {
         let has_rows = rows.len() == digests.len() * width && digests.len() <= MAX_ROWS;
         if !has_rows || !digests.is_sorted_by(|a, b| a < b) {
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn digests_are_those_of_splitmix() {
-        // The first outputs of the generator with the seed 0, as published.
+        // The expected numbers are the published first outputs of the generator with the seed 0.
         assert_eq!(digest(&[0.0]), 0xe220_a839_7b1d_cdaf);
         assert_eq!(digest(&[f64::from_bits(0x9e37_79b9_7f4a_7c15)]), 0x6e78_9e6a_a1b9_65f4);
         assert_eq!(digest(&[]), 0);
@@ -109,7 +110,7 @@ mod tests {
     }
 
     proptest! {
-        /// The slow counterpart: a map of all rows by digest.
+        /// Compares the sample with a slow counterpart: a map of all rows by digest.
         #[test]
         fn the_sample_contains_the_smallest_digests_of_any_parts(
             numbers in prop::collection::vec(-20_i32..20, 0..200),

@@ -1,4 +1,5 @@
-//! Summaries: exact statistics, the same bytes for any parts and order, and those that Python wrote.
+//! Tests summaries: their statistics are exact, and their bytes are the same for any parts in any order, and
+//! equal to the bytes that Python wrote.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -7,7 +8,8 @@ use apportion_results::{Batch, Moments, Summary, SummaryError, SummaryHeading};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
 
-/// A case of the fixture: its name, rows, players, outputs and inputs, the names, and the numbers.
+/// A case of the fixture: its name, the number of rows, the names of players and outputs, the number of
+/// inputs, and the function that returns the number at a row and a column.
 struct Case {
     name: &'static str,
     rows: usize,
@@ -139,7 +141,7 @@ fn exact(number: f64) -> BigInt {
 
 /// Returns whether a double is the one nearest to the square root of `square`, in units of 2^−2400.
 fn is_root(found: f64, square: &BigUint) -> bool {
-    // 200 more digits.
+    // Compute the root with 700 additional bits, about 200 digits.
     let root = BigInt::from((square << 1400_u32).sqrt());
     let distance = |number: f64| ((exact(number) << 700_u32) - &root).magnitude().clone();
     let (below, above) = (found.next_down(), found.next_up());
@@ -148,7 +150,7 @@ fn is_root(found: f64, square: &BigUint) -> bool {
         && (!above.is_finite() || distance(found) <= distance(above))
 }
 
-/// The definition of the moments, with integers.
+/// Checks the moments against their definition, with integers.
 fn check(numbers: &[f64], moments: &Moments) {
     let count = numbers.len();
     let mean_is = |found: f64, sum: BigInt| {
@@ -162,7 +164,7 @@ fn check(numbers: &[f64], moments: &Moments) {
     assert!(mean_is(moments.mean(), all.iter().sum()), "{numbers:?}");
     assert!(mean_is(moments.mean_absolute(), sizes.iter().sum()), "{numbers:?}");
     for (found, all) in [(moments.deviation(), all), (moments.deviation_of_absolute(), sizes)] {
-        // Σ (n x − Σx)² / (n² (n − 1)), in units of 2^−2400.
+        // The variance is Σ (n x − Σx)² / (n² (n − 1)), in units of 2^−2400.
         let sum: BigInt = all.iter().sum();
         let squares: BigInt = all.iter().map(|x| x * count - &sum).map(|x| &x * &x).sum();
         let variance = squares.magnitude() / (count * count * (count - 1).max(1));
@@ -241,7 +243,7 @@ fn rows_added_at_once_or_in_parallel_are_those_added_one_by_one() {
             check(&column, moments);
         }
     }
-    // No columns.
+    // Test rows without columns.
     Moments::add_rows(&mut [], &[]).unwrap();
     Moments::add_rows_in_parallel(&mut [], &[]).unwrap();
 }
@@ -333,7 +335,7 @@ fn the_sample_contains_whole_rows() {
 
 #[test]
 fn the_first_format_is_read() {
-    // It stores sums of rounded squares, in units of 2^−1127.
+    // The first format stores sums of rounded squares, in units of 2^−1127.
     let case = &cases()[3];
     let second: serde_json::Value = serde_json::from_str(&text(&case.in_parts(20))).unwrap();
     let of_squares = |squares: &str| {
@@ -358,7 +360,7 @@ fn the_first_format_is_read() {
     infinite.merge(&case.in_parts(3)).unwrap();
     assert_eq!(infinite.moments(1, 0).deviation_of_absolute(), f64::INFINITY);
     assert_eq!(infinite.moments(1, 0).mean(), expected.mean());
-    // Less than the square of the sum allows, by rounding.
+    // Because of rounding, a sum of squares may be smaller than the square of the sum allows.
     assert_eq!(of_squares("0x0").unwrap().moments(1, 0).deviation(), 0.0);
 }
 
@@ -401,7 +403,7 @@ fn bytes_of_other_versions_and_of_no_summary_are_rejected() {
         swapped(sum, &format!("{sum}1")),
         swapped(sum, "0xg"),
         swapped(sum, ""),
-        // Sums beyond those of the largest doubles.
+        // This sum is larger than any sum of doubles.
         swapped(sum, &format!("-0x{}", "f".repeat(600))),
         swapped(sample, &sample[8..]),
         swapped(&sample[..3], "***"),
@@ -412,7 +414,7 @@ fn bytes_of_other_versions_and_of_no_summary_are_rejected() {
     }
 }
 
-/// A batch of some rows: row-major numbers of all magnitudes.
+/// Generates numbers of all magnitudes, including zeros of both signs.
 fn numbers() -> impl Strategy<Value = f64> {
     prop_oneof![
         3 => -1e3..1e3_f64,
@@ -496,7 +498,7 @@ proptest! {
             }
         }
         if let Ok(mut read) = Summary::from_bytes(&bytes) {
-            // All results can be computed.
+            // If the bytes are valid, all results can be computed without a panic.
             prop_assert_eq!(&Summary::from_bytes(&read.to_bytes()).unwrap(), &read);
             let heading = read.heading().cloned().unwrap_or_default();
             for player in 0..heading.players.len() {

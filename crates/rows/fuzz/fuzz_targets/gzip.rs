@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if check::is_packed(bytes) {
         return;
     }
-    // Two members, as written by programs that append.
+    // Write two members, as programs that append to a file do.
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let mut packed = Vec::new();
     for part in [first, second] {

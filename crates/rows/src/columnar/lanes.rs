@@ -44,7 +44,7 @@ pub(crate) struct Lanes<'w> {
     /// Indices in the file of the columns that are read: the features, the IDs, and the weights.
     columns: Vec<usize>,
     block: Block,
-    /// The size of the current block of rows. It is allocated when the first cell arrives.
+    /// The number of values in the current block. Memory for them is allocated when the first cell arrives.
     announced: usize,
     /// The number of rows passed on so far.
     rows: usize,
@@ -91,9 +91,9 @@ impl<'w> Lanes<'w> {
         ))
     }
 
-    /// Starts a block of `rows` rows, within the `allowance`. Memory is only allocated at the first cell. A
-    /// file can declare any number of rows, but before a reader passes a cell, it has checked that the file
-    /// contains them.
+    /// Starts a block of `rows` rows, within the `allowance`. Memory is allocated only when the first cell
+    /// arrives. A file can declare any number of rows, but a reader checks that the file contains these rows
+    /// before it passes a cell.
     pub(crate) fn begin(&mut self, rows: usize, allowance: &Allowance) -> Result<()> {
         allowance.unpack(self.bytes_of(rows))?;
         self.announced = rows.checked_mul(self.features.len()).ok_or_else(announced_too_many)?;
@@ -127,7 +127,7 @@ impl<'w> Lanes<'w> {
 
     /// Passes the current block of rows to the receiver. Returns `false` if the receiver stopped.
     pub(crate) fn hand_over(&mut self, receive: &mut RowReceiver<'_>) -> bool {
-        // If no column has a cell, all cells are missing.
+        // If no cell was written, all cells of the block are missing.
         self.block.values.resize(self.announced, f64::NAN);
         self.rows += self.block.values.len() / self.features.len().max(1);
         self.block.values.is_empty() || receive(&mut self.block)

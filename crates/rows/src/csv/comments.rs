@@ -15,8 +15,8 @@ pub(super) struct Comments {
 /// Finds the comments at the start of a text.
 ///
 /// Comments are the lines before the first one that does not begin with `#`. The last of them may be the
-/// header, as in `#id,age`. It is the header if it has the same number of fields as the line below. The
-/// exception is a line below whose names or strings show that it is the header itself.
+/// header, as in `#id,age`. It is the header if it has the same number of fields as the line below, unless
+/// the names or strings in the line below show that the line below is the header.
 pub(super) fn find(text: &[u8], options: &RowOptions<'_>) -> Result<Comments> {
     let mut lines = vec![0];
     let mut rest = text;

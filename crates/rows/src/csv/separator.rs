@@ -116,7 +116,7 @@ mod tests {
             ("\u{feff}\"x;y\",z\n1,2\n", b','),
             ("a\n1\n", b','),
             ("", b','),
-            // Both split the header, but only one splits the rows.
+            // Both delimiters split the header, but only one splits the rows.
             ("income; k$,age\n1,2\n3,4\n", b','),
             ("a,1;b\n\"x\n,\";2\n", b';'),
         ] {

@@ -152,7 +152,7 @@ impl Matrix {
         })
     }
 
-    /// Checks that the file has exactly the bytes of the matrix.
+    /// Checks that the file contains exactly as many bytes as the matrix takes.
     fn check_bytes(&self, given: u64) -> Result<()> {
         let Self { rows, columns, kind: Kind { width, .. }, .. } = self;
         if (rows * columns * width) as u64 == given {

@@ -105,7 +105,7 @@ fn decimals_of_any_bytes_and_times_of_96_bits_are_ids() {
     write::<FixedLenByteArrayType>(&mut group, &short);
     let long = 1_234_567_890_123_456_789_012i128.to_be_bytes();
     write::<ByteArrayType>(&mut group, &[long.to_vec(), vec![0xfb]].map(ByteArray::from));
-    // The nanoseconds of a day, lowest bits first, and the Julian day.
+    // INT96 stores the nanoseconds of the day, lowest bits first, and then the Julian day.
     let nanos = 43_200_000_000_001u64;
     write::<Int96Type>(
         &mut group,

@@ -32,7 +32,7 @@ fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
                 let part = bytes[at..end].to_vec();
                 bytes.splice(at..at, part);
             }
-            // Bytes that are large when read as sizes.
+            // These bytes are large when read as sizes.
             3 => bytes[at..end].fill(0xff),
             4 => bytes[at..end].fill(0x7f),
             5 => bytes[at..end].fill(0),
@@ -83,7 +83,7 @@ fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) ->
             }
         }
     }
-    // Some changes affect no reader.
+    // Some changes do not affect any reader.
     assert!(read > 0 && read < names.len() * count, "{read}");
 }
 

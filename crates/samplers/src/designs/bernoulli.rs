@@ -22,10 +22,10 @@ use crate::size::size_distribution::SizeDistribution;
 /// grand coalition), each of them is included exactly once. Rows are sorted by size, with the smaller member
 /// of a pair first.
 ///
-/// These are Algorithms 1–3 of the paper with misprints corrected: the budget follows equation 12, and the
-/// number of pairs of the middle size for even `n` is Binomial(C(n−1, n/2−1), p). Takes at most
-/// `O(n + m n / 10)` time, about 0.3 µs per pair at n = 1000
-/// (`cargo bench -p apportion-benches --bench samplers`).
+/// These are Algorithms 1–3 of Leverage SHAP with misprints corrected: the budget follows equation 12, and
+/// the number of pairs of the middle size for even `n` is Binomial(C(n−1, n/2−1), p). Takes at most
+/// `O(n + m n / 10)` time, about 0.3 µs per pair at n = 1000 (`cargo bench -p apportion-benches --bench
+/// samplers`).
 ///
 /// ```
 /// use apportion_samplers::{Bernoulli, Order, Pairing, Sampler, SizeDistribution};
@@ -44,14 +44,14 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bernoulli {
-    /// The size distribution. Inclusion probabilities are proportional to it, except that they do not
-    /// exceed 1. The paper uses the leverage distribution.
+    /// The size distribution. The expected number of rows of each size is proportional to it, limited by the
+    /// number of coalitions of that size. Leverage SHAP uses the leverage distribution.
     pub distribution: SizeDistribution,
     /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,
-    /// Whether samples grow. For growing samples, every unit has a uniform random number, and is included in
-    /// all samples in which the inclusion probability for its size is at least this number. A size is
-    /// enumerated if more than half of its units are drawn.
+    /// Whether samples grow. For growing samples, every unit (coalition or pair) has a uniform random number,
+    /// and is included in all samples in which the inclusion probability for its size is at least this
+    /// number. A size is enumerated if more than half of its units are drawn.
     pub order: Order,
 }
 

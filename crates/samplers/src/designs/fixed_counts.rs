@@ -23,8 +23,8 @@ use crate::size::size_distribution::SizeDistribution;
 ///
 /// For pairs, exactly `2⌊evaluations/2⌋` rows are drawn. If `evaluations` reaches the number of coalitions
 /// that can be drawn, each of them is included exactly once. Rows are sorted by size, with the smaller member
-/// of a pair first. Leverage SHAP mentions this design in section 3.2 ("deterministically m"). It takes the
-/// same time as [`Bernoulli`](crate::Bernoulli).
+/// of a pair first. Leverage SHAP mentions this design in section 3.2 ("deterministically m"). Sampling takes
+/// the same time as with [`Bernoulli`](crate::Bernoulli).
 ///
 /// # Growing samples
 ///
@@ -66,8 +66,8 @@ use crate::size::size_distribution::SizeDistribution;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedCounts {
-    /// The size distribution. Inclusion probabilities are proportional to it, except that they do not
-    /// exceed 1. The paper uses the leverage distribution.
+    /// The size distribution. The expected number of rows of each size is proportional to it, limited by the
+    /// number of coalitions of that size. Leverage SHAP uses the leverage distribution.
     pub distribution: SizeDistribution,
     /// Whether a coalition and its complement are included together.
     pub pairing: Pairing,

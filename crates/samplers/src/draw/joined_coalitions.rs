@@ -55,8 +55,8 @@ pub struct JoinedCoalitions<'p> {
 
 impl<'p> JoinedCoalitions<'p> {
     /// Creates the distribution from weights that are proportional to probabilities. `between[a]` is the
-    /// weight of `|A| = a`, with a in 0..m. In a group of s players, `within(s)[t]` is the weight of `|T| =
-    /// t`, with t in 0..s.
+    /// weight of `|A| = a`, with a in 0..m. In a group of s players, `within(s)[t]` is the weight of
+    /// `|T| = t`, with t in 0..s.
     ///
     /// # Errors
     ///

@@ -54,11 +54,12 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// Returns the permutation at `index` in the sequence for `seed`. Takes `O(n)` time for any index.
+    /// Returns the permutation at `index` in the sequence for `seed`. In antithetic sequences, reversed
+    /// permutations have indices as well. Takes `O(n)` time for any index.
     ///
     /// # Panics
     ///
-    /// Same as [`permutation`]. Reversed permutations count in `index` too.
+    /// Same as [`permutation`].
     pub fn get(&self, seed: u64, index: u64) -> Vec<usize> {
         if !self.antithetic {
             return permutation(self.players, seed, index);

@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    // The paper has a misprint: for n = 101 and c = 3, equation 12 yields 600 rows, but line 2 of Algorithm 1
-    // would yield 300.
+    // Leverage SHAP has a misprint: for n = 101 and c = 3, equation 12 yields 600 rows, but line 2 of
+    // Algorithm 1 would yield 300.
     #[test]
     fn the_oversampling_is_that_of_equation_12() {
         for (players, rows, c) in [(101, 600, 3.0), (10, 54, 3.0)] {

@@ -94,8 +94,8 @@ fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Col
 }
 
 multiversioned! {
-    /// Adds the contributions of the words in a block to the lower triangle. Row `i` of the Gram matrix
-    /// begins at `sums[i · tiles]`.
+    /// Adds the contributions of the words in a block to the lower triangle in `sums`, in which row `i` of
+    /// the Gram matrix begins at `sums[i · tiles]`.
     fn add_block(segments: &[Segment], block: &[Columns], sums: &mut [Entries]) {
         add_block_body(segments, block, sums);
     }

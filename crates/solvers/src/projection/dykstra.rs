@@ -6,15 +6,16 @@ use crate::rows::{MAX_UNIT, power_of_two_below};
 
 /// Returns the nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
 ///
-/// One sweep processes the sets in turn. Each set has a correction p_i, initially zero, which is added before
-/// the projection and updated afterwards:
+/// One sweep processes the sets in turn. Each set C_i, with the projection P_i, has a correction p_i,
+/// initially zero, which is added before the projection and updated afterwards:
 ///
 /// ```text
 /// y_i = P_i(x + p_i),     p_i ← x + p_i − y_i,     x ← y_i                (Algorithm 2)
 /// ```
 ///
-/// As printed, Algorithm 2 overwrites the old iterate with the new one. It then stops if the new iterate
-/// equals another iterate of the same step. This implementation compares whole sweeps.
+/// As printed, Algorithm 2 of Grah and Thouvenot (2020) overwrites the old iterate with the new one. It then
+/// stops if the new iterate equals another iterate of the same step. This implementation compares whole
+/// sweeps.
 ///
 /// # Stopping
 ///

@@ -22,8 +22,8 @@ use crate::error::SolverError;
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball centred at 0, this is `f = c 1` and `h² = d c²`, with c = v(M)/d. The
-/// source uses an iteration instead (Algorithm 2). Takes O(d) time.
+/// For the plane Σφ = v(M) and a ball centred at 0, this is `f = c 1` and `h² = d c²`, with c = v(M)/d. Grah
+/// and Thouvenot (2020) use an iteration instead (Algorithm 2). Takes O(d) time.
 ///
 /// # Errors
 ///

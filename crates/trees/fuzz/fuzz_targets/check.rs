@@ -116,7 +116,7 @@ impl Explained<'_> {
             for row in 0..background.len() {
                 let row = background.slice(row..row + 1);
                 let tree_explainer =
-                    MarginalTreeExplainer::new(&ensemble, row, None).expect("a sound background");
+                    MarginalTreeExplainer::new(&ensemble, row, None).expect("a valid background");
                 let walk = tree_explainer.with_settings(Settings::default().with_kernel(Some(Kernel::Walk)));
                 let Ok(explained) = walk.values(Semivalue::Shapley, self.rows.slice(1..4)) else {
                     return f64::INFINITY;
@@ -140,7 +140,7 @@ impl Explained<'_> {
             for kernel in [None].into_iter().chain(Kernel::ALL.map(Some)) {
                 let settings = Settings::default().with_kernel(kernel);
                 let tree_explainer =
-                    MarginalTreeExplainer::new(ensemble, background, None).expect("a sound background");
+                    MarginalTreeExplainer::new(ensemble, background, None).expect("a valid background");
                 let tree_explainer = tree_explainer.with_settings(settings);
                 match tree_explainer.values(Semivalue::Shapley, rows.slice(1..4)) {
                     Ok(explained) => {
@@ -159,7 +159,7 @@ impl Explained<'_> {
             }
         }
         let tree_explainer =
-            MarginalTreeExplainer::new(ensemble, rows.slice(0..1), None).expect("a sound background");
+            MarginalTreeExplainer::new(ensemble, rows.slice(0..1), None).expect("a valid background");
         let oneself =
             tree_explainer.values(Semivalue::Shapley, rows.slice(0..1)).expect("rows of the right width");
         assert!(oneself.values.iter().all(|&value| value == 0.0) || !finite(margins), "a row against itself");
@@ -227,7 +227,7 @@ impl Explained<'_> {
         if game.values(&ends, &mut payoffs).is_ok() {
             assert!(
                 payoffs[outputs..] == margins[2 * outputs..3 * outputs],
-                "all features known is a prediction"
+                "with all features, the value is the prediction"
             );
         }
     }

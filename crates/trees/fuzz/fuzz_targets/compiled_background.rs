@@ -10,7 +10,7 @@ use apportion_values::Semivalue;
 use sha2::{Digest, Sha256};
 
 static MODEL: LazyLock<Ensemble> = LazyLock::new(|| {
-    Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json")).expect("a sound model")
+    Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json")).expect("a valid model")
 });
 
 /// Runs everything on the calling thread, whose stack and time libFuzzer watches.
@@ -47,7 +47,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut compiler = apportion_trees::BackgroundCompiler::new(&MODEL).expect("short paths");
     compiler
         .add(Rows::new(&vec![0.0; MODEL.feature_count()], MODEL.feature_count()), None)
-        .expect("a sound row");
+        .expect("a valid row");
     sealed.extend(compiler.finish().expect("one row").fingerprint());
     sealed.extend(bytes);
     let checksum = Sha256::digest(&sealed);

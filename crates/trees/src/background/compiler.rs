@@ -76,9 +76,10 @@ impl<'a> BackgroundCompiler<'a> {
     /// # Errors
     ///
     /// [`GameError::Width`] if the number of columns differs from the number of features,
-    /// [`GameError::InfiniteInput`] if a linear model has to compute with an infinite value,
-    /// [`GameError::BackgroundWeights`] for weights that are not one per row, finite and nonnegative,
-    /// [`TreeError::Unsupported`] after a call that was [cancelled](apportion_games::Cancellation).
+    /// [`GameError::MissingInput`] if a value is missing that the model
+    /// [requires](Ensemble::refuses_missing), [`GameError::BackgroundWeights`] for weights that are not one
+    /// per row, finite and nonnegative, [`TreeError::Unsupported`] after a call that was
+    /// [cancelled](apportion_games::Cancellation).
     pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {

@@ -52,10 +52,12 @@ pub(crate) trait Kernels: Sync {
 
     fn memory(&self) -> Self::Memory;
 
-    /// Computes the tables of a tree.
+    /// Computes the tables of a tree with this shape, reusing `memory`. Returns `None` for a tree without
+    /// tables.
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>>;
 
-    /// Returns the cached tables, or computes them with `make` and caches them.
+    /// Returns the cached tables, or computes them with `make` and caches them. By default, nothing is
+    /// cached.
     fn cached_tables<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
         Arc::new(make())
     }
@@ -186,7 +188,8 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         let (values_of_task, rows_of_task) = (pieces.task * width, pieces.task * features);
         // For a few rows, waking another thread costs more than it saves.
         let by_one_thread = pieces.alone || rows.len() <= pieces.task;
-        // The values of a row do not depend on other rows, so tasks can be sized to occupy several threads.
+        // If rows stay in memory, load them now, task by task. The size of a task does not affect the values,
+        // because a row's values do not depend on other rows.
         let (mut staying, passing): (Vec<ResidentRows<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
             let begin = |(values, rows): (_, &[f64])| {
                 let mut scratch = self.scratch();

@@ -24,7 +24,7 @@ pub(crate) struct GroupTree {
     features: usize,
     /// The group that directly contains each node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// For each group, whether it is the top level of the hierarchy that the user specified.
+    /// For each group, whether its members form the top level of the hierarchy that the user specified.
     is_top: Vec<bool>,
 }
 
@@ -44,14 +44,15 @@ impl GroupTree {
         self.is_top.len()
     }
 
-    /// Returns the group that directly contains a node. Groups are numbered from 0; group 0 is the whole set.
+    /// Returns the group that directly contains a node, or `None` for the whole set. Groups are numbered from
+    /// 0; group 0 is the whole set.
     #[inline(always)]
     pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
         (parent != NONE).then(|| parent as usize - self.features)
     }
 
-    /// Returns the group that directly contains a group.
+    /// Returns the group that directly contains a group, or `None` for the whole set.
     #[inline(always)]
     pub(crate) fn above(&self, group: usize) -> Option<usize> {
         self.group_of(self.features + group)
@@ -205,7 +206,7 @@ impl LeafLevels {
         self.groups.len()
     }
 
-    /// Returns whether a group is the top level of the hierarchy.
+    /// Returns whether the members of a group form the top level of the hierarchy.
     #[inline(always)]
     pub(crate) fn is_top(&self, group: usize) -> bool {
         self.groups[group].is_top

@@ -24,17 +24,17 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Tabulates the moments for trees with up to `max_width` path features. A value uses `M(a, b)` with `a +
-    /// b` below the number of path features.
+    /// Tabulates the moments for trees with up to `max_width` path features. A value uses `M(a, b)` with
+    /// `a + b` below the number of path features.
     pub(crate) fn new(value: Semivalue, max_width: usize) -> Self {
         let side = max_width.clamp(1, MAX_FEATURES);
         let mut table = vec![0.0; side * side];
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
-                    // These moments are slow to compute, so only the moments for all players, `a + b = side −
-                    // 1`, are computed directly. The other moments follow by recursion over one more player,
-                    // which is present or absent.
+                    // These moments are slow to compute, so only the moments for all players,
+                    // `a + b = side − 1`, are computed directly. The other moments follow by recursion over
+                    // one more player, which is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }

@@ -16,7 +16,8 @@ pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     }
 }
 
-/// Returns the equivalent value of features in groups, for a value over a hierarchy of two levels.
+/// Returns the equivalent value of features in groups for a value over a hierarchy of two levels, and `None`
+/// for all other values.
 pub(crate) fn flat(value: &Value) -> Option<Value> {
     match value {
         Value::OverHierarchy(of, hierarchy) => {
@@ -45,7 +46,8 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// Returns the error for a value that no tree explainer supports.
+/// Returns the error for a value that a tree explainer does not support. Among the values over hierarchies,
+/// these are only the values of outputs after a link function.
 pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {

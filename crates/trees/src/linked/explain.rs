@@ -13,7 +13,7 @@ use crate::engine::driver::in_tasks;
 use crate::engine::finite::finite;
 use crate::error::TreeError;
 
-/// The number of rows whose cost is predicted before it is compared with the limit.
+/// The number of rows whose cost is predicted before the total cost is compared with the limit.
 const WAVE: usize = 64;
 
 /// The cost of some rows, and the most expensive pair of rows.

@@ -87,13 +87,13 @@ pub(super) fn check(ensemble: &Ensemble, link: Link) -> Result<(), TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
             what: format!("an exact {} output for linear leaves (tree {tree})", link.name()),
-            help: "estimate values from Ensemble::linked, or explain the margin",
+            help: "estimate values by sampling (Rust: Ensemble::linked), or explain the margin",
         });
     }
     if ensemble.joint().is_some() {
         return Err(TreeError::Unsupported {
             what: format!("an exact {} output for splits on several features at once", link.name()),
-            help: "estimate values from Ensemble::linked, or explain the margin",
+            help: "estimate values by sampling (Rust: Ensemble::linked), or explain the margin",
         });
     }
     Ok(())

@@ -58,9 +58,8 @@ pub(super) struct PairGame<'a> {
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over a range of masks of d bits, for each output. The sums are, in this order: for each bit, the sum
-/// over the masks that contain the bit; the sum over all masks; the sum over all masks with the weights
-/// `without`.
+/// Sums over a range of masks of d bits, for each output. First, for each bit, the sum over the masks that
+/// contain the bit. Then the sum over all masks, and last the sum over all masks with the weights `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {

@@ -31,9 +31,9 @@ const STEP: f64 = 17e-9;
 /// The game is enumerated. With m features on which x and b diverge at some split, there are 2^m mixtures of
 /// the two, each of which costs one *step* for each output. Rows that diverge on 20 features take a million
 /// steps. A step takes 15 to 20 ns on one core. For a model of 100 trees of depth 4 on 12 features (adult
-/// census, logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example
-/// linked`. The total cost is predicted first; if it exceeds a [limit](Self::with_max_steps), the request is
-/// rejected with [`TreeError::TooManySteps`].
+/// census, logistic), a background row takes 26 µs
+/// (`cargo run --release -p apportion-trees --example linked`). The total cost is predicted first; if it
+/// exceeds a [limit](Self::with_max_steps), the request is rejected with [`TreeError::TooManySteps`].
 ///
 /// For features in groups, each group requires the mixtures of its own members and the other groups as a
 /// whole, at most 2^(groups − 1 + members). Values of groups require at most 2^groups mixtures, and a

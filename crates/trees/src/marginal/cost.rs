@@ -259,7 +259,7 @@ pub(crate) fn leaves_reached(
     a: &[f64],
     b: &[f64],
 ) -> usize {
-    // A stack of nodes to visit, each with the features that are taken from either row on its path.
+    // A stack of nodes to visit, each with the players that are taken from either row on its path, as bits.
     let (mut leaves, mut open) = (0, vec![(0, 0u64, 0u64)]);
     while let Some((at, from_a, from_b)) = open.pop() {
         let node = nodes[at];

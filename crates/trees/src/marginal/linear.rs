@@ -4,10 +4,10 @@
 //! # Derivation
 //!
 //! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background
-//! row b (see [`walk`](super::walk)); S are the players taken from x. The value of the leaf is `c + Σ_j c_j
-//! z_j`, where z is the mixture, or p if one of these z_j is missing. Let q(j) be the player of feature j.
-//! For the linear model to apply, a feature with missing x_j must be taken from b, and a feature with missing
-//! b_j from x:
+//! row b (see [`walk`](super::walk)); S are the players taken from x. The value of the leaf is
+//! `c + Σ_j c_j z_j`, where z is the mixture, or p if one of these z_j is missing. Let q(j) be the player of
+//! feature j. For the linear model to apply, a feature with missing x_j must be taken from b, and a feature
+//! with missing b_j from x:
 //!
 //! ```text
 //! E' = E ∪ {q(j) : b_j missing}        R' = R ∪ {q(j) : x_j missing}.
@@ -54,8 +54,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Calls `share` with each of the games whose sum is the game `f(x_S, b_rest)` on one tree, and with its
-    /// value v. `player_of` maps each feature to its player.
+    /// Calls `share` for each of the products whose sum is the game `f(x_S, b_rest)` on one tree, with the
+    /// product and its value v. `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -33,7 +33,8 @@ pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]
 }
 
 impl MarginalTreeExplainer<'_> {
-    /// Returns the mean value of each tree with a linear leaf over the background; 0 for all other trees.
+    /// Returns, for each tree with a linear leaf, the mean of its value over the background; 0 for all other
+    /// trees.
     pub(super) fn means(&self) -> &[f64] {
         self.means.get_or_init(|| {
             let ensemble = &*self.ensemble;

@@ -29,9 +29,9 @@
 //!
 //! All kernels are exact, so their results agree up to rounding. Each kernel is written once, generic over
 //! the contributions of a leaf ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses
-//! the kernel of a tree. [`linear`] walks trees with linear leaves. An exception are trees that depend on one
-//! player alone, as in linear models: the time for the contribution of such [`lone`] trees does not depend on
-//! the number of background rows. [`joint`] walks trees with splits on several features at once, which are
+//! the kernel of a tree. [`linear`] walks trees with linear leaves. Trees that depend on one player alone, as
+//! in linear models, are an exception: the time for the contribution of such [`lone`] trees does not depend
+//! on the number of background rows. [`joint`] walks trees with splits on several features at once, which are
 //! stored separately.
 //!
 //! With a single background row, no sums over patterns are needed. The game is then a path-dependent game,

@@ -21,7 +21,7 @@ const MAX_PATH_FEATURES: usize = 64;
 
 impl MarginalTreeExplainer<'_> {
     /// Computes the values by quadrature, if quadrature is applicable and is either requested or faster than
-    /// the walk.
+    /// the walk; otherwise, returns `None`.
     pub(super) fn by_quadrature(
         &self,
         value: &Semivalue,
@@ -42,7 +42,7 @@ impl MarginalTreeExplainer<'_> {
         finite(Attributions::for_players(places.len(), values, self.base.clone(), predictions)).map(Some)
     }
 
-    /// Returns the plan of [`by_quadrature`](Self::by_quadrature).
+    /// Returns the plan of [`by_quadrature`](Self::by_quadrature), or `None` if quadrature is not used.
     pub(super) fn plan_by_quadrature(
         &self,
         value: &Semivalue,

@@ -104,6 +104,8 @@ impl<'a> MarginalTreeExplainer<'a> {
     /// [`GameError::Width`](apportion_games::GameError::Width),
     /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row with an
     /// infinite value with which a linear model has to compute,
+    /// [`GameError::MissingInput`](apportion_games::GameError::MissingInput) for a background row that lacks
+    /// a value that the model [requires](Ensemble::refuses_missing),
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are
     /// not one per row, finite, nonnegative and not all zero.
     pub fn new(

@@ -24,8 +24,9 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Calls `leaf` for every leaf, with its value and its path, i.e. all players with a test on the path,
-    /// from the leaf up. The row is rounded, and the covers are [valid](Ensemble::check_covers).
+    /// Calls `leaf` for every leaf whose value is not 0, with its value and its path, i.e. all players with a
+    /// test on the path, from the leaf up. The row is rounded, and the covers are
+    /// [valid](Ensemble::check_covers).
     pub(super) fn each(
         &mut self,
         ensemble: &Ensemble,
@@ -109,8 +110,8 @@ impl<'a> BySize<'a> {
     }
 
     /// Calls `index` with contributions to the [interaction indices](crate::engine::interactions) of one
-    /// tree, each with its pair of players, the lower index first. A leaf contributes `v (h_i − c_i) (h_j −
-    /// c_j) O_ij`, where O_ij is O_j on the path without i.
+    /// tree, each with its pair of players, the lower index first. A leaf contributes
+    /// `v (h_i − c_i) (h_j − c_j) O_ij`, where O_ij is O_j on the path without i.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

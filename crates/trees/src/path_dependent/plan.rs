@@ -20,14 +20,14 @@ const PREDICTION: f64 = 2.0;
 
 impl PathDependentTreeExplainer<'_> {
     /// Sets the kernel and the precision. By default, the tree explainer uses quadrature for every value that
-    /// has a rule, because it is faster for any number of rows. It uses the walk for weights by coalition
-    /// size, which do not have a rule.
+    /// has a rule, because it is faster for any number of rows. It uses the walk for values without a rule:
+    /// values of hierarchies of three levels or more, and weights by coalition size.
     ///
     /// The supported [kernels](Kernel) are [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and,
     /// except for interactions, [`Tables`](Kernel::Tables). Tables only support paths of few features, may be
-    /// faster for many thousand rows, and are never kept. For other kernels, and for quadrature with weights
-    /// by coalition size, all methods return [`TreeError::Unsupported`]. If a path is too long for tables,
-    /// they return [`TreeError::Kernel`]. The precision in the settings only applies to tables.
+    /// faster for many thousand rows, and are never kept. For other kernels, and for quadrature with a value
+    /// that does not have a rule, all methods return [`TreeError::Unsupported`]. If a path is too long for
+    /// tables, they return [`TreeError::Kernel`]. The precision in the settings only applies to tables.
     ///
     /// ```
     /// use apportion_games::Rows;

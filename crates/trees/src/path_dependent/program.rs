@@ -55,8 +55,8 @@ pub(super) struct Step {
 }
 
 /// The kind of step at a split. There is a separate kind for each combination of cases, so that a step is a
-/// single jump. The cases are: going down or up; a player that was tested before or not; masks that are kept
-/// for splits on the player below or not; children that are leaves or splits.
+/// single jump. A step goes down or up. On the way, the player was tested before or not, masks are kept for
+/// splits on the player below or not, and each child is a leaf or a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,

@@ -9,8 +9,8 @@ use apportion_values::{CoalitionalValue, InteractionIndex, Semivalue, Value};
 use crate::common::case::{Case, Rules};
 use crate::common::{Random, TreeSpec, document, linked_document};
 
-/// The placeholder for an infinite threshold in a document until it is serialized, since JSON cannot
-/// represent infinity, for which XGBoost writes a word.
+/// The number that represents an infinite threshold until the document is serialized, because JSON cannot
+/// represent infinity. XGBoost writes a word for infinity.
 const INFINITE: f32 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0;
 
 /// Returns trees with some thresholds at the limits of the number range.

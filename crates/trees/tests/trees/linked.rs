@@ -80,7 +80,7 @@ fn outputs_of_the_models_of_the_data_pack_are_divided() {
         check(&ensemble, link, &background, &rows[..2].concat());
         models += 1;
     }
-    assert!(models > 0 || !shared.join("truth").exists(), "the data pack is there, but none of these models");
+    assert!(models > 0 || !shared.join("truth").exists(), "the data pack exists, but without these models");
 }
 
 fn tree_explainer(case: &Case) -> LinkedTreeExplainer<'_> {

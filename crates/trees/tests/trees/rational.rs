@@ -326,7 +326,7 @@ fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing
             let error = worst(&tree_explainer.values(value.clone(), rows).unwrap().values, &expected);
             assert!(error < 1e-12, "path-dependent, {value}, depth {depth}, {failing} % fail: {error:e}");
             let error = worst(&twin.values(value.clone(), rows).unwrap().values, &wanted_marginal);
-            assert!(error < 1e-12, "interventional, {value}, depth {depth}, {failing} % fail: {error:e}");
+            assert!(error < 1e-12, "marginal, {value}, depth {depth}, {failing} % fail: {error:e}");
         }
     }
 }

@@ -283,7 +283,7 @@ fn every_model_of_xgboost_agrees_with_its_ground_truth() {
             models += usize::from(compared > 0);
         }
     }
-    assert!(models > 0, "the data pack is there, but holds no XGBoost models");
+    assert!(models > 0, "the data pack exists, but contains no XGBoost models");
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
             }
         }
     }
-    assert!(compared > 0 || !shared().join("truth").exists(), "the data pack is there, but no groups are");
+    assert!(compared > 0 || !shared().join("truth").exists(), "the data pack exists, but contains no groups");
 }
 
 /// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own

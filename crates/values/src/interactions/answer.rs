@@ -218,17 +218,17 @@ impl Interactions {
         found
     }
 
-    /// Returns the interaction indices of single players and of pairs as a dense matrix, players × players ×
-    /// outputs. The diagonal entry of player i is the index of {i}; both entries for a pair contain the full
-    /// index of {i, j}.
+    /// Returns the interaction indices of single players and of pairs as a dense matrix,
+    /// players × players × outputs. The diagonal entry of player i is the index of {i}; both entries for a
+    /// pair contain the full index of {i, j}.
     ///
     /// For the Shapley interaction index, this is the matrix that tree methods return with `Diagonal::Value`.
     pub fn matrix(&self) -> Attributions {
         self.matrix_of(1.0)
     }
 
-    /// Returns the [standard errors](Self::std_errors) in the layout of [`matrix`](Self::matrix), players ×
-    /// players × outputs.
+    /// Returns the [standard errors](Self::std_errors) in the layout of [`matrix`](Self::matrix),
+    /// players × players × outputs.
     pub fn matrix_of_errors(&self) -> Option<Vec<f64>> {
         let errors = self.std_errors.clone()?;
         Some(Self { values: errors, ..self.clone() }.matrix().values)

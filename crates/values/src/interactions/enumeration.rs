@@ -42,10 +42,10 @@ pub const MAX_INTERACTIONS: usize = 1 << 20;
 ///
 /// with the [weights](IndexWeights::moment) of the index; for generalized values, v(S ∪ K) − v(S) replaces
 /// Δ_K v(S). Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game
-/// allows it. A game that [is a table](Game::table) is read directly. Takes about 2^n Σ_d 2^−d (d+1) C(d, ≤
-/// s) k additions besides the evaluations: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for all
-/// orders. Stores 3 (n+1) numbers per coalition of the result, and twice as many for generalized values. The
-/// result has the same bits for any number of threads.
+/// allows it. A game that [is a table](Game::table) is read directly. Takes about 2^n Σ_d 2^−d (d+1)
+/// C(d, ≤ s) k additions besides the evaluations: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for
+/// all orders. Stores 3 (n+1) numbers per coalition of the result, and twice as many for generalized values.
+/// The result has the same bits for any number of threads.
 ///
 /// # Errors
 ///

@@ -46,7 +46,8 @@
 //! They use the same numbers M_k; the weight of m(R) is `M_k(|R∖K|, 0)` for every R that intersects K. Their
 //! names are `generalized-shapley`, `generalized-banzhaf` and so on for every semivalue,
 //! `generalized-chaining`, `generalized-internal` (v(K) − v(∅)), and `generalized-external` (v(N) − v(N∖K)).
-//! `joint-shapley` uses the unique weights for which all coalitions up to order s sum to v(N) − v(∅).
+//! `joint-shapley` uses the unique weights for which the values of all coalitions up to order s sum to
+//! v(N) − v(∅).
 //!
 //! # Names in other libraries
 //!

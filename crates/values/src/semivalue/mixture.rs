@@ -48,7 +48,7 @@ impl Mixture {
         let weights: Vec<f64> = densities.iter().zip(rule.weights()).map(|(f, weight)| f * weight).collect();
         let integral: f64 = weights.iter().sum();
         if (integral - 1.0).abs() > SUM_TOLERANCE {
-            return refuse(format!("the integral of the density is {integral} (by {nodes} nodes)"));
+            return refuse(format!("the integral of the density is {integral} (with {nodes} nodes)"));
         }
         Ok(Self { points: rule.presence().into(), weights: weights.into() })
     }

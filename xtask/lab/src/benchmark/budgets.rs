@@ -22,7 +22,8 @@ const EXACT: f64 = 1e-20;
 /// Maximum relative bias that counts as unbiased.
 const BIAS: f64 = 0.05;
 
-/// Nested permutations must reach the error of independent draws with at most this share of their model rows.
+/// Maximum number of model rows with which nested permutations must reach the error of independent draws, as
+/// a share of the model rows of the independent draws.
 const FEWER: f64 = 0.25;
 
 /// The problems and budgets on which a method is measured.
@@ -136,8 +137,8 @@ impl Measured {
         self.deviations().iter().map(|(mean, _)| (mean.value / mean.error).abs()).fold(0.0, f64::max)
     }
 
-    /// Tests that the slope of the mean estimates against the true values is 1, and that the largest
-    /// deviation does not exceed the maximum expected among this many values.
+    /// Tests that the slope of the mean estimates against the true values differs from 1 by at most [`BIAS`],
+    /// and that the largest deviation does not exceed the maximum expected among this many values.
     fn is_unbiased(&self) -> Option<Case> {
         let (runs, values) = (self.runs.len(), self.deviations().len());
         let (bias, largest) = (self.relative_bias(), self.largest_z());
@@ -195,8 +196,8 @@ pub(super) fn budgets(session: &Session) -> Result<ArtefactOutput> {
                 100.0 * most
             ),
             "target of this project",
-            "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its \
-             mean over the runs, is between the limits; intervals without width are not counted",
+            "all games together; it agrees if the coverage, pooled over games, values, budgets, rows and \
+             players, has a mean over the runs between the limits; intervals of width 0 are not counted",
             (intervals > 0).then_some(case),
         ));
     }
@@ -207,9 +208,9 @@ pub(super) fn budgets(session: &Session) -> Result<ArtefactOutput> {
         "methods that are to be unbiased are: means of many estimates are the truth",
         "target of this project",
         &format!(
-            "a method, a game and a value, at the largest budget; it agrees if the means over the runs are \
-             within {} % of the truths in proportion; against it speaks, too, a mean further off than the \
-             furthest of so many would be",
+            "a method, a game and a value, at the largest budget; it agrees if the slope of the means over \
+             the runs against the truths is within {} % of 1; it also disagrees if the largest deviation of \
+             a mean exceeds the maximum expected among this many values",
             100.0 * BIAS
         ),
         unbiased.filter_map(|(_, one)| one.is_unbiased()),

@@ -119,8 +119,8 @@ impl Counts {
     fn case_of_confidence(self, name: &str) -> Option<Case> {
         let Self { reached, within, .. } = self;
         let more = Test::share_above(within, reached, CONFIDENCE);
-        // A game counts in favour if it has enough runs to detect too many misses: in most such games, a
-        // success probability of 1/2 would be detected.
+        // A game counts in favour if significantly more than half of its runs are within the tolerance. With
+        // too few runs for this test, it stays undecided.
         let shows = Test::share_above(within, reached, 0.5);
         let name = format!("{name}: {} of {reached} missed", reached - within);
         (reached > 0).then(|| Case::new(name, Test::of_chances(shows.favour, more.against, reached)))
@@ -139,10 +139,10 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
     let claim = |claim: &str, case: &str, by, needed, cases: Vec<Option<Case>>| {
         Claim::over_cases(claim, "target of this project", case, by, needed, cases.into_iter().flatten())
     };
-    let of_ratios = "a method; it agrees if its ratio averaged over games and tolerances at which all runs \
-                     stopped for the tolerance is at most 3; evaluations spent are the mean over the runs, \
-                     the least budget is that at which the mean relative error of other runs is the \
-                     tolerance";
+    let of_ratios = "a method; it agrees if its ratio is at most 3 on average over the games and tolerances \
+                     for which all runs stopped because of the tolerance; evaluations spent are the mean \
+                     over the runs, and the least budget is the one at which the mean relative error of \
+                     separate runs equals the tolerance";
     Ok(ArtefactOutput {
         data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
         figure: None,
@@ -151,9 +151,9 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
             claim(
                 "with every method the true error is within the tolerance in at least 93 % of the runs that \
                  stop for it",
-                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with \
-                 and without the runs that ended exact; runs stopped by the budget claim no accuracy and are \
-                 not counted",
+                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, both \
+                 with and without the runs whose results are exact; runs that stopped because of the budget \
+                 claim no accuracy and are not counted",
                 By::Counts,
                 Needed::All,
                 METHODS
@@ -163,8 +163,8 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
             ),
             claim(
                 "no method on any game misses a tolerance more often than the confidence allows",
-                "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that \
-                 are allowed, for it one below a half",
+                "a method, a game and a tolerance; it disagrees if the share of misses is above the allowed \
+                 5 %, and agrees if this share is below one half",
                 By::Counts,
                 Needed::NotBehind,
                 measured.iter().map(|one| Counts::from_runs(&[one]).case_of_confidence(&one.title)).collect(),
@@ -188,10 +188,10 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
         ],
         notes: notes![
             "errors are ‖φ̃ − φ‖/‖φ‖, where φ is known in closed form or, for tree ensembles, is the \
-             interventional value with the column means as baseline; each run on a dataset explains a \
+             value in the marginal game with the column means as baseline; each run on a dataset explains a \
              different row, and each run of the unanimity games uses a different game",
             format!(
-                "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; \
+                "budget: the default, 1000 n but at least 100 000, and at most all 2^n coalitions; \
                  confidence {CONFIDENCE}; {} runs on games of more than {WIDE} players",
                 runs_on(session, usize::MAX)
             ),

@@ -193,12 +193,13 @@ impl Guarantee<'_> {
         others: Vec<(&str, (Vec<Case>, String))>,
     ) -> Claim {
         let case = format!(
-            "a slope or a constant; it agrees if on each dataset the slope of log ε in log m is below {:.1}, \
-             ε the median, and ε δ m / n at most 1 (m < 2^n), and on sums of 6n unanimity games, n = {:?}, \
-             the slope of log ε in log δ is above −1 and that in log n below {GROWTH_SLACK}, as on these of \
-             {} players with an additive part of ±c, c = {:?}, that in log c (at equal m/n = {:?}); δ = 0.5, \
-             0.25, 0.1, ε the quantile 1 − δ over the runs, or the geometric mean where no δ is named. Where \
-             nothing speaks against an estimator without the guarantee either, there is no verdict",
+            "a slope or a constant; it agrees if, on each dataset (m < 2^n), the slope of log ε in log m is \
+             below {:.1}, with the median as ε, and ε δ m / n is at most 1; if, on sums of 6n unanimity \
+             games, n = {:?}, the slope of log ε in log δ is above −1 and the slope in log n is below \
+             {GROWTH_SLACK}; and if, on such sums with {} players and an additive part of ±c, c = {:?}, the \
+             slope in log c is below the same limit (each at equal m/n = {:?}). δ = 0.5, 0.25, 0.1; ε is the \
+             quantile 1 − δ over the runs, or the geometric mean if no δ is named. If no case contradicts \
+             the estimators without the guarantee, there is no verdict",
             SLACK - 1.0,
             Grows::Players.steps(),
             Grows::Players.steps()[0],

@@ -23,7 +23,7 @@ mod hard_games;
 /// Maximum number of players for which exact values are enumerated.
 const MAX_ENUMERATED: usize = 16;
 
-/// Number of groups for values of players in groups; the members of a group are far apart.
+/// Number of groups for values of players in groups. Player i belongs to group i mod `GROUPS`.
 const GROUPS: usize = 4;
 
 /// A game with its exact values.
@@ -169,7 +169,7 @@ impl Request<'_> {
     }
 }
 
-/// Creates a game from the number of players and a seed, with the exact values of a value.
+/// A function that creates a game from a number of players and a seed, with the exact values for a [`Value`].
 type Make = fn(usize, u64, &Value) -> Result<Known>;
 
 /// How a family creates its games.
@@ -252,7 +252,7 @@ const BOUNDS: [(&str, Family); 6] = [
     ("few", Family::Drawn(|n, seed, value| terms(n, &[4, 3, 3, 2], seed, value))),
 ];
 
-/// Returns the value of a solution concept for this number of players.
+/// Returns the [`Value`] of a solution concept for this number of players, with groups if it requires them.
 pub(super) fn value_of(concept: &SolutionConcept, players: usize) -> Result<Value> {
     let members = |group: usize| (group..players).step_by(GROUPS).collect();
     let groups = concept.needs_partition().then(|| (0..GROUPS.min(players)).map(members).collect());
@@ -424,7 +424,7 @@ fn noisy(n: usize, seed: u64, value: &Value) -> Result<Known> {
     Ok(Known { game: Box::new(TabulatedGame::new(values, 1)?), truth })
 }
 
-/// Returns interactions among the first third of the players; the others are null players.
+/// Returns a game with interactions among the first third of the players; the others are null players.
 fn few_players(n: usize) -> Result<SumOfUnanimity> {
     let active = (n / 3).max(2);
     let drawn = SumOfUnanimity::random(active, 5 * active, 4.min(active), 3);

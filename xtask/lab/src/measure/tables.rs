@@ -20,7 +20,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Coverage below which the intervals of a single game are listed.
 const LOW_COVERAGE: f64 = 0.88;
 
-/// Evaluations from this share of all coalitions on are nearly exact, and not compared.
+/// Budgets above this share of all coalitions give nearly exact results, which are not compared.
 const NEARLY_ALL: f64 = 0.9;
 
 /// Returns an order statistic: the median for 0.5.
@@ -37,7 +37,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Calls `each` for every problem, budget and contender that supports the value and the budget, unless the
-/// budget is nearly exact. Returns what it returns, with the contender.
+/// budget is nearly exact. Returns the results of the calls that succeed.
 fn for_each<'a, R>(
     harness: &'a Harness,
     problems: &'a [Problem],
@@ -216,7 +216,7 @@ impl Intervals {
             return;
         };
         for ((&(low, high), value), want) in intervals.iter().zip(&estimate.values).zip(truth) {
-            // Up to rounding.
+            // A value within rounding error of the truth is right.
             let is_right = (value - want).abs() <= 1e-9 * scale;
             self.count += 1;
             self.covering += usize::from(is_right || (low <= *want && *want <= high));

@@ -26,8 +26,7 @@ pub(crate) struct Paper {
 
 /// A figure or table of a paper.
 pub(crate) struct Artefact {
-    /// Name, such as `fig3` or `table1`. It contains the number of the figure or table, and thus may occur in
-    /// several papers.
+    /// Name, such as `fig3`, `table1` or `steps`. Several papers may have artefacts with the same name.
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<ArtefactOutput>,

@@ -1,7 +1,8 @@
 //! Datasets and the models trained on them, identified by name, shape and SHA-256.
 //!
-//! All tables are embedded in this program, with their models. Texts and images of the papers are read from a
-//! data directory; missing files are skipped, with a line on how to get them.
+//! All tables are embedded in this program, with their models (except compas, which has none). Texts and
+//! images of the papers are read from a data directory; missing files are skipped, with a line on how to get
+//! them.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -18,7 +18,7 @@ pub(super) fn findings(source: &str, files: &[(&str, &str)]) -> Vec<Finding> {
     modules.dedup();
     for module in modules.into_iter().filter(|module| floor(module).is_none()) {
         let wrong = format!("`{module}` is not in the table of modules of lib.rs");
-        findings.push(Finding::new(source, wrong, "add it to the row of its floor"));
+        findings.push(Finding::new(source, wrong, "add it to a row below the modules that it imports"));
     }
     for (file, imported) in graph::imports(files) {
         let (Some(own), Some(other)) = (module(&file), module(&imported)) else { continue };

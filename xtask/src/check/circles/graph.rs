@@ -40,7 +40,6 @@ pub(super) fn imports(files: &[(&str, &str)]) -> Vec<(String, String)> {
 struct Modules {
     files: Vec<Source>,
     /// File index by module path: `["run", "plan"]` for both `run/plan.rs` and `run/plan/mod.rs`.
-    /// explainer/walk/mod.rs`.
     by_path: BTreeMap<Vec<String>, usize>,
 }
 

@@ -117,8 +117,9 @@ pub(super) fn divide(
     let value = args.value(graph)?;
     let explainer = options.game_explainer(value.clone()).map_err(usage)?;
     let players = masked.players().len();
-    let (method, budget) =
-        plan::agreed(&explainer.plan(players)?, &value, args.budget, (players, "players"))?;
+    let plan = explainer.plan(players)?;
+    plan::check(&plan, args.budget, "players")?;
+    let (method, budget) = (plan.method, plan.budget);
     let note = match &value {
         Value::OnGraph(value, graph) => what_it_reduces_to(value, graph),
         _ => None,
@@ -186,7 +187,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let or_estimate = if estimates.is_empty() {
         String::new()
     } else {
-        format!(", or estimate them with {}", estimates.join(" or "))
+        format!(", or estimates with {}", estimates.join(" or "))
     };
     anyhow!(
         "--value {value} requires {says}; use {smaller}, or fewer players (for images --patch or \
@@ -208,7 +209,9 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
         };
         let share = match coefficients {
             None | Some(Coefficients::Neighbourhood | Coefficients::Marginal) => String::new(),
-            Some(Coefficients::Graph) => ", scaled down by its number of neighbours".to_owned(),
+            Some(Coefficients::Graph) => {
+                ", times a factor that decreases with the number of neighbours of i".to_owned()
+            }
             Some(Coefficients::Printed) => format!(" times {:.4}", value.semivalue.moment(0, 2)),
         };
         return Some(format!("order 0 treats each player separately: {value} equals {alone}{share}"));

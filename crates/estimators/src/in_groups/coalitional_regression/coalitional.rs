@@ -20,9 +20,9 @@ const TABLE_SHARE: f64 = 0.5;
 /// tabulating the quotient game.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
 /// With few groups, the quotient game is also tabulated if the table takes no more evaluations than this
-/// number of orders with their reverses: this number of orders would repeat coalitions. In this case, fewer
-/// evaluations per unknown of the members' regressions are sufficient.
+/// number of orders with their reverses, because this number of orders would repeat coalitions.
 const TABLE_OF_FEW: f64 = 3.0;
+/// Like [`LEFT_PER_UNKNOWN`], for few groups. Fewer evaluations are sufficient in this case.
 const LEFT_OF_FEW: f64 = 2.0;
 
 /// The estimator of a coalitional value for several groups, at least one of which has several members.
@@ -80,7 +80,8 @@ impl Coalitional {
     }
 
     /// Returns whether the value is the Owen value. For the Owen value, members share the value of their
-    /// group, and A can be drawn as the groups before the members' group in a random order.
+    /// group, and the set A of other groups can be drawn as the groups before the members' group in a random
+    /// order.
     pub(super) fn is_of_orders(&self) -> bool {
         self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
     }
@@ -151,8 +152,8 @@ impl Coalitional {
         (groups <= MAX_PLAYERS).then(|| (table / TABLE_SHARE).max(table + left).ceil() as usize)
     }
 
-    /// Returns the total number of coefficients in the members' regressions, if the unions of groups are
-    /// known.
+    /// Returns the total number of coefficients in the members' regressions when the values of all unions of
+    /// groups are known.
     fn unknowns_of_members(&self, partition: &Partition) -> usize {
         self.parts(partition, true).iter().map(|part| part.unknowns).sum()
     }

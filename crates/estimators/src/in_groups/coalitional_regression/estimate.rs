@@ -84,8 +84,8 @@ impl CombinedParts {
         }
     }
 
-    /// Adds the diagnostics of a part. The whole is exact if all parts are; ranks and unknowns add up; the
-    /// worst condition number and the fewest degrees of freedom are kept.
+    /// Adds the diagnostics of a part. The whole is exact if all parts are. Ranks, unknowns and permutations
+    /// add up. The worst condition number and the fewest degrees of freedom are kept.
     pub(super) fn note(&mut self, part: &Diagnostics) {
         let whole = &mut self.diagnostics;
         let sum = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).reduce(|a, b| a + b);
@@ -129,8 +129,8 @@ impl CombinedParts {
         self.add_square_traces(estimate, |_, square_trace| square_trace);
     }
 
-    /// Adds the result of `of_part` to tr Σ² of each output; its arguments are the variances and tr Σ² of a
-    /// part.
+    /// Adds the result of `of_part` to tr Σ² of each output. The arguments of `of_part` are the variances and
+    /// tr Σ² of a part.
     fn add_square_traces(&mut self, part: &Estimate, of_part: impl Fn(&[f64], f64) -> f64) {
         let Some(sums) = &mut self.square_traces else { return };
         for (output, sum) in sums.iter_mut().enumerate() {
@@ -266,7 +266,7 @@ mod tests {
             }
         }
         let trace: f64 = (0..n).map(|i| whole[i][i]).sum();
-        let distribution = gathered.finish().diagnostics.error_distribution.expect("a law of every part");
+        let distribution = gathered.finish().diagnostics.error_distribution.expect("every part has errors");
         (distribution.directions[0], (trace * trace / square_trace(&whole)).clamp(1.0, n as f64))
     }
 
@@ -314,7 +314,7 @@ mod tests {
             gathered.note(&part.diagnostics);
             gathered.add(part, &members);
         }
-        let distribution = gathered.finish().diagnostics.error_distribution.expect("a law of one part");
+        let distribution = gathered.finish().diagnostics.error_distribution.expect("one part has errors");
         let of_known = known.diagnostics.error_distribution.expect("a law").directions;
         assert!((distribution.directions[0] - of_known[0]).abs() < 1e-12);
     }

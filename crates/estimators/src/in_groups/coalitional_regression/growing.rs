@@ -8,13 +8,14 @@
 //! evaluated at once, so enough evaluations must be reserved for them before. Just below F, the evaluations
 //! for members are limited to those that F leaves for them, and only the groups' values get more. From F on,
 //!
-//! - after orders of the groups, the members' samples begin with the coalitions along these orders;
-//! - after separate regressions, the strata of (T, A) in which T is neither ∅ nor contains all members
-//!   continue in their orders; all other rows are unions.
+//! - if orders of the groups were drawn below F, the members' samples begin with the coalitions along these
+//!   orders;
+//! - if separate regressions were used below F, the strata of (T, A) in which T is neither ∅ nor contains all
+//!   members continue in their orders; all other rows are unions.
 //!
-//! Owen values never use separate regressions. These take at least a pair for every two unknowns, of which
-//! there are `s + m − 1` for the members of a group and m for the groups. This is never less than the cost of
-//! an order.
+//! Owen values never use separate regressions, because these never cost less than an order. They take at
+//! least a pair for every two unknowns, and there are `s + m − 1` unknowns for the members of each group and
+//! m for the groups.
 
 use apportion_games::Partition;
 

@@ -153,9 +153,10 @@ impl Members<'_> {
         Ok(Rows { coalitions, pairing, ln_weights, free, has_columns_of_others, is_complete })
     }
 
-    /// Returns a pair of rows for each of the independent `orders` of the groups. In the first row, A are the
-    /// groups before this group, and T is a coalition of members; in the complement, A are the groups after
-    /// it. All T occur equally often, except for a remainder that is drawn by leverage scores.
+    /// Returns a pair of rows for each of the independent `orders` of the groups. In the first row, A
+    /// contains the groups before this group, and T is a coalition of members. In the complement, A contains
+    /// the groups after it. All T occur equally often, except for a remainder that is drawn by leverage
+    /// scores.
     pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows> {
         let (s, r) = (self.members(), self.others());
         let pairs_of_members = if s < 32 { (1 << (s - 1)) - 1 } else { usize::MAX };
@@ -265,7 +266,8 @@ impl Members<'_> {
         if shares {
             take_off_mean(&mut values, outputs);
         }
-        // Of two members, one is in every proper coalition, so only their difference is unknown.
+        // With two members, every proper coalition contains exactly one of them, so only their difference is
+        // unknown.
         let unknowns = columns.players() - usize::from(shares && (s == 2 || !has_level));
         let free = &rows.free;
         let certificate = || {
@@ -273,7 +275,8 @@ impl Members<'_> {
         };
         let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
         let mut error_distribution = certificate.as_ref().map(ErrorDistribution::of_regression);
-        // With columns for other groups, the directions refer to all coefficients, except for deviations.
+        // Except for deviations, the directions would also refer to the coefficients of other groups. They
+        // are discarded if other groups have columns.
         if !shares && columns.players() > s {
             error_distribution = error_distribution
                 .map(|distribution| ErrorDistribution { directions: Vec::new(), ..distribution });

@@ -254,8 +254,8 @@ impl Estimator for CoalitionalRegression {
 
     /// Returns the minimum budget for the partition of the estimator (`players` is ignored): v(∅), v(N) and
     /// one evaluation for each unknown of each regression; for two-step values, also v(S_j) for each group of
-    /// several members. Owen values require a number of orders of the groups that is at most half the size of
-    /// the largest group. Each order takes `2 (m − 1)` evaluations, plus 2 for each group of several members.
+    /// several members. Owen values require at most ⌈s/2⌉ orders of the groups, where s is the size of the
+    /// largest group. Each order takes `2 (m − 1)` evaluations, plus 2 for each group of several members.
     ///
     /// This is the minimum, not a recommendation; use five times the minimum. Below twice the minimum, the
     /// coefficients are not determined. The minimum-norm solution is then returned, and the diagnostics
@@ -317,8 +317,9 @@ impl Estimator for CoalitionalRegression {
     /// reserved in advance: the evaluations for members wait until the unions are tabulated. With up to six
     /// groups, this happens at about the number of evaluations for which the regressions are determined. From
     /// 6n evaluations on, the squared error is then 0.8 to 1.2 times that of samples that do not grow. With
-    /// eight groups of five, the error of Owen values stays within 1.1 times. Other values do not improve
-    /// from 256 to 510 evaluations, where they have up to four times the error.
+    /// eight groups of five, the error of Owen values stays within 1.1 times. Other coalitional values do not
+    /// improve between 256 and 510 evaluations; their error there is up to four times that of samples that do
+    /// not grow.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { grows: true, ..self.clone() })
     }

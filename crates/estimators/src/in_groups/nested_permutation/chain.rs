@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn elements_add_the_difference_of_neighbouring_coalitions_in_both_orders() {
-        // The value is the square of the sum of the bits; bits 0, 2 and 5 are added in that order.
+        // The value of a coalition is the square of the number that its bits form. Bits 0, 2 and 5 are added
+        // in that order.
         let worth = |words: &[u64]| (words[0] as f64).powi(2);
         for (antithetic, expected) in [(false, [1.0, 24.0, 1344.0]), (true, [37.0, 148.0, 1184.0])] {
             let chain = Chain { length: 3, antithetic };

@@ -54,8 +54,9 @@ use crate::support::product_draws::{
 /// | quotient Shapley, with groups as players | m + 1 | 2m |
 /// | two-step Shapley: the groups, and each group of several members from ∅ on its own | m + n + 1 or fewer | 2m + 2n − 1 or fewer |
 ///
-/// and two fewer if the game has a single scenario, whose v(∅) and v(N) are known. Other values are not means
-/// over such orders, so they are rejected; use [`ProductSpace`](crate::ProductSpace) for them.
+/// Each number is two lower if the game has a single scenario, because v(∅) and v(N) are then known. Other
+/// values are not means over such orders, so they are rejected; use [`ProductSpace`](crate::ProductSpace) for
+/// them.
 ///
 /// **Shared orders.** Every player's Δ has the same distribution as for independent draws, so the mean is the
 /// same. But n + 1 evaluations are sufficient for all players, while independent draws take 2n. The players'
@@ -67,8 +68,9 @@ use crate::support::product_draws::{
 /// ⌊D/2⌋)` equal parts. Each part gets the same number of draws, up to one, and the means of the parts are
 /// averaged. So scenarios keep their weights and estimates keep their means, while differences between
 /// scenarios add almost nothing to the variance. They add nothing at all with at least 2B draws and equal
-/// weights; in this case, all players sum to v(N) − v(∅) up to rounding. Most of the variance of marginal
-/// games is of this kind, so antithetic orders, which reduce the rest, are worth their evaluations.
+/// weights; in this case, all players sum to v(N) − v(∅) up to rounding. In marginal games, most of the
+/// variance comes from differences between scenarios. Antithetic orders reduce the remaining variance, and
+/// are worth their evaluations.
 ///
 /// The [growing](Estimator::growing) variant draws from the parts in turn, with L = B for any D. With at
 /// least 2B draws, this is the same method; with fewer draws, its standard errors tend to be too large.
@@ -219,8 +221,8 @@ impl NestedPermutation {
     }
 
     /// Estimates the values of all players (groups for quotient values) from `draws` orders, evaluated in
-    /// both directions if antithetic. Other coalitions are not evaluated, except v(∅) and v(N), once, in a
-    /// game of one scenario. Results are bitwise identical for any number of threads.
+    /// both directions if antithetic. In a game of one scenario, v(∅) and v(N) are also evaluated, once each.
+    /// No other coalition is evaluated. Results are bitwise identical for any number of threads.
     ///
     /// # Errors
     ///

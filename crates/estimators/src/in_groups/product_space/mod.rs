@@ -38,7 +38,7 @@ use crate::support::product_draws::{
 /// ```
 ///
 /// One draw evaluates two coalitions in one scenario. For a marginal game, these are two predictions, for any
-/// size of the background. Supports every [`SolutionConcept`]:
+/// size of the background. Supports every [`SolutionConcept`] except values on graphs:
 ///
 /// | value | algorithm | the coalition S | scenario evaluations of a draw for all players |
 /// |---|---|---|---|
@@ -51,9 +51,9 @@ use crate::support::product_draws::{
 /// For Shapley values, these distributions yield the players (or groups, or members) before i in a random
 /// order.
 ///
-/// The estimates are unbiased for every value of the game. Players share no evaluations, so their estimates
-/// are independent and do not sum exactly to v(N) − v(∅). [`NestedPermutation`](crate::NestedPermutation)
-/// shares all evaluations, for values that are means over orders.
+/// The estimates are unbiased for all of these values. Players share no evaluations, so their estimates are
+/// independent and do not sum exactly to v(N) − v(∅). [`NestedPermutation`](crate::NestedPermutation) shares
+/// all evaluations, for values that are means over orders.
 ///
 /// **Two-step Shapley values** combine three contributions in one scenario (Algorithm 4):
 ///
@@ -80,8 +80,8 @@ use crate::support::product_draws::{
 ///
 /// **Standard errors** are `sqrt(s²/K̃)`, where s² is the sample variance of a player's contributions
 /// (Theorems 3.1 to 3.3). There are none for fewer than five draws. With about ten draws, they tend to be too
-/// small: ±1.96 standard errors covered the true value in 90% of the cases (errors follow Student's t with K̃
-/// − 1 degrees of freedom). For weighted scenarios in the true marginal mode, see
+/// small: ±1.96 standard errors covered the true value in 90% of the cases (the errors follow Student's t
+/// with `K̃ − 1` degrees of freedom). For weighted scenarios in the true marginal mode, see
 /// [`true_marginal`](Self::true_marginal).
 ///
 /// Takes at most O(T + K̃ n²) time, where T is the time of the game's evaluations. Each thread stores some

@@ -123,8 +123,8 @@ impl<'a> Plan<'a> {
             .into()
         };
 
-        // At most the members of a coalition share it. So if the most common shape has more than this number
-        // per player, the total exceeds the limit.
+        // A coalition is shared by at most as many players as it has members. So if each of the players with
+        // the most common shape has more than `enough` coalitions, the total exceeds the limit.
         let mut sharing = vec![0usize; neighbourhoods.len()];
         shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
         let max_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
@@ -234,7 +234,8 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Splits the nodes into ranges, each with about the number of sets that is worth a thread.
+    /// Splits the nodes into ranges, each with at least [`PAIRS`] pairs of a player and a set, except the
+    /// last one.
     fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut next = 0;
         std::iter::from_fn(move || {

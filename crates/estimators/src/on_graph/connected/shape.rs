@@ -182,7 +182,8 @@ impl List {
         self.push_base();
     }
 
-    /// Appends the coalitions in equation 6: the value of U minus the value of U \ i, times a coefficient.
+    /// Appends the coalitions in equation 6 of Chen et al. (2019): the value of U minus the value of U \ i,
+    /// times a coefficient.
     fn by_marginals(&mut self, graph: &Graph, root: usize, mut weight: impl FnMut(&ConnectedSet<'_>) -> f64) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = weight(&set);

@@ -91,8 +91,8 @@ pub(super) fn local(
 /// | graph | coalitions |
 /// |---|---|
 /// | line of n > 2k + 1 players | `(n − 2k + 1) 2^{2k} + 1`; 2^n for up to 2k + 1 players |
-/// | grid, 4 neighbours | per interior node `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`: 23, 7408, 32 632 832 |
-/// | grid, 8 neighbours | per interior node, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`: 400, 31 522 816 |
+/// | grid, 4 neighbours | per interior node `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`; 23, 7,408 and 32,632,832 for k = 1, 2 and 3 |
+/// | grid, 8 neighbours | per interior node, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`; 400 and 31,522,816 for k = 1 and 2 |
 ///
 /// The number per node counts the sets in its neighbourhood that are distinct up to shifts.
 ///

@@ -34,8 +34,8 @@ pub enum LocalMethod {
     #[default]
     Contributions,
     /// A regression on coalitions in the neighbourhood, drawn without replacement by leverage scores:
-    /// [`LeverageShap`], or [`KernelBanzhaf`] for (weighted) Banzhaf values. Of its results, only the value
-    /// of the player itself is used.
+    /// [`LeverageShap`], or [`KernelBanzhaf`] for (weighted) Banzhaf values. Only the value of the player
+    /// itself is used.
     Regression,
 }
 
@@ -64,8 +64,9 @@ pub enum LocalMethod {
 ///
 /// **Standard errors** are computed from each player's own draws, independent of the other players. They are
 /// zero for enumerated players. For contributions, they are the errors of the mean of r_i draws (pairs), with
-/// the allowance of [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn; there are none
-/// if some player has fewer than 4 draws. For regressions, they are the standard errors of the regression.
+/// the allowance of [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn. No standard
+/// errors are reported if some player has fewer than 4 draws. For regressions, they are the standard errors
+/// of the regression.
 ///
 /// **Choice of method.** Contributions with their complements are exact for interactions of two players, from
 /// the first draw on, and are not affected by the contributions of the other players in a neighbourhood. The
@@ -284,8 +285,8 @@ impl Estimator for LocalSampling {
         self.value.clone().into()
     }
 
-    /// Returns 2 plus the sum of the minimum budgets of all players; see [`LocalSampling`]. Depends on the
-    /// graph only, not on `players`.
+    /// Returns 2 plus the sum of the minimum budgets of all players; see [`LocalSampling`]. `players` is
+    /// ignored.
     fn minimum_budget(&self, _players: usize) -> usize {
         let least = 2 + self.shares(0).iter().map(|share| share.evaluations).sum::<usize>();
         count_within(&self.around, least).unwrap_or(least)
@@ -350,9 +351,9 @@ impl Estimator for LocalSampling {
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
-    /// For contributions, returns the same estimator: numbers of evaluations grow with the budget, and the
-    /// draws for a number are a subset of the draws for a larger one. For regressions, returns an estimator
-    /// with growing draws.
+    /// For contributions, returns the same estimator: no player's number of evaluations decreases as the
+    /// budget grows, and the draws for a number are a subset of the draws for every larger number. For
+    /// regressions, returns an estimator with growing draws.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }

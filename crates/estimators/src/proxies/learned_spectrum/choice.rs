@@ -24,9 +24,9 @@ pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64
         .collect()
 }
 
-/// Returns, for each output, the largest noise strength that is within one paired standard error of the best
-/// one. So if the data are inconclusive, the prior has no effect. If the prior includes single players, a
-/// strong noise would make them all equal, so the best strength is used instead.
+/// Returns, for each output, the largest noise strength whose residuals are within one paired standard error
+/// of those of the best strength. So if the data are inconclusive, the prior has no effect. If the prior
+/// includes single players, a strong noise would make them all equal, so the best strength is used instead.
 pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = fit.strengths();
     let left: Vec<Vec<f64>> = strengths.iter().map(|&strength| fit.left_out(strength)).collect();

@@ -24,7 +24,7 @@ use super::sampled::Sampled;
 use crate::error::Result;
 use crate::run::Evaluations;
 
-/// Of this number of pairs, one is evaluated in full first.
+/// One in this number of pairs is evaluated in full first.
 const FIRST: usize = 4;
 /// The minimum number of pairs for evaluating only one coalition of a pair.
 const MIN_PAIRS: usize = 24;
@@ -34,7 +34,7 @@ const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 /// The maximum number of free columns for this estimate. With more columns, it would take as long as the
 /// result.
 const MAX_COLUMNS: usize = 200;
-/// The number of times that the sample is redrawn to contain more pairs.
+/// The maximum number of times that the sample is redrawn to contain more pairs.
 const ROUNDS: usize = 3;
 /// The maximum variance of the pairs' sums with which the sum is assumed to be constant, relative to the
 /// residuals of single players for the pairs' differences.

@@ -4,14 +4,16 @@ use super::screens::{MAX_TERMS, ScreenResults};
 use crate::surrogate::prior::{Prior, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// A family of priors on products of players.
+/// A family of priors on products of players. The variances below are those of odd products; even products
+/// are treated similarly.
 ///
 /// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     /// The products of the screens, triples by heredity, and smooth parts. Triples whose pairs the screens
-    /// found have `τ² ∝ Σ √(q_ij q_jl)`, summed over the three pairs of pairs, with total variance C. All
-    /// triples with equal variances have the total variance 0.1 C, and all quintuples 0.3 C.
+    /// found have `τ² ∝ Σ √(q_ij q_jl)`, summed over the three pairs of pairs, with total variance C. Here
+    /// q_ij is the squared coefficient of the pair i, j. The smooth parts are all triples, with equal
+    /// variances and total variance 0.1 C, and all quintuples, with 0.3 C.
     Heredity,
     /// All triples with equal variances and total variance C, and all quintuples with 0.3 C.
     Smooth,

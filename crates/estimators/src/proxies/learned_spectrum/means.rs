@@ -26,8 +26,9 @@ const MAX_NUMBERS: usize = 50_000;
 
 /// The remainders of pairs after subtracting trees.
 pub(super) struct Remainders {
-    /// Remainders for estimating values. The predictions subtracted from a pair combine two parts: by trees
-    /// that have not seen it, where it represents unseen pairs, and by all trees, where it represents itself.
+    /// Remainders for estimating values. The subtracted prediction is a weighted mean of the prediction by
+    /// the trees that have not seen the pair, and the mean prediction of all trees. The weight of the latter
+    /// is the inclusion probability of the pair (see [`folds`](crate::support::folds)).
     pub(super) estimated: Sampled,
     /// Remainders for estimating errors: the predictions subtracted from each pair are by trees that have not
     /// seen it.

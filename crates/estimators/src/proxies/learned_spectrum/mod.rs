@@ -1,5 +1,5 @@
-//! The learned spectrum: a fit of the game's Walsh spectrum to one sample, of which every value is a linear
-//! functional.
+//! The learned spectrum: the game's Walsh spectrum, fitted to one sample. Every value is a linear functional
+//! of the spectrum.
 //!
 //! # The odd part
 //!
@@ -20,14 +20,14 @@
 //!
 //! - As the prior vanishes, the result approaches that of Leverage SHAP or Kernel Banzhaf on the same sample.
 //!   This result is used whenever the data do not show that the prior helps.
-//! - Single players stay free. So in the limit of many pairs, the result is the projection of the game on
-//!   linear games and products together. Under the Shapley kernel, the Shapley value of this projection is
-//!   that of the game: a wrong prior costs accuracy, not correctness.
+//! - If there are enough pairs, single players stay free. So in the limit of many pairs, the result is the
+//!   projection of the game on linear games and products together. Under the Shapley kernel, the Shapley
+//!   value of this projection is that of the game: a wrong prior costs accuracy, not correctness.
 //! - `φ̃ = G d` is linear in the targets once the prior is fixed. The error of a pair is its leave-one-out
 //!   residual r_k, so `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is 1 minus the inclusion probability of pair k.
 //! - If single players have a prior, too, V ignores the resulting bias. Such a prior is only used because it
-//!   predicts better than the regression on free single players. So V is at least that of this regression,
-//!   and unknown if there is no such regression.
+//!   predicts better than the regression on free single players. So V is raised to the variance of this
+//!   regression if it is lower, and is unknown if there is no such regression.
 //!
 //! # Modules
 //!
@@ -91,12 +91,11 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 ///
 /// Pairs are drawn and weighted as in [`LeverageShap`](crate::LeverageShap) or, for Banzhaf values, as in
 /// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement. Boosted trees on coalition bits are fitted to
-/// the sample. The variances τ_T² of the prior are the squares of the trees' Walsh coefficients, and
-/// variances for triples of the pairs that the trees find. The strength of the prior is chosen by
-/// leave-one-out cross-validation over pairs. Another prior is used if it predicts clearly better on parts of
-/// the sample that its screens have not seen. If both comparisons are inconclusive, the result is the
-/// regression on single players. The choice is reported in
-/// [`Diagnostics::chosen`](crate::Diagnostics::chosen).
+/// the sample. The variances τ_T² of the prior are the squares of the trees' Walsh coefficients. Triples
+/// whose pairs the trees find also get a variance. The strength of the prior is chosen by leave-one-out
+/// cross-validation over pairs. Another prior is used if it predicts clearly better on parts of the sample
+/// that its screens have not seen. If both comparisons are inconclusive, the result is the regression on
+/// single players. The choice is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
 ///
 /// If the sums of the first pairs hardly vary compared with the residuals of single players for their
 /// differences, only one coalition of each further pair is evaluated. This yields nearly twice as many pairs.
@@ -107,7 +106,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 ///
 /// In addition to the game, it takes the time of some hundred boosted trees and one eigendecomposition:
 /// `O(m³)` for m pairs up to 900, and above this `O(m r²)` for up to r = 1000 products. For a sum of
-/// unanimity games of 100 players, this is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10 000,
+/// unanimity games of 100 players, this is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10,000,
 /// on one core of an AMD EPYC (`cargo xtask measure frontier --threads 1 --games "unanimity 100" --seeds 3
 /// --budgets 5n,20n,100n`). [`LeverageShap`](crate::LeverageShap) takes 3 to 5% of this time. For very cheap
 /// games, it is better to spend this time on more evaluations.
@@ -228,8 +227,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns the values and the sample. If `asks_halves` is set, only one coalition of a pair is evaluated
-    /// if it determines the other.
+    /// Returns the values and the sample. With `asks_halves`, only one coalition of a pair is evaluated if
+    /// its value determines that of the other.
     fn explain(
         &self,
         game: &dyn Game,
@@ -269,7 +268,7 @@ impl LearnedSpectrum {
         let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
         let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
         explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
-        // With fewer pairs than players, the sample does not show what is missing from it.
+        // With at most as many pairs as free columns, the sample contains no information about the errors.
         if self.standard_errors == StandardErrors::Estimated
             && sampled.len() > wanted.columns(n)
             && answer.variances.iter().all(|variance| variance.is_finite())
@@ -300,7 +299,8 @@ impl LearnedSpectrum {
     /// players with equal variances. At most 1600 pairs of coalitions are used. See
     /// [`for_index`](Self::for_index) for the supported indices. Standard errors are computed as for values,
     /// and are at least those of a regression of the residuals on the product of the two players alone; NaN
-    /// if unknown. Those of single players add both parts. For a budget of `2^n`, everything is exact.
+    /// if unknown. The standard error for a single player is the sum of those of φ_i and of the subtracted
+    /// part. For a budget of `2^n`, everything is exact.
     ///
     /// In addition to the game, it takes about twice the time of the values alone, and `O(n² k²)` time for k
     /// pairs of coalitions.
@@ -472,7 +472,7 @@ impl Answer {
                 Some(ValidatedFit::new(Fit::without_prior(sampled, linear, wanted)?, sampled))
             }
         };
-        // This is the lower bound on the errors if single players have a prior.
+        // If single players have a prior, the errors are at least those of this regression.
         let plain = match linear {
             Linear::Free => None,
             Linear::Prior(_) => Fit::without_prior(sampled, Linear::Free, wanted)
@@ -582,8 +582,8 @@ impl ValidatedFit {
         Self { fit, strengths, squares, has_mean: false }
     }
 
-    /// Creates the regression of the remainders on single players alone. Its residuals are from trees that
-    /// have not seen a pair.
+    /// Creates the regression of the remainders on single players alone. The residual of each pair is
+    /// computed with trees that have not seen it.
     fn from_remainders(remainders: &Remainders, linear: Linear, wanted: SpectrumTarget<'_>) -> Result<Self> {
         let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
         let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
@@ -599,8 +599,8 @@ impl ValidatedFit {
         self.squares[output].iter().sum()
     }
 
-    /// Returns the change in one output's values without each pair, players × pairs. The variances are
-    /// multiplied by `factor`.
+    /// Returns the change in each player's value if a pair is left out, for one output, players × pairs. The
+    /// variances are multiplied by `factor`.
     fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
         let pairs = sampled.len();
         let of_pair = |(at, influence): (usize, &f64)| {
@@ -612,8 +612,8 @@ impl ValidatedFit {
     }
 }
 
-/// Checks that the indices of all pairs of players fit in memory, with `besides` bytes for the values. They
-/// are stored as bits of coalitions, which are copied once, and as numbers with their errors.
+/// Checks that the indices of all pairs of players fit in memory, with `besides` bytes for the values. A pair
+/// is stored as the bits of a coalition, which are copied once, and its indices as numbers with their errors.
 fn check_memory_of_pairs(players: usize, outputs: usize, besides: u128) -> Result<()> {
     let row =
         (2 * apportion_games::words_for(players)).saturating_add(outputs.saturating_mul(6)).saturating_add(8);

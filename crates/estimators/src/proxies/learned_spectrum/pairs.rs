@@ -26,8 +26,8 @@
 //! U = R² 2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²,    q even,    R² = Σ_k f_k w_k r_k² / Σ_k w_k
 //! ```
 //!
-//! The first term is multiplied by 2.5, because the selected products partly fit noise. The weight of an
-//! unseen draw in an index is twice its weight in a value (`report/unseen.rs`).
+//! `Σ_k f_k (G_k r_k)²` and its lower bound are multiplied by 2.5, because the selected products partly fit
+//! noise. The weight of an unseen draw in an index is twice its weight in a value (`report/unseen.rs`).
 
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 
@@ -84,8 +84,8 @@ impl Pairs {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let screened = ScreenResults::new(sampled);
         let priors = Family::ALL.map(|family| family.even_prior(n, &screened));
-        // Among many players, trees miss few relevant pairs. If the game consists of pairs only, and the
-        // sample is large enough, the equal-variance prior recovers them exactly.
+        // With many players, trees miss relevant pairs if only few pairs are relevant. If the game consists
+        // of pairs only, and the sample is large enough, the equal-variance prior recovers them exactly.
         let correlated = (n > 1).then(|| correlated(sampled, &screened));
         let alike = (n > 1).then(|| Prior::all_alike(2, n));
         let fits = priors.into_iter().chain(correlated).chain(alike);

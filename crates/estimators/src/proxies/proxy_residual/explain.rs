@@ -15,8 +15,8 @@ use crate::support::leverage_distribution;
 use crate::support::{StandardErrors, certified, draws_of_units, free_shares, sample_is_complete};
 use crate::surrogate::interface::FittedSurrogate;
 
-/// The minimum number of pairs (rows) of a regression, in excess of its unknowns, for estimating a share from
-/// residuals.
+/// The minimum number of pairs (rows) of a regression, in excess of its unknowns, for estimating the factor c
+/// from residuals.
 const SPARE: usize = 8;
 /// The mean squared value of a remainder, in units of its variance, above which the surrogate's values count
 /// as inconsistent with its predictions.

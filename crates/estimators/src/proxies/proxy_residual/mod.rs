@@ -17,9 +17,10 @@
 //! ```
 //!
 //! where R is the estimator. Each coalition is predicted by surrogates that were not fitted to it (the models
-//! of folds, [`crate::support::folds`]), so that overfitting hides nothing. The factor c, between 0 and 1, is
-//! estimated from the correlation between the residuals of the game and those of the surrogate. Standard
-//! errors are those of R, from the residuals of coalitions for the surrogate that has not seen them.
+//! of folds, [`crate::support::folds`]), so that overfitting does not make residuals too small. The factor c,
+//! between 0 and 1, is estimated from the correlation between the residuals of the game and those of the
+//! surrogate. Standard errors are those of R, from the residuals of coalitions for the surrogate that has not
+//! seen them.
 
 mod explain;
 

@@ -99,7 +99,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 ///
 /// Takes `O(T + m n)` time, where `T` is the time of at most `m` evaluations; if adjusted, `O(T + m n²)`.
 /// With replacement, repeated coalitions are evaluated once and weighted by their number of draws. On one
-/// core (AVX-512), for a game with negligible cost, n = 100 and m = 10 000, the plain method takes 3 ms and
+/// core (AVX-512), for a game with negligible cost, n = 100 and m = 10,000, the plain method takes 3 ms and
 /// the adjusted one 6 ms; without standard errors, they take 1.3 and 2.1 ms.
 ///
 /// ```

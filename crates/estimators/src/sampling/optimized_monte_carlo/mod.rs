@@ -9,10 +9,10 @@
 //! # Source
 //!
 //! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
-//! attribute importance*, 2020, Algorithm 1. It evaluates v(N) in every order, although v(N) never changes; n
-//! − 1 evaluations per order are sufficient. Orders: Castro, Gómez and Tejada, *Polynomial calculation of the
-//! Shapley value based on sampling*, 2009. Orders with their reverses: Mitchell, Cooper, Frank and Holmes,
-//! *Sampling Permutations for Shapley Value Estimation*, 2022.
+//! attribute importance*, 2020, Algorithm 1. The published algorithm evaluates v(N) in every order, although
+//! v(N) never changes: `n − 1` evaluations per order are sufficient. Orders: Castro, Gómez and Tejada,
+//! *Polynomial calculation of the Shapley value based on sampling*, 2009. Orders with their reverses:
+//! Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley Value Estimation*, 2022.
 
 mod orders;
 mod walks;
@@ -67,8 +67,7 @@ pub enum References {
 /// over its draws. This is better for a single budget, but its samples do not grow.
 ///
 /// **Choice of orders.** The table shows mean squared errors relative to antithetic orders at the same number
-/// of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's
-/// benches):
+/// of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`cargo xtask measure monte-carlo`):
 ///
 /// | game | independent | balanced |
 /// |---|---|---|

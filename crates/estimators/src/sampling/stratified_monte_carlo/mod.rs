@@ -61,8 +61,7 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// draws sizes at random: the squared error is 0.05 to 0.83 times as large. Compared with orders that all
 /// players share, it only helps if contributions depend mainly on the size of the coalition. The table shows
 /// mean squared errors relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo) at the same
-/// number of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the
-/// workspace's benches):
+/// number of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`cargo xtask measure monte-carlo`):
 ///
 /// | game | equal | Neyman | `MonteCarlo` |
 /// |---|---|---|---|
@@ -76,9 +75,9 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// equal allocation, and costs at most 50% more if there is nothing to gain. For smaller budgets, there are
 /// only the four equal draws.
 ///
-/// [`minimum_budget`](Estimator::minimum_budget) is one draw from every stratum: `2 (n − 1)²` for Shapley
-/// values. There is no unbiased estimate with fewer evaluations. Takes `O(E + m (n + ln n))` time, where E is
-/// the time of `m` evaluations. Stores `O(n² k)` numbers.
+/// [`minimum_budget`](Estimator::minimum_budget) covers one draw from every stratum, which takes `2 (n − 1)²`
+/// evaluations for Shapley values. There is no unbiased estimate with fewer evaluations. Takes `O(E + m (n +
+/// ln n))` time, where E is the time of `m` evaluations. Stores `O(n² k)` numbers.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, StratifiedMonteCarlo};

@@ -259,12 +259,12 @@ impl<G: Game> RecordingGame<G> {
     }
 
     fn note(&self, questions: impl Iterator<Item = Question>) {
-        self.asked.lock().expect("no test panics while it notes").extend(questions);
+        self.asked.lock().expect("no test panics while it records").extend(questions);
     }
 
     /// Returns the evaluations since the last call.
     pub(crate) fn take(&self) -> Vec<Question> {
-        std::mem::take(&mut self.asked.lock().expect("no test panics while it notes"))
+        std::mem::take(&mut self.asked.lock().expect("no test panics while it records"))
     }
 
     pub(crate) fn take_set(&self) -> HashSet<Question> {
@@ -319,7 +319,7 @@ impl<G: Game> Once<G> {
     }
 
     pub(crate) fn evaluations(&self) -> usize {
-        self.asked.lock().expect("no test panics while it notes").len()
+        self.asked.lock().expect("no test panics while it records").len()
     }
 }
 
@@ -334,8 +334,8 @@ impl<G: Game> Game for Once<G> {
         3
     }
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        let mut asked = self.asked.lock().expect("no test panics while it notes");
-        batch.iter().for_each(|row| assert!(asked.insert(row.to_coalition()), "{row} is asked for again"));
+        let mut asked = self.asked.lock().expect("no test panics while it records");
+        batch.iter().for_each(|row| assert!(asked.insert(row.to_coalition()), "{row} is evaluated again"));
         self.game.values(batch, out)
     }
 }
@@ -369,7 +369,7 @@ pub(crate) fn products(row: &[f64]) -> f64 {
 
 /// Returns a game that panics if it is evaluated.
 pub(crate) fn untouched(players: usize) -> impl Game {
-    ByBatch(players, |_: &Coalitions, _: &mut [f64]| panic!("nothing is to be asked"))
+    ByBatch(players, |_: &Coalitions, _: &mut [f64]| panic!("this game must not be evaluated"))
 }
 
 /// A game with three outputs for any number of players: a sum of unanimity games, its square, and its

@@ -15,8 +15,7 @@ use crate::model::{Model, Rows};
 use crate::shared::Shared;
 use crate::synthetic::SyntheticRows;
 
-/// Maximum number of rows of data. A thread stores all pairwise distances for one coalition, which take 32
-/// MB.
+/// Maximum number of rows of data. All pairwise distances for one coalition take 16 MB per thread.
 const MAX_ROWS: usize = 2000;
 
 /// The smallest bandwidth in the grid is 10 to this power.
@@ -39,12 +38,12 @@ const NARROW: f64 = 1e-7;
 /// AICc(σ) = ln(|y − ŷ|² / N) + (1 + tr(H)/N) / (1 − (tr(H) + 2)/N)
 /// ```
 ///
-/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among the σ from 0.01 to 100 with tr(H) + 2 <
-/// N. The minimum is found on a coarse grid and refined by golden-section search. If the model does not
-/// depend on any absent feature, the original bandwidth is used.
+/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among the σ from 0.01 to 100 with
+/// tr(H) + 2 < N. The minimum is found on a coarse grid and refined by golden-section search. If the model
+/// does not depend on any absent feature, the original bandwidth is used.
 ///
-/// This corresponds to `AICc_full` in the R package shapr, which searches for the nearest minimum from 0.1
-/// and stops after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that
+/// This corresponds to `AICc_full` in the R package shapr, which searches for a local minimum, starting at
+/// 0.1, and stops after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that
 /// happen to be computed together.)
 ///
 /// Choosing the bandwidth for a coalition takes N additional predictions and about 50 N² steps. The data may

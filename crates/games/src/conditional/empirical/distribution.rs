@@ -42,8 +42,8 @@ use crate::synthetic::SyntheticRows;
 /// # As in shapr
 ///
 /// [`as_in_shapr`](Self::as_in_shapr) reproduces the values of the R package shapr (`approach = "empirical"`,
-/// 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in D_S², and it cuts ties at the
-/// share by row index, so its values depend on the order of the data.
+/// 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in D_S², and it breaks ties at
+/// the share η by row index, so its values depend on the order of the data.
 ///
 /// Weights are relative to the weight of the nearest row, so an explicand far from all rows is explained by
 /// the nearest ones. Constant and collinear columns are allowed: a constant feature carries no information,

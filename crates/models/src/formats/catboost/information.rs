@@ -17,8 +17,9 @@ pub(super) struct Information {
 }
 
 impl Information {
-    /// Reads the member `model_info`, which is optional. Missing information is replaced with "unknown".
-    /// Models that were trained with other tools, merged or converted do not have parameters.
+    /// Reads the member `model_info`, which is optional. If the version or the loss is missing, it is
+    /// replaced with "unknown". Models that were trained with other tools, merged or converted do not have
+    /// parameters.
     pub(super) fn of_document(root: &Field<'_>) -> Result<Self, ModelError> {
         let information = root.find("model_info")?;
         let member = |key| information.as_ref().and_then(|field| field.find(key).ok().flatten());

@@ -42,7 +42,7 @@ pub(super) fn threshold(border: f32, double: bool) -> f64 {
 pub(super) fn refuse_computed(kind: &str) -> ModelError {
     ModelError::Unsupported {
         what: format!("a split on a feature computed from text or embeddings ({kind})"),
-        help: "convert them to numeric features before training",
+        help: "convert text and embeddings to numeric features before training",
     }
 }
 

@@ -20,8 +20,8 @@ use crate::ensemble::{Counts, Part, Rate, RateKind, Statistic};
 pub(super) const NAMES: [&str; 6] =
     ["Borders", "Buckets", "BinarizedTargetMeanValue", "FloatTargetMeanValue", "Counter", "FeatureFreq"];
 
-/// Returns the kind with this index in [`NAMES`]. It uses the count of `class`, or the counts of all classes
-/// after it.
+/// Returns the kind with this index in [`NAMES`], or `None` if the index is out of range. The kind uses the
+/// count of `class`, or the counts of all classes after it.
 pub(super) fn kind(place: usize, class: usize) -> Option<RateKind> {
     Some(match place {
         0 => RateKind::After(class),

@@ -1,4 +1,4 @@
-//! JSON, as written by XGBoost.
+//! A parser for JSON that also accepts the nonstandard numbers that XGBoost writes.
 //!
 //! JSON cannot represent infinite numbers and NaN, so XGBoost writes the bare words `NaN` and `Infinity`
 //! (e.g. in version 1.7 for the thresholds of categorical splits). Strict parsers reject these words. This

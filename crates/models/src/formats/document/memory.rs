@@ -26,7 +26,7 @@ impl Memory {
         self.left = self
             .left
             .checked_sub(size)
-            .ok_or("the document takes more than eight times the file size in memory; is it a model?")?;
+            .ok_or("the document takes more than eight times the file size in memory, unlike a model")?;
         Ok(())
     }
 }

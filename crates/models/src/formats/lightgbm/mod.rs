@@ -26,8 +26,8 @@
 //! - A numeric split sends a row left iff x ≤ threshold. If its missing type is `None`, a missing value
 //!   counts as 0. If the type is `NaN`, missing values follow the default direction. If it is `Zero`, both
 //!   missing values and 0 follow the default direction.
-//! - A categorical split sends a row left iff ⌊x⌋, rounded toward zero, is in its set. Missing, negative,
-//!   huge and unknown categories go right for every missing type. A fraction between −1 and 0 is category 0.
+//! - A categorical split sends a row left iff x, rounded toward zero, is in its set. Missing, negative, huge
+//!   and unknown categories go right for every missing type. A fraction between −1 and 0 is category 0.
 //! - A linear leaf adds `leaf_const` and its coefficients times the values of its features, or `leaf_value`
 //!   if one of these is missing.
 //! - With `average_output` (random forests), the sum over the iterations is divided by their number.

@@ -73,8 +73,9 @@ impl Outputs {
                         Ok(id) if id < count && of_leaf == 1 => Ok(id),
                         Err(_) if id == -1 && of_leaf == count => Ok(0),
                         _ => Err(field.error(format!(
-                            "invalid {kind} {id} of tree {tree}, whose leaves have values for {of_leaf} of \
-                             {count}; expected an index for one, or -1 for all"
+                            "invalid {kind} {id} of tree {tree}; expected an index below {count} if leaves \
+                             have values for one {kind}, or -1 if they have values for all (here: {of_leaf} \
+                             of {count})"
                         ))),
                     }
                 });

@@ -106,7 +106,7 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     for (place, node) in nodes.iter().enumerate() {
         if !children.contains(&node.get("node_id")?.integer()?) && root.replace(place).is_some() {
             return Err(node.error(
-                "the tree has several roots: this node and an earlier one are not a child of another node",
+                "the tree has several roots: neither this node nor an earlier one is a child of another node",
             ));
         }
     }

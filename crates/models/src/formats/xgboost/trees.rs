@@ -90,7 +90,7 @@ fn push_tree(
     of_vectors.into_iter().try_for_each(|parts| ensemble.push(parts)).map_err(|error| error.in_tree(index))
 }
 
-/// Splits a tree whose leaves are vectors (`multi_strategy` `multi_output_tree`) into one tree per output.
+/// Splits a tree whose leaves are vectors (`multi_strategy="multi_output_tree"`) into one tree per output.
 /// The right child of a leaf is the index of its values.
 fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<Vec<TreeParts>, ModelError> {
     let Some(field) = tree.find("leaf_weights")? else {

@@ -56,7 +56,7 @@ fn table(message: &mut Vec<u8>, fields: &Fields) -> usize {
     at
 }
 
-/// Writes a scalar into its field, or appends any other value and writes the offset to it.
+/// Writes a scalar into its field. Appends any other value, and writes its offset into the field.
 fn put(message: &mut Vec<u8>, slot: usize, value: &Value) {
     let mut scalar = |bytes: &[u8]| message[slot..slot + bytes.len()].copy_from_slice(bytes);
     match value {

@@ -42,7 +42,7 @@ pub(super) enum Kind {
     Text {
         offset: usize,
     },
-    /// Strings, of which short strings are stored inline.
+    /// Strings as views; a short string is stored inline in its view.
     TextView,
     /// Dates or times, as counts of days or of fractions of a second. Dates with 8 bytes are counted in
     /// milliseconds.
@@ -141,7 +141,8 @@ pub(super) fn fields(schema: &Table<'_>, version: i16, message: usize) -> Result
     if schema.i16(0) != 0 {
         return Err(RowsError::columns("big-endian Arrow data is not supported; write it as little-endian"));
     }
-    // A valid message cannot contain more fields than this, because it would refer to the same bytes twice.
+    // A valid message cannot contain more fields than this, because a message with more fields would refer to
+    // the same bytes twice.
     let mut left = message / 8;
     let all = |tables: Vec<Table<'_>>| {
         tables.iter().map(|field| self::field(field, version, 0, &mut left)).collect()

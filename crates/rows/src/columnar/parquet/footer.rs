@@ -106,8 +106,8 @@ mod tests {
     fn fields_that_are_not_read_are_not_given_to_the_decoder() {
         let (version, rows, columns) = ([0x15, 0x04], [0x16, 0x06], [0x19, 0x1c, 0x48, 1, b'a', 0x00]);
         let plain = [&version[..], &columns, &rows, &[0x00]].concat();
-        // A list of three booleans, and a struct. The decoder treats the list as empty, and would continue at
-        // its first byte.
+        // These bytes are a list of three booleans and a struct. The decoder treats the list as empty, and
+        // would continue at its first byte.
         let more = [&plain[..plain.len() - 1], &[0xf9, 0x31, 0x59, 0xf1, 0xff, 0x1c, 0x16, 0x02, 0x00, 0x00]]
             .concat();
         assert_eq!(excerpt(&more, field), excerpt(&plain, field));

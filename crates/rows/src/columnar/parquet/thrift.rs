@@ -340,7 +340,7 @@ mod tests {
         // The fields −2, 32767 and 1, each with its full number, and empty strings.
         let fields = [0x08, 0x03, 0x00, 0x08, 0xfe, 0xff, 0x03, 0x00, 0x08, 0x02, 0x00, 0x00];
         assert_eq!(excerpt(&fields, keep), Some(fields.to_vec()));
-        // A difference that leads beyond 32767.
+        // This difference leads beyond 32767.
         assert_eq!(excerpt(&[0x08, 0xfe, 0xff, 0x03, 0x00, 0x18, 0x00, 0x00], keep), None);
     }
 

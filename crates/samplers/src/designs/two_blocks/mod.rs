@@ -47,8 +47,8 @@ use crate::size::water_filling::water_fill;
 /// not change the order of levels. So if two distributions only differ in sizes that one of them cannot draw,
 /// they yield the same coalitions of all other sizes, up to the smaller number.
 ///
-/// This is the design for regressions over a product measure on two sets of players. An example of such sets
-/// are the other groups and the members of a player's group.
+/// This is the design for regressions over a product measure on two sets of players. One example is the set
+/// of the other groups, together with the set of the members of a player's group.
 ///
 /// ```
 /// use apportion_samplers::{Order, Pairing, SizeDistribution, TwoBlocks};
@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn every_coalition_of_a_stratum_is_as_frequent_as_the_design_says() {
-        // Compares the inclusion frequencies over many seeds with the probabilities, for 60 to 500
+        // Compares the inclusion frequencies over many seeds with the probabilities, for 56 to 240
         // coalitions. The bound is five and a half standard errors.
         const SEEDS: u64 = 3000;
         for blocks in [[4, 2], [3, 4], [5, 3]] {

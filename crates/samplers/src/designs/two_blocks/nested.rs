@@ -8,10 +8,10 @@
 //!
 //! # Samples that begin with given units
 //!
-//! After D independent draws of units with probabilities proportional to their rates, no unit of a class of N
-//! units has been drawn with probability about `q = exp(−D g / Σg)`. The expected number of distinct units
-//! drawn is `N (1 − exp(−D g / (N Σg)))`. If a sample begins with the drawn units, it contains, at level c,
-//! at least one unit of the class with probability
+//! After D independent draws of units with probabilities proportional to their rates, the probability that no
+//! unit of a given class has been drawn is about `q = exp(−D g / Σg)`. The expected number of distinct units
+//! drawn from a class of N units is `N (1 − exp(−D g / (N Σg)))`. If a sample begins with the drawn units, it
+//! contains, at level c, at least one unit of the class with probability
 //!
 //! ```text
 //! P = 1 − q (1 − min(c g, 1))
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn every_coalition_counts_once_on_average() {
-        // For each of 24 to 192 coalitions, inclusion divided by its probability has the mean 1 over many
+        // For each of 24 to 240 coalitions, inclusion divided by its probability has the mean 1 over many
         // seeds. This holds exactly if there are no first units, otherwise up to the approximations described
         // in the module documentation.
         const SEEDS: u64 = 3000;

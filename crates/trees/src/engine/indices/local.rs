@@ -1,7 +1,7 @@
 //! Enumerates the coalitions of up to s players of a leaf.
 //!
-//! Players are bits of a pattern. The coalition of the bits `c_1 < c_2 < … < c_k` has the rank `Σ_{j<k} C(d,
-//! j) + Σ_m C(c_m, m)`; the empty coalition has rank 0.
+//! Players are bits of a pattern. The coalition of the bits `c_1 < c_2 < … < c_k` has the rank
+//! `Σ_{j<k} C(d, j) + Σ_m C(c_m, m)`. The empty coalition has rank 0.
 
 /// The ranks of coalitions of up to s of d players.
 #[derive(Debug, Clone)]

@@ -24,7 +24,7 @@ pub(crate) struct NumberedCoalitions {
     places: Vec<Vec<usize>>,
     /// For each set of path players, the numbers of its coalitions in the order of their ranks.
     numbers: Vec<u32>,
-    /// The maximum number of players of a leaf.
+    /// The maximum number of players of any leaf.
     pub(crate) max_width: usize,
 }
 

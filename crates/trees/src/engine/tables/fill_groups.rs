@@ -75,7 +75,7 @@ impl FillGroups {
                 let (own, mixable) = (own & groups.mask(group), background & groups.mask(group));
                 Owner { own, mixable, alone: within.get(count(own) - 1, 0) }
             }));
-            // No subset of these features mixes a group.
+            // No subset of `free` mixes a group.
             let free = background & !groups.features(own_groups);
             for missing in subsets(free) {
                 let others = touched[missing as usize] as usize;

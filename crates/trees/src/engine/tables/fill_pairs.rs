@@ -1,10 +1,10 @@
 //! The interactions on one leaf for every pattern of the explicand.
 //!
-//! On a leaf of value v with d path features, let G_s\[S\] be the weight of the background patterns M ⊇ S of
-//! s features, P the pattern of the explicand and C = ¬P. A background pattern M completes P iff M ⊇ C. The
-//! patterns of s features that complete P and do not contain i have the weight G_s\[C\] − G_s\[C ∪ i\]. The
-//! patterns that contain neither i nor j have the weight G_s\[C\] − G_s\[C ∪ i\] − G_s\[C ∪ j\] + G_s\[C ∪
-//! ij\]. So, with sums over s,
+//! On a leaf of value v with d path features, let G_s\[S\] be the total weight of those background patterns M
+//! of s features that contain S, P the pattern of the explicand and C = ¬P. A background pattern M completes
+//! P iff M ⊇ C. The patterns of s features that complete P and do not contain i have the weight G_s\[C\] −
+//! G_s\[C ∪ i\]. The patterns that contain neither i nor j have the weight G_s\[C\] − G_s\[C ∪ i\] − G_s\[C ∪
+//! j\] + G_s\[C ∪ ij\]. So, with sums over s,
 //!
 //! ```text
 //! i, j ∈ P:         v Σ (G_s[C] − G_s[C ∪ i] − G_s[C ∪ j] + G_s[C ∪ ij]) · M(d − s − 2, |C|)

@@ -1,4 +1,4 @@
-//! Tables of values for every pattern of an explicand, for both games.
+//! Tables of values for every pattern of an explicand, for the marginal and the path-dependent game.
 //!
 //! On a leaf with d path features, the values of an explicand depend only on the features whose tests it
 //! passes. There are 2^d such patterns, for any number of rows to explain and any distribution of the absent

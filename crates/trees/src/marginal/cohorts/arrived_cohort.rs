@@ -45,8 +45,8 @@ impl Default for Failed {
 }
 
 impl Failed {
-    /// Returns, for each of these players i, the set G_i of the rows that fail a test of i, followed by the
-    /// players themselves. The sets are also added to `numbers`.
+    /// Returns, for each player i with a test that some row of the cohort fails, the set G_i of the rows that
+    /// fail a test of i. Also returns these players. The sets are also added to `numbers`.
     #[inline(always)]
     pub(crate) fn for_players<const W: usize>(
         &mut self,

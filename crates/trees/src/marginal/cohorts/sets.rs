@@ -46,7 +46,8 @@ pub(crate) const SIZES: usize = MAX_DEPTH + 1;
 /// For each row, the number of added sets that contain it.
 ///
 /// Bit j of the numbers of all rows is a set. Adding a set works like adding one to a binary number: each bit
-/// is flipped for the rows in the carry. The carry continues for the rows for which both were set.
+/// is flipped for the rows in the carry. The next carry consists of the rows in the carry for which the bit
+/// was set.
 pub(crate) struct Numbers<const W: usize> {
     bits: [Set<W>; BITS],
     sets: usize,

@@ -20,7 +20,7 @@ const LEAF: f64 = 250.0;
 const SAMPLE: usize = 4;
 
 impl MarginalTreeExplainer<'_> {
-    /// Adds the contributions of these trees to the values of some rows. The contribution to target t is
+    /// Adds the contributions of the joint trees to the values of some rows. The contribution to target t is
     /// added to the number with index `places[t]` of each row.
     pub(in crate::marginal) fn add_joint(
         &self,
@@ -78,7 +78,8 @@ impl MarginalTreeExplainer<'_> {
         });
     }
 
-    /// Returns the plan of these trees for `count` rows similar to those in `sample`.
+    /// Returns the plan of the joint trees for `count` rows similar to those in `sample`, or `None` if there
+    /// are no joint trees.
     pub(in crate::marginal) fn joint_plan(
         &self,
         request: &Request<'_>,

@@ -60,8 +60,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Calls `give` with each of the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, and
-    /// with its value v. Rows include the statistics.
+    /// Calls `give` for each of the products whose sum is the game `weight · f(x_S, b_rest)` on one tree,
+    /// with the product and its value v. Rows include the statistics.
     pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],

@@ -257,8 +257,8 @@ fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]
     }
 }
 
-/// Computes P of both children, `P(child) = P F`, and, if they are needed, the factors `F = (1 − s) κ_child +
-/// s [x goes to the child]`.
+/// Computes P of both children, `P(child) = P F`, and, if they are needed, the factors
+/// `F = (1 − s) κ_child + s [x goes to the child]`.
 #[inline(always)]
 fn descend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,
@@ -385,8 +385,8 @@ fn worth<'a, const R: usize>(
     [0, 1].map(|side| if split.sides[side] == Side::Open { &own[side * nodes + node] } else { &ends[side] })
 }
 
-/// Calls `take` for each row with the value of a split within its group if its feature is absent, and the
-/// change if it is present:
+/// Calls `take` for each row with two numbers for a split within its group: the value A if the split's
+/// feature is absent, and the change Δ if the feature is present:
 ///
 /// ```text
 /// A = κ_l Y_l + κ_r Y_r,   Δ = Y_x − A.
@@ -408,8 +408,8 @@ fn give<const R: usize, E: EarlierTests>(
     }
 }
 
-/// Computes T of a split from T of its children, `T = F_l T_l + F_r T_r`; if `parts`, also replaces the
-/// factors with both terms.
+/// Computes T of a split from T of its children, `T = F_l T_l + F_r T_r`. If `parts` is `true`, also replaces
+/// the factors with the two terms.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: EarlierTests>(
     split: &Split,

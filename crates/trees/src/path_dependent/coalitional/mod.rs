@@ -29,7 +29,7 @@
 //! The walk keeps P, the probability to reach a node. For each group g that has been tested above and is
 //! tested again below, it also keeps P₋ᵍ, the probability without the factor of g. P₋ᵍ equals P at the first
 //! split on g, is multiplied by F at splits on other groups, and is unchanged by splits on g. Below a child
-//! where g is no longer tested, all leaves are the same to g, and their total worth is
+//! where g is no longer tested, all leaves have the same factor of g, and their total worth is
 //!
 //! ```text
 //! X = Σ_q weight_q P₋ᵍ(child) T(child).

@@ -2,11 +2,11 @@
 //!
 //! # Slots
 //!
-//! The walk needs memory only for its current path. A *slot between* contains one number per node q and row:
-//! P of a node, which is replaced by T on the way up; the factors F to both children of a split, which are
-//! replaced by F·T; or P without the factor of a group. A *slot within* contains one number per node r and
-//! row: Y of a side of a split, and P^g to it. The slots of a split are allocated when the walk enters it,
-//! and freed when it leaves.
+//! The walk needs memory only for its current path. A *slot between* contains one number per node q and row.
+//! There are slots for P of a node (later replaced by T on the way up), for the factor F to a child of a
+//! split (later replaced by F·T), and for P without the factor of a group. A *slot within* contains one
+//! number per node r and row. There are slots for Y of a side of a split, and for P^g to that side. The slots
+//! of a split are allocated when the walk enters it, and freed when it leaves.
 
 use std::ops::Range;
 
@@ -56,8 +56,9 @@ pub(super) struct Split {
     pub(super) column: u32,
     /// The index of the feature in the list of features on which any tree depends.
     pub(super) player: u32,
-    /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
-    /// by going right; and the same for the feature. Mask 0 contains all rows.
+    /// The first of four masks. Two masks contain the rows that pass this and all earlier tests of the group
+    /// by going left, and by going right. The next two contain the same for the feature. Mask 0 contains all
+    /// rows.
     pub(super) masks: u32,
     /// Whether the masks of the group are needed below the split, and whether the masks of the feature are.
     pub(super) marks: [bool; 2],
@@ -76,8 +77,8 @@ pub(super) struct Split {
 /// A step of the traversal of a tree. Splits are numbered within their tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
-    /// Compute P of both children of a split on a group that was not tested before; and the factors, if other
-    /// groups need them.
+    /// Compute P of both children of a split on a group that was not tested before, and also the factors to
+    /// the children if other groups need them.
     Descend { split: u32, factors: bool },
     /// Do the same as [`Descend`](Self::Descend) for a group that was tested before.
     DescendAgain { split: u32, factors: bool },
@@ -91,7 +92,8 @@ pub(super) enum Step {
     Give { split: u32 },
     /// Add the contributions to the feature of a later split on a group, and compute Z of the split.
     GiveAgain { split: u32 },
-    /// Compute T of a split from T of its children; and both terms, if other groups need them.
+    /// Compute T of a split from T of its children. Also store both terms of the sum if other groups need
+    /// them.
     Ascend { split: u32, parts: bool },
     /// Do the same as [`Ascend`](Self::Ascend) for a group that was tested before.
     AscendAgain { split: u32, parts: bool },

@@ -22,10 +22,10 @@
 //! Λ_i = −1 / (1 − t)                if not, whatever c is;
 //! ```
 //!
-//! a constant of the deepest edge of i, or a constant of the node of the rule. So for a split b,
-//! `Σ_q w_q g_b Λ_i` takes one product per node and player above whose tests x passed, and a single sum
-//! serves all players with a test that x failed. The second derivative has degree d − 2 on a leaf with d
-//! players, so the rule for values is exact for it; the same traversal also yields the values.
+//! The first is a constant of the deepest edge of i, the second a constant of the node of the rule. So for a
+//! split b, `Σ_q w_q g_b Λ_i` takes one product per node for each player tested above b whose tests x passed,
+//! and a single sum serves all players with a test that x failed. The second derivative has degree d − 2 on a
+//! leaf with d players, so the rule for values is exact for it; the same traversal also yields the values.
 //!
 //! # Numerical stability
 //!

@@ -48,7 +48,7 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
             // The values that CatBoost computes for nested trees with empty leaves can have large errors.
             let total: f64 = wanted.iter().chain([&floats(&truth["base"])]).map(|values| values[0]).sum();
             if (total - margins[0]).abs() > 1e-9 * scale {
-                assert!(ensemble.origin().booster == "nested trees", "{name}: CatBoost adds up elsewhere");
+                assert!(ensemble.origin().booster == "nested trees", "{name}: values of CatBoost do not sum");
                 continue;
             }
             compared += 1;

@@ -164,7 +164,8 @@ fn theorem(series: &[Series]) -> Claim {
     By::StandardError.in_all(
         "MISE is the variance of a draw over K",
         "Theorems 3.1 to 3.3; theoretical rate in the figure",
-        "a number of predictors; it agrees if MISE · K / σ², σ² exact, its mean over K, is within 10 % of 1",
+        "a number of predictors; it agrees if the mean over K of MISE · K / σ², with the exact σ², is within \
+         10 % of 1",
         cases,
     )
 }
@@ -182,7 +183,7 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
         "the increase in number of predictors has minimal impact on the absolute error",
         "section 4.2, conclusion",
         "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most \
-         2: what one doubling of K makes up for",
+         2, for which one doubling of K compensates",
         cases,
     )
 }
@@ -216,8 +217,8 @@ const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Triangle, 
 fn convergence_figure(experiment: &Experiment, number: usize, series: &[Series], runs: usize) -> Figure {
     let style = |at: usize| Style { colour: COLOURS[at], marker: Some(MARKERS[at]) };
     let ticks: Vec<(f64, String)> = DRAWS.iter().map(|&draws| (draws as f64, draws.to_string())).collect();
-    // A panel shows quantities of each series as multiples of its MISE, each multiplied by a factor that may
-    // depend on K.
+    // A panel shows the MISE, the exact rate and the estimated variance of each series, all multiplied by a
+    // factor that may depend on the series and on K.
     let panel = |title: &str, y: Axis, factor: &dyn Fn(&Series, f64) -> f64| {
         let points = |one: &Series, of: &dyn Fn(usize, f64) -> f64| -> Vec<(f64, f64)> {
             let by_draws = DRAWS.iter().enumerate();

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_row_law_model_or_background_is_another_game() {
+    fn another_row_distribution_model_or_background_is_another_game() {
         let setting = || Setting::new(&ALL[2], 6, 5).unwrap();
         let of = |setting: &Setting, row| setting.played(row).unwrap();
         assert_eq!(of(&setting(), 3), of(&setting(), 3));

@@ -253,7 +253,7 @@ fn claims(all: &[ExplainedExperiment]) -> Vec<Claim> {
             let fact = Claim::fact(
                 claim,
                 &source,
-                "it is so of every explicand and group, to 1e-12",
+                "this is true for every explicand and group, to 1e-12",
                 Some(all.iter().all(|played| off(played, form) <= ROUNDING)),
                 all.iter().map(words).collect::<Vec<_>>().join("; "),
             );
@@ -291,7 +291,7 @@ fn figure(all: &[ExplainedExperiment]) -> Figure {
         }
     };
     Figure {
-        title: "Two-step Shapley values of a group's members, and what the group gets".to_owned(),
+        title: "Two-step Shapley values of a group's members, and the value of the group".to_owned(),
         panels: all.iter().map(panel).collect(),
         columns: 3,
         legend: Form::ALL.map(|form| (form.name().to_owned(), form.style())).to_vec(),

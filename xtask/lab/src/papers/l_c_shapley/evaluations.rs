@@ -223,7 +223,8 @@ pub(super) fn evaluations(session: &Session) -> Result<ArtefactOutput> {
         panels: vec![panel(&all, false), panel(&all, true)],
         columns: 2,
         legend: legend(),
-        note: "At k = 1 L-Shapley and C-Shapley as printed take the same. With a star: not in the paper."
+        note: "At k = 1, L-Shapley and C-Shapley as printed use the same evaluations. With a star: not in \
+               the paper."
             .to_owned(),
     };
     Ok(ArtefactOutput {
@@ -232,7 +233,7 @@ pub(super) fn evaluations(session: &Session) -> Result<ArtefactOutput> {
         tables: vec![table(&all)],
         claims: claims(&all),
         notes: notes![
-            "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
+            "distinct coalitions, v(∅) and v(N) included, each evaluated once for all players",
             "per player: the number of evaluations added by each further player, exactly the same from every \
              size to the next; on grids, the coefficient of d, in addition to border terms that grow as √d",
             "with the paper's coefficients, C-Shapley requires U and U \\ i, and k² pairs of arms; with true \
@@ -273,7 +274,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
         judge(
             "L-Shapley on a line takes 2^(2k) d evaluations",
             "section 3.1",
-            "each further player adds exactly so many, k = 1 to 4",
+            "each further player adds exactly this many, k = 1 to 4",
             of(Kind::Local, false).map(|series| against(series, series.printed())).collect(),
         ),
         judge(
@@ -285,7 +286,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
         judge(
             "L-Shapley on a grid takes 2^(4k²) d evaluations",
             "section 3.1",
-            "each further player adds exactly so many, k = 1 and 2",
+            "each further player adds exactly this many, k = 1 and 2",
             of(Kind::Local, true).map(|series| against(series, series.printed())).collect(),
         ),
         judge(
@@ -293,8 +294,8 @@ fn claims(all: &[Series]) -> Vec<Claim> {
              another one moved; on a grid these are less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it \
              and not in the one before",
             "this project, in place of section 3.1",
-            "each further player adds exactly so many, on lines and grids, and on grids less than the \
-             difference",
+            "each further player adds exactly this many on lines and grids, and less than the difference on \
+             grids",
             [false, true]
                 .into_iter()
                 .flat_map(|is_grid| of(Kind::Local, is_grid))
@@ -309,7 +310,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             "the number of evaluations grows linearly with the number of features",
             "abstract; section 3",
             "a value of an order on lines or grids; it agrees if every further player adds the same number, \
-             but for terms of a grid's border",
+             except for terms of a grid's border",
             linear,
         ),
     ]

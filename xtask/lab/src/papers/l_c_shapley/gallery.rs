@@ -43,7 +43,7 @@ pub(super) fn fig4(session: &Session) -> Result<ArtefactOutput> {
     let measured = measure(session, subject, &METHODS)?;
     let mut notes = notes(&found);
     if subject.name == DIGITS {
-        notes.push("digits of 8 × 8 pixels stand in for MNIST, which is not there".to_owned());
+        notes.push("digits of 8 × 8 pixels replace MNIST, which is not available".to_owned());
     }
     Ok(ArtefactOutput {
         data,
@@ -209,8 +209,8 @@ fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
             "the pixels picked by C-Shapley concentrate around and inside the digits ({percent} % masked)"
         ),
         "section 5.2; figure 4",
-        "a data set and another method; it agrees if the share of the masked pixels that are activated (at \
-         least half white) or touch one that is is higher on the same sample",
+        "a dataset and another method; it agrees if the share of the masked pixels that are activated (at \
+         least half white) or next to an activated pixel is higher on the same sample",
         cases,
     )
 }

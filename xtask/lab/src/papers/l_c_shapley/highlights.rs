@@ -77,7 +77,7 @@ pub(super) fn table2(session: &Session) -> Result<ArtefactOutput> {
             session.leave(file, explained.text.to_html(&scores.values)?.into_bytes());
         }
     }
-    notes.push("each row as an HTML fragment: DATASET-METHOD.html beside this report".to_owned());
+    notes.push("each row is also an HTML fragment, DATASET-METHOD.html, next to this report".to_owned());
     Ok(ArtefactOutput {
         data: data(&all),
         figure: Some(Figure {
@@ -85,8 +85,8 @@ pub(super) fn table2(session: &Session) -> Result<ArtefactOutput> {
             panels: all.iter().map(panel).collect(),
             columns: 1,
             legend: Vec::new(),
-            note: "Blue: for the predicted class. Red: against it. The largest score in size of a row has \
-                the full colour."
+            note: "Blue: for the predicted class. Red: against it. In each row, the score with the largest \
+                absolute value has the full colour."
                 .to_owned(),
         }),
         tables: all.iter().map(scores_table).chain([errors_table(&all)]).collect(),
@@ -220,14 +220,14 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     let mut weight = By::Nothing.in_all(
         "the word \"not\" is attributed a significant weight",
         "section 2.2",
-        "a model under which the exact Shapley value of \"not\" is larger in size than the mean of all words",
+        "a model; it agrees if the exact |φ(not)| is above the mean |φ| of all words",
         weight,
     );
     let mut isolated = By::Nothing.in_all(
         "viewed in isolation, \"not\" has neither negative nor positive sentiment",
         "section 2.2",
-        "a model under which the word alone changes the log-probability by a quarter or less of what the \
-         strongest word alone does",
+        "a model; it agrees if the word alone changes the log-probability by at most a quarter of the \
+         largest change by any word alone",
         isolated,
     );
     for (explained, at) in all.iter().filter_map(|explained| Some((explained, explained.not()?))) {
@@ -242,8 +242,8 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
              and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is \
-                 lower, of methods that draw the mean over {DRAWS} runs"
+                "a model, a method and another method; it agrees if the relative ℓ2 distance to the exact \
+                 values is lower (for sampling methods, its mean over {DRAWS} runs)"
             ),
             comparisons(reading, |row| &row.errors, 1.0),
         );
@@ -251,8 +251,8 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             "L-Shapley and C-Shapley rank words more as Shapley values do than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "a model, a method and another; it agrees if Spearman's rank correlation with the exact \
-                 values is higher, of methods that draw the mean over {DRAWS} runs"
+                "a model, a method and another method; it agrees if Spearman's rank correlation with the \
+                 exact values is higher (for sampling methods, its mean over {DRAWS} runs)"
             ),
             comparisons(reading, |row| &row.correlations, -1.0),
         );
@@ -370,15 +370,15 @@ fn data(all: &[Explained<'_>]) -> Table {
 fn notes(found: &AvailableSubjects, all: &[Explained<'_>]) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(
-        "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; \
-         Shapley: all 2^11 coalitions"
+        "the paper shows colours without numbers, for the prediction of its word CNN on IMDB; the row \
+         Shapley is computed from all 2^11 coalitions"
             .to_owned(),
     );
     for explained in all {
         if explained.class != "negative" {
             notes.push(format!(
-                "{} takes the sentence for {}, the paper's model for negative; the scores are those of the \
-                 class predicted",
+                "{} classifies the sentence as {}, the paper's model as negative; the scores are those of \
+                 the predicted class",
                 explained.subject.name, explained.class
             ));
         }
@@ -387,7 +387,7 @@ fn notes(found: &AvailableSubjects, all: &[Explained<'_>]) -> Vec<String> {
             .map(|(_, word)| word.as_str())
             .collect();
         if !unknown.is_empty() {
-            notes.push(format!("{} does not know {}", explained.subject.name, unknown.join(", ")));
+            notes.push(format!("{} has no token for {}", explained.subject.name, unknown.join(", ")));
         }
     }
     notes

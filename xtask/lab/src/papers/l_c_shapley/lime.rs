@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_follow_their_law() {
+    fn draws_follow_their_distribution() {
         // With 40,000 draws, the frequencies must be within 5 standard errors of the probabilities.
         const DRAWS: usize = 40_000;
         for players in [1, 2, 5, 6, 70, 131] {

@@ -7,6 +7,8 @@
 //! | [`networks`] | networks in files |
 //! | [`subject`] | test samples with their players, and a model |
 //! | [`method`] | the methods, with four evaluations per player |
+//! | [`lime`], [`squares`] | LIME, and variants of the regression of C-Shapley on squares of pixels |
+//! | [`scores`] | scores of one sample, with their number of evaluations |
 //! | [`dual`], [`reading`] | variants with other players present, as in the authors' code |
 //! | [`masking`] | effect of masking on the log-odds, stored as cells |
 //! | [`verdicts`], [`curves`] | comparisons sample by sample; figures and tables of curves |
@@ -69,7 +71,7 @@ pub(crate) const PAPER: Paper = Paper {
             neighbourhood::fig1,
         ),
         artefact("fig2", "change of log-odds as words are masked, by method; texts", texts::fig2),
-        artefact("table1", "data sets and models, with accuracy", models::table1),
+        artefact("table1", "datasets and models, with accuracy", models::table1),
         artefact("table2", "the words of a sentence by their scores, by method", highlights::table2),
         artefact(
             "fig3",
@@ -89,8 +91,8 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "theorems",
-            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known \
-             whole; C-Shapley and the Myerson value",
+            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, for completely known \
+             distributions; C-Shapley and the Myerson value",
             theorems::theorems,
         ),
     ],

@@ -96,8 +96,8 @@ pub(super) fn fig1(_: &Session) -> Result<ArtefactOutput> {
         tables: vec![table(&facts)],
         claims: claims(&facts),
         notes: notes![
-            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our \
-                     choice, the paper's cannot be read off its figure"
+            "neighbourhoods and connectedness are computed with the library's own graph; the subsets are \
+                     our choice, because those of the paper cannot be read off its figure"
         ],
         datasets: Vec::new(),
     })
@@ -153,7 +153,7 @@ fn claims(facts: &Facts) -> Vec<Claim> {
             "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; \
              distances are Manhattan distances",
             "caption of figure 1; equations 3 and 4",
-            "the shaded nodes are those whose rows and columns are together at most 2 away",
+            "the shaded nodes are those whose distances in rows and in columns sum to at most 2",
             manhattan && by_distance == facts.neighbourhood,
             format!("{} nodes, 2k² + 2k + 1 = 13", facts.neighbourhood.len()),
         ),
@@ -161,14 +161,14 @@ fn claims(facts: &Facts) -> Vec<Claim> {
             "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in \
              C-Shapley",
             "caption of figure 1; definitions 1 and 2",
-            "it is a subset with the target that the graph calls not connected",
+            "the subset contains the target and is not connected in the graph",
             disconnected.is_inside && !disconnected.is_connected,
             format!("{} nodes; connected: {}", disconnected.nodes.len(), disconnected.is_connected),
         ),
         claim(
             "(c) is a connected subset of the neighbourhood, summed over in both",
             "caption of figure 1; definitions 1 and 2",
-            "it is a subset with the target that the graph calls connected",
+            "the subset contains the target and is connected in the graph",
             connected.is_inside && connected.is_connected,
             format!("{} nodes; connected: {}", connected.nodes.len(), connected.is_connected),
         ),

@@ -28,9 +28,9 @@ pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
     }
     let mut notes = super::notes::notes(&found);
     notes.extend([
-        "every pixel is a player, with all its channels; mnist38, cifar_deer_horse: 200 and 50 test images \
-         of the paper's data sets, where the paper has 1000, of which --runs N takes N; of CIFAR-10 a third \
-         of the filters of the paper's network; digits38: 8 × 8 pixels, embedded"
+        "every pixel is a player, with all its channels; mnist38 and cifar_deer_horse: 200 and 50 test \
+         images of the paper's datasets, or N with --runs N (the paper uses 1000); the network for CIFAR-10 \
+         has a third of the filters of the paper's network; digits38: 8 × 8 pixels, embedded"
             .to_owned(),
         SALIENCY.to_owned(),
     ]);

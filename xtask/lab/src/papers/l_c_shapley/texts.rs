@@ -24,12 +24,12 @@ pub(super) fn fig2(session: &Session) -> Result<ArtefactOutput> {
     let panels = all.iter().map(|measured| panel(measured, "words")).collect();
     let mut notes = super::notes::notes(&found);
     notes.extend([
-        "ag_news under an LSTM stands in for Yahoo! Answers; if no character CNN is trained, a \
-         network on the mean of embeddings, ag_news_bag, stands in for it; of IMDB 100 test reviews, spread \
-         evenly, where the paper has 1000"
+        "ag_news with an LSTM replaces Yahoo! Answers; if no character CNN is trained, a network on the \
+         mean of embeddings, ag_news_bag, replaces it; IMDB: 100 test reviews, spread evenly (the paper \
+         uses 1000)"
             .to_owned(),
-        "LIME: exponential kernel of width 0.25 on the cosine distance, ridge penalty 1, as the lime package \
-         takes texts; removals by uniformly drawn numbers of words"
+        "LIME: exponential kernel of width 0.25 on the cosine distance, ridge penalty 1, as in the lime \
+         package for texts; the number of removed words is drawn uniformly"
             .to_owned(),
     ]);
     Ok(artefact_output(

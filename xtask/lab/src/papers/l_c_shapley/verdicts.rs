@@ -64,8 +64,8 @@ pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method
     rivals.iter().filter_map(|&rival| measured.curve(rival)).map(against).collect()
 }
 
-const AREAS: &str = "a data set, a method and another; it agrees if the change of log-odds, averaged over \
-                     all shares masked, is lower on the same sample";
+const AREAS: &str = "a dataset, a method and another method; it agrees if the change of log-odds, averaged \
+                     over all shares masked, is lower on the same sample";
 
 /// Returns a claim that a method is better than others.
 pub(super) fn ahead(claim: &str, source: &str, cases: Vec<Case>) -> Claim {

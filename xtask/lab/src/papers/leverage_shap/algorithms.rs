@@ -220,8 +220,8 @@ fn time_claim(text: Text, seed: u64) -> Claim {
     Claim::fact(
         "algorithm 1 runs in time O(m'n² + T), T being the time of m' evaluations",
         "lemma J.1",
-        "its operations besides evaluations, counted, over m'n² are nowhere above those at the smallest n \
-         and m (n = 12 … 100, m = 5n … 160n)",
+        "the number of its operations except evaluations, divided by m'n², is never larger than at the \
+         smallest n and m (n = 12 … 100, m = 5n … 160n)",
         Some(largest <= first),
         format!("operations over m'n², from m = 5n to 160n: {}", words.join(", ")),
     )

@@ -240,7 +240,7 @@ pub(crate) fn fig7(session: &Session) -> Result<ArtefactOutput> {
     let title = "Figure 7: linear objective error against γ, m = 500";
     let words = [title, "objective / least − 1", "Mean excess of the objective by γ"];
     let mut made = output(&curves, &[("", &theirs)], words, claims);
-    made.notes.push("drawn is the excess of the ratio over 1".to_owned());
+    made.notes.push("the figure shows the excess of the ratio over 1".to_owned());
     Ok(made)
 }
 

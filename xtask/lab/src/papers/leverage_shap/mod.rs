@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`contender`], [`passes`] | the compared estimators |
 //! | [`instance`] | one run on a dataset: explicand, game, exact values |
-//! | [`sweep`] | the experiments: error against sample size and noise |
+//! | [`sweep`], [`axes`] | the experiments: error against sample size and noise; parameters and metrics |
 //! | [`linear`], [`synthetic`] | the regression over all coalitions; games with a given γ |
 //! | [`printed`] | the numbers of the paper |
 //! | [`authors`], [`beside`] | the runs of the paper's authors, and their combination with ours |

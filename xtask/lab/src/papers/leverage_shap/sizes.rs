@@ -22,10 +22,10 @@ const DRAWS_PER_SIZE: usize = 100;
 
 /// Generates figure 2.
 pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
-    let mut data = Table::new("data", ["players", "law", "size", "probability", "drawn", "draws"]);
+    let mut data = Table::new("data", ["players", "distribution", "size", "probability", "drawn", "draws"]);
     let mut table = Table::new(
         "Probability of one set size",
-        ["n", "law", "size 1", "size n/2", "ratio", "χ² deviation of the draws"],
+        ["n", "distribution", "size 1", "size n/2", "ratio", "χ² deviation of the draws"],
     );
     let (mut panels, mut agrees, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for players in PLAYERS {
@@ -104,7 +104,7 @@ pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
         tables: vec![table],
         claims: claims(&ratios, agrees).into_iter().chain(algorithms::claims(session.seed)).collect(),
         notes: notes![
-            "the probability axis is logarithmic, so that both laws can be read at n = 1000",
+            "the probability axis is logarithmic, so that both distributions can be read at n = 1000",
             "the authors' repository contains this figure as a picture only, so there are no numbers to \
              compare with",
         ],
@@ -141,8 +141,8 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
         By::Fit.in_all(
             "our samplers draw from these laws",
             "this project",
-            "an n and a law; for it speaks that the draws rule the other law out, against it that they rule \
-             this one out",
+            "an n and a distribution; it agrees if the draws rule out the other distribution, and disagrees \
+             if they rule out this one",
             agrees,
         ),
     ]

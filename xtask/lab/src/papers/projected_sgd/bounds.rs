@@ -316,7 +316,7 @@ fn claims(all: &[Series], games: &[Vec<KnownGame>], gradients: &[f64]) -> Vec<Cl
         Claim::fact(
             "E‖∇‖² ≤ B² in K, with importance sampling",
             "section 4.2",
-            "it is so at φ*, φ_0 and points on the edge of K, by all coalitions",
+            "this is true at φ*, φ_0 and points on the edge of K, over all coalitions",
             Some(gradients.iter().all(|share| *share <= 1.0)),
             format!("largest E‖∇‖²/B², {}", shares.join("; ")),
         ),
@@ -386,7 +386,8 @@ fn convexity() -> [Claim; 4] {
         Claim::fact(
             "of XᵀWX all eigenvalues but one are a − c = 1 − 1/d, and the last is larger",
             "section 4.2, appendix 8.1",
-            "half the Hessian of F has 1 − 1/d along the plane, to 1e-9, and no less across it",
+            "half the Hessian of F has the eigenvalue 1 − 1/d along the plane, to 1e-9, and no smaller one \
+             across it",
             are(&|d, spectrum| {
                 near(spectrum.along / 2.0, printed(d)) && spectrum.across >= spectrum.along - 1e-9
             }),
@@ -515,9 +516,9 @@ fn constant_steps(all: &[Series], constants: Constants) -> Claim {
         },
         source(constants),
         &format!(
-            "a number of features, and the bound or what is left in the end; it agrees if the mean over \
-             games of the error in units of its bound is below 1 at every T and γ, or if the slope of ln \
-             error in ln γ, its mean over games, after {} and {} steps is within {PROPORTION} of 1",
+            "a number of features, and the bound or the remaining error; it agrees if the mean over games \
+             of the error in units of its bound is below 1 at every T and γ, or if the mean over games of \
+             the slope of ln error in ln γ after {} and {} steps is within {PROPORTION} of 1",
             STEPS[STEPS.len() - 2],
             STEPS[STEPS.len() - 1]
         ),

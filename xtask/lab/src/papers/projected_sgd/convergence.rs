@@ -310,8 +310,8 @@ fn halves(measured: &[Measured]) -> Claim {
         "at half the evaluations optimized Monte Carlo has no larger error than classical Monte Carlo",
         "this project, beside section 3",
         &format!(
-            "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below \
-             {NO_MORE} times that of the classical at twice the budget on the same pair"
+            "a task and a number T of permutations; it agrees if the error of optimized Monte Carlo is \
+             below {NO_MORE} times that of classical Monte Carlo at twice the budget on the same pair"
         ),
         cases,
     )

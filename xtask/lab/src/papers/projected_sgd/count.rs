@@ -77,8 +77,8 @@ pub(super) fn divides_by_two(settings: &[Setting], seed: u64) -> Result<Claim> {
         "optimized Monte Carlo divides by two the use of the reward function",
         "section 3",
         &format!(
-            "of {ORDERS} contributions for each player algorithm 1, in which v(r) = 0 is known, takes half \
-             of the evaluations of the classical algorithm, by count"
+            "for {ORDERS} contributions of each player, algorithm 1, in which v(r) = 0 is known, requires \
+             half as many evaluations as the classical algorithm, as counted"
         ),
         (!settings.is_empty()).then_some(is_half),
         seen.join("; "),

@@ -144,9 +144,9 @@ fn of_any_number(one_step: &DiscreteDistribution) -> Claim {
     Claim::fact(
         "E[Z] ≤ A implies P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²), for all a and A",
         "section 4.2, appendix 8.2",
-        "it is so of a Z that is A(2 + 4a) with the probability 1/(2 + 4a) and else 0, and of the squared \
-         error of the paper's algorithm after a step in a game where one coalition of four of eight players \
-         is worth 1 and all others nothing (A = E[Z], exact over all coalitions)",
+        "this is true for a Z that is A(2 + 4a) with probability 1/(2 + 4a) and 0 otherwise, and for the \
+         squared error of the paper's algorithm after one step in a game in which one coalition of four of \
+         eight players has the value 1 and all others 0 (A = E[Z], exact over all coalitions)",
         Some(DEVIATIONS.into_iter().all(holds)),
         seen.join("; "),
     )
@@ -508,7 +508,7 @@ mod tests {
 
     /// The test enumerates all sequences of draws in a game with two players.
     #[test]
-    fn no_bound_that_holds_is_exceeded_by_the_law_of_all_draws() {
+    fn no_bound_that_holds_is_exceeded_by_the_distribution_of_all_draws() {
         let known = KnownGame::draw(2, 0, 4).unwrap();
         let descent = Descent::new(&known);
         let steps = 10_usize;

@@ -73,7 +73,7 @@ impl Task {
     }
 }
 
-/// Whether pairs are shown in figures, or held out for the choice of step sizes.
+/// The use of pairs: shown in figures, or held out for the choice of step sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pairs {

@@ -61,9 +61,10 @@ impl Axis {
         self.blank
     }
 
-    /// Places the axis between two coordinates. Its range is that of `values` plus a margin. The edges of
-    /// `areas` extend it only as far as the lines are not flattened too much. Unless ticks were specified,
-    /// there are at most `most` of them. A blank axis keeps its own range.
+    /// Places the axis between two coordinates. Its range covers `values`, the specified ticks and the values
+    /// that must be covered, plus a margin. The edges of `areas` extend the range by at most [`WIDENING`] on
+    /// each side. Unless ticks were specified, there are at most `most` of them. A blank axis keeps its own
+    /// range.
     pub(super) fn over(&self, values: &[f64], areas: &[f64], ends: (f64, f64), most: usize) -> Placed {
         if let (Some(_), &[from, to]) = (self.blank, self.covered.as_slice()) {
             let scale = Scale::new((from.min(to), from.max(to)), (0.0, 1.0));
@@ -100,8 +101,8 @@ impl Axis {
     }
 }
 
-/// Returns the range of the lines, extended to include the areas as far as this does not flatten the lines.
-/// Lines at a single level cannot be flattened.
+/// Returns the range of the lines, extended to include the areas, but by at most [`WIDENING`] on each side.
+/// There is no such limit if all lines are at a single level.
 fn widened((low, high): (f64, f64), areas: (f64, f64)) -> (f64, f64) {
     let room = if low < high { WIDENING * (high - low) } else { f64::INFINITY };
     (low.min(areas.0).max(low - room), high.max(areas.1).min(high + room))

@@ -133,8 +133,8 @@ fn draw_legend(scene: &mut Scene, figure: &Figure, top: f64) -> f64 {
     names.len().div_ceil(columns.len().max(1)) as f64 * LEGEND_LINE
 }
 
-/// Returns the widths of the columns of a legend, of which there are as many as fit and are needed for their
-/// number of rows.
+/// Returns the widths of the columns of a legend. There are as many columns as fit, but none that could be
+/// removed without adding a row.
 fn legend_columns(names: &[String], room: f64) -> Vec<f64> {
     let width = |name: &String| KEY + KEY_GAP + width_of(name, LEGEND_FONT) + ENTRY_GAP;
     let columns = |count: usize| -> Vec<f64> {
@@ -160,7 +160,7 @@ fn draw_key(scene: &mut Scene, figure: &Figure, (left, middle): Point, wanted: S
     }
 }
 
-/// What the figure draws in the style of a legend entry.
+/// The kind of mark that the figure draws in the style of a legend entry.
 #[derive(Debug, PartialEq, Eq)]
 enum Key {
     Line,
@@ -205,7 +205,7 @@ impl Frame {
         };
         let (right, top) = (left + width, top + TOP);
         let bottom = top + panel.y.blank_length().unwrap_or(PLOT.1);
-        // As many ticks below the axis as have space for their labels.
+        // Draw as many ticks below the axis as have space for their labels.
         let below = |most| panel.x.over(&xs, &beside, (left, right), most);
         let fits = |x: &Placed| {
             x.ticks.windows(2).all(|pair| label_edge(&pair[0], 1.0) <= label_edge(&pair[1], -1.0))

@@ -29,9 +29,9 @@ impl Needed {
 
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::All => "all beyond chance for it",
-            Self::Most => "four of five beyond chance for it",
-            Self::NotBehind => "some beyond chance for it, none against",
+            Self::All => "all cases are beyond chance for it",
+            Self::Most => "four of five cases are beyond chance for it",
+            Self::NotBehind => "some cases are beyond chance for it and none is against it",
         }
     }
 }

@@ -218,14 +218,15 @@ impl Claim {
 
 fn rule(case: &str, by: By, needed: Needed) -> String {
     let mut rule = format!(
-        "a case is {case}; holds: {}; partly: more of them for it than against; undecided: none either way; ",
+        "a case is {case}; the claim holds if {}; it holds partly if more cases are for it than against it; \
+         it is undecided if no case is beyond chance; ",
         needed.words()
     );
     rule.push_str(by.words());
     if by != By::Nothing {
         rule.push_str(&format!(
-            "; by chance alone {} % of such claims have a case for it, as many one against (Holm, over the \
-             cases)",
+            "; by chance alone, {} % of such claims have a case for them, and as many have one against them \
+             (Holm's method over the cases)",
             100.0 * FALSE_ALARM
         ));
     }

@@ -31,8 +31,9 @@ fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
     let of_readings = Judged::Readings(judged.iter().map(|(_, claim)| claim.judged.clone()).collect());
     let verdict = of_readings.verdict();
     let rule = format!(
-        "judged in each of {} readings; holds: in all of them; partly: in one of them, or partly in more of \
-         them than it fails in; undecided: in all of them; in each reading {}",
+        "judged in each of {} readings; the claim holds if it holds in all of them; it holds partly if it \
+         holds in at least one, or holds partly in more of them than it fails in; it is undecided if it is \
+         undecided in all of them; in each reading, {}",
         judged.len(),
         first.rule
     );

@@ -27,21 +27,21 @@ impl By {
     /// Returns the description of the test that is printed with the rule of a claim.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Nothing => "nothing is drawn, so chance has no part",
+            Self::Nothing => "nothing is sampled, so chance has no effect",
             Self::SignedRanks => {
-                "tested run by run by Wilcoxon's signed ranks; chance: at the limit either sign is as \
-                 probable in every run, whatever its size"
+                "tested run by run with Wilcoxon's signed-rank test; chance: at the limit, both signs of a \
+                 run's difference are equally probable, whatever its size"
             }
             Self::StandardError => {
-                "tested by its mean over the runs and the standard error of this, with Student's t; chance: \
-                 the truth is at the limit"
+                "tested by the mean over the runs and its standard error, with Student's t; chance: the \
+                 truth is at the limit"
             }
-            Self::Counts => "tested by the binomial law; chance: the true share is at the limit",
+            Self::Counts => "tested with the binomial distribution; chance: the true share is at the limit",
             Self::Resampling => {
-                "tested by the bootstrap, runs drawn again with replacement; chance: the share of these on \
-                 the other side of the limit"
+                "tested by the bootstrap, which resamples the runs with replacement; chance: the share of \
+                 the resamples on the other side of the limit"
             }
-            Self::Fit => "tested by χ²; chance: the draws are from the law",
+            Self::Fit => "tested by χ²; chance: the draws are from the distribution",
         }
     }
 }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn many_ranks_have_the_same_chances_by_the_normal_law() {
+    fn many_ranks_have_the_same_chances_by_the_normal_distribution() {
         let sample = |count: usize| -> Vec<f64> {
             (1..=count).map(|i| if i % 3 == 0 { i as f64 } else { -(i as f64) }).collect()
         };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_have_the_tails_of_the_binomial_law() {
+    fn shares_have_the_tails_of_the_binomial_distribution() {
         let all = Test::share_above(10, 10, 0.5);
         assert!(near(all.favour, 0.5f64.powi(10)) && near(all.against, 1.0));
         let none = Test::share_above(0, 10, 0.5);

@@ -5,7 +5,7 @@
 //! their tables follows, and then the length and the FlatBuffer of each table. Each length has 32 bits. If
 //! all of these bits are set, a length of 64 bits follows.
 //!
-//! Fields of a table are identified by their index:
+//! Fields of a table are identified by their index. Fields in parentheses are not used:
 //!
 //! | table | fields |
 //! |---|---|

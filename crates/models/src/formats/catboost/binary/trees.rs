@@ -22,7 +22,7 @@ pub(super) struct Trees<'a> {
     weights: Vec<f64>,
     /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,
-    /// For each leaf node, the index of its first value.
+    /// For each node, the index of its first value if it is a leaf; empty if trees are oblivious.
     leaves: Vec<i32>,
 }
 

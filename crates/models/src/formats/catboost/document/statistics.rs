@@ -38,7 +38,7 @@ impl Borders {
             found.ok_or_else(|| index.error("expected the index of a border of a category statistic"))?;
         match border.number()? {
             given if given as f32 == found.1 => Ok(found),
-            given => Err(border.error(format!("the border is {given}, but {} in the statistic", found.1))),
+            given => Err(border.error(format!("expected {} as in the statistic, got {given}", found.1))),
         }
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn support_vectors(
     let kernel = attributes.text("kernel_type")?.unwrap_or("LINEAR");
     if kernel != "LINEAR" || attributes.integer("one_class")?.unwrap_or(0) != 0 {
         return Err(Stop::Error(ModelError::Unsupported {
-            what: format!("an ONNX graph with an SVMRegressor with kernel {kernel}, or with one class,"),
+            what: format!("an ONNX graph with an SVMRegressor for one class or with kernel {kernel}"),
             help: "use a linear kernel, or explain the model as a program",
         }));
     }

@@ -9,7 +9,8 @@
 //! | [`pack::CIFAR_DEER_HORSE`] | 2 000 photographs | a network (ONNX) | data directory |
 //!
 //! Networks in ONNX files are trained by `cargo xtask train`, or, for texts, taken from the data directory.
-//! [`spelling`] converts words to characters, [`vocabulary`] to IDs.
+//! [`text_set`] and [`image_set`] contain datasets in memory, and [`byte_matrix`] reads bytes from NumPy
+//! files. [`spelling`] converts words to characters, [`vocabulary`] to IDs.
 
 pub(super) mod bag_of_words;
 mod byte_matrix;

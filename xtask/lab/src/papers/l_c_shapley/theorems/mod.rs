@@ -325,8 +325,8 @@ pub(crate) fn theorems(session: &Session) -> Result<ArtefactOutput> {
             "Myerson value (section 4.2): d players and neighbourhoods of order d, so that every \
              neighbourhood contains all players; games in which disconnected sets are additive, as in \
              condition 12",
-            "with other neighbours: the same value on a line in another order, beside the ε of the true \
-             neighbourhood",
+            "with other neighbours: the same value on a line in another order, compared with the ε of the \
+             true neighbourhood",
         ],
         datasets: Vec::new(),
     })
@@ -349,14 +349,15 @@ fn claims(all: &[Series]) -> Vec<Claim> {
         if is_so && of(rival).all(Series::is_bounded) {
             return Claim::vacuous(claim, source, "other neighbours keep the bound, too", evidence);
         }
-        Claim::fact(claim, source, "it is so of every law, order and memory, to 1e-12", Some(is_so), evidence)
+        let rule = "this is true for every distribution, order and memory, to 1e-12";
+        Claim::fact(claim, source, rule, Some(is_so), evidence)
     };
     let independent = |claim: &str, source: &str, kind: &'static [Kind]| {
         let largest = of(kind).map(Series::independent).fold(0.0, f64::max);
         Claim::fact(
             claim,
             source,
-            "the mean error is at most 1e-12 in every law without memory",
+            "the mean error is at most 1e-12 for every distribution without memory",
             Some(largest <= ROUNDING),
             format!("largest mean error {}", significant(largest)),
         )
@@ -459,8 +460,8 @@ fn figure(all: &[Series]) -> Figure {
         panels: vec![panel(0), panel(1)],
         columns: 2,
         legend,
-        note: "Dashes: 4ε and 6ε. Points: means over the laws, memory 1/256 to 1. With a star: not in the \
-             paper."
+        note: "Dashes: 4ε and 6ε. Points: means over the distributions, memory 1/256 to 1. With a star: \
+             not in the paper."
             .to_owned(),
     }
 }

@@ -161,7 +161,7 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
             "equation 6 has the Myerson value's coefficient for connected sets with exactly two neighbours \
              outside, and for no others",
             "this project, beside lemma 1 of appendix B",
-            "it is so of every connected set of every graph here, to 1e-12",
+            "this is true for every connected set of every graph here, to 1e-12",
             Some(all.iter().all(|one| one.are_those)),
             all.iter().map(sets).collect::<Vec<_>>().join("; "),
         ),
