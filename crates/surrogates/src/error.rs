@@ -6,7 +6,7 @@ use apportion_trees::TreeError;
 use apportion_values::ValueError;
 
 /// The result of this crate's functions.
-pub type Result<T> = std::result::Result<T, SurrogateError>;
+pub(crate) type Result<T> = std::result::Result<T, SurrogateError>;
 
 /// Error returned when a surrogate cannot be learned or used, or when rows cannot be explained.
 #[derive(Debug, thiserror::Error)]

@@ -31,7 +31,7 @@
 //! replacement, which reduces its variance by the share that is drawn. The squared bias of the shrinkage,
 //! λσ²(G + λ)⁻², is added.
 
-use apportion_games::{cancellation::uninterrupted, memory};
+use apportion_games::memory;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par, Side};
 
@@ -116,7 +116,7 @@ impl OddResiduals<'_> {
             || format!("the regression on {rows} pairs of {players} features"),
             "use a smaller budget, or combine features into groups",
         )?;
-        let basis = uninterrupted(|| self.basis());
+        let basis = self.basis();
         let mut correction = Correction {
             values: vec![0.0; players * self.outputs],
             variances: vec![0.0; players * self.outputs],
@@ -125,7 +125,7 @@ impl OddResiduals<'_> {
         };
         let mut fitted: f64 = 0.0;
         for output in 0..self.outputs {
-            fitted = fitted.max(uninterrupted(|| self.solve_output(&basis, output, &mut correction)));
+            fitted = fitted.max(self.solve_output(&basis, output, &mut correction));
         }
         correction.degrees = (rows as f64 - fitted).max(1.0);
         Ok(correction)
