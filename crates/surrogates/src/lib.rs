@@ -7,12 +7,12 @@
 //! | [`TableMethod`] | Shapley values of the rows of a table, from few rows of the model |
 //! | [`Surrogate`], [`LearningRows`] | boosted trees that are learned from rows and outputs of a model |
 //! | [`SurrogateError`] | errors |
+//! | [`Background`], [`Rows`] | the reference rows and the rows of a table, from `apportion-games` |
 //!
 //! # Example
 //!
 //! ```
-//! use apportion_games::{Background, Rows};
-//! use apportion_surrogates::TableMethod;
+//! use apportion_surrogates::{Background, Rows, TableMethod};
 //!
 //! let model = |row: &[f64]| (row[0] + row[1] * row[2]).tanh() + row[3] * row[4] - row[5];
 //! let numbers: Vec<f64> = (0..6 * 40).map(|at| f64::from(at * 53 % 97) / 97.0).collect();
@@ -30,6 +30,7 @@ mod learner;
 mod surrogate;
 mod table;
 
+pub use apportion_games::{Background, Rows};
 pub use error::SurrogateError;
 pub use surrogate::{LearningRows, Surrogate};
 pub use table::method::TableMethod;

@@ -48,8 +48,7 @@ pub struct LearningRows<'a> {
 /// Learning takes about 0.3 µs for each row, feature, and 20 trees on one core.
 ///
 /// ```
-/// use apportion_games::{Background, Rows};
-/// use apportion_surrogates::{LearningRows, Surrogate};
+/// use apportion_surrogates::{Background, LearningRows, Rows, Surrogate};
 /// use apportion_values::Semivalue;
 ///
 /// let rows: Vec<f64> = (0..4000).map(|at| f64::from(at * 37 % 101) / 101.0).collect();

@@ -124,12 +124,8 @@ impl EnsembleBuilder {
                     };
                     // Indices that do not fit are out of range, which `push_to` reports.
                     let index = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-                    let split = Split {
-                        feature: index(*feature),
-                        threshold,
-                        default_left: *missing_goes_left,
-                        rule,
-                    };
+                    let split =
+                        Split { feature: index(*feature), threshold, default_left: *missing_goes_left, rule };
                     grown.add_split(children.map(index), split);
                 }
                 TreeNode::Leaf { values } => {

@@ -1,14 +1,16 @@
 //! Compares the table method with Leverage SHAP at equal numbers of model rows, on models whose values are
 //! known.
 //!
-//! `cargo run --release -p apportion-surrogates --example ratios -- [--features 8,12,30,101] [--rows 200,10,1]
-//! [--budget 0.5,2,5,20] [--model network,kernel,trees,neighbours] [--background 50] [--seeds 1]`
+//! `cargo run --release -p apportion-surrogates --example ratios -- [--features 8,12,30,101]
+//! [--rows 200,10,1] [--budget 0.5,2,5,20] [--model network,kernel,trees,neighbours] [--background 50]
+//! [--seeds 1]`
 //!
-//! A budget of k stands for k evaluations per feature, each with all background rows. Leverage SHAP with fewer
-//! than 2n + 2 evaluations takes 10n evaluations with fewer background rows instead. Prints, for each cell, the
-//! mean relative squared errors `‖φ̃ − φ‖² / ‖φ‖²` of both methods, their ratio, the share of 95% confidence
-//! intervals of the table method that contain the value, the mean square of the standardized errors, the share
-//! of explanations that use the surrogate, and the time for a row. Ends with the ratios' quantiles.
+//! A budget of k stands for k evaluations per feature, each with all background rows. Leverage SHAP with
+//! fewer than 2n + 2 evaluations takes 10n evaluations with fewer background rows instead. Prints, for each
+//! cell, the mean relative squared errors `‖φ̃ − φ‖² / ‖φ‖²` of both methods, their ratio, the share of 95%
+//! confidence intervals of the table method that contain the value, the mean square of the standardized
+//! errors, the share of explanations that use the surrogate, and the time for a row. Ends with the ratios'
+//! quantiles.
 
 mod problems;
 
@@ -73,8 +75,8 @@ fn main() -> Result<(), Failure> {
                     }
                     let ratio = tally.table / tally.leverage;
                     println!(
-                        "{kind:11} {features:3} {rows:3} {per_feature:5}n  {:9.1e} {:9.1e} {ratio:7.3}  {:.3} \
-                         {:4.2} {:10.2} {:7.2}",
+                        "{kind:11} {features:3} {rows:3} {per_feature:5}n  {:9.1e} {:9.1e} {ratio:7.3}  \
+                         {:.3} {:4.2} {:10.2} {:7.2}",
                         tally.leverage / tally.rows,
                         tally.table / tally.rows,
                         tally.covered / tally.values,
@@ -83,7 +85,9 @@ fn main() -> Result<(), Failure> {
                         1e3 * tally.seconds / tally.explained,
                     );
                     ratios.entry((rows as usize, (per_feature * 10.0) as u64)).or_default().push(ratio);
-                    for class in [kind.clone(), format!("R = {rows}"), format!("{per_feature}n"), "all".to_owned()] {
+                    for class in
+                        [kind.clone(), format!("R = {rows}"), format!("{per_feature}n"), "all".to_owned()]
+                    {
                         let of_class = coverage.entry(class).or_default();
                         *of_class = (of_class.0 + tally.covered, of_class.1 + tally.values);
                     }

@@ -24,7 +24,10 @@ enum Kind {
     /// A sum of groups of units; a group has a few inputs.
     Network(Vec<Units>),
     /// Σ weight · exp(−γ‖x − centre‖²): centres with their weights.
-    Kernel { gamma: f64, centres: Vec<(Vec<f64>, f64)> },
+    Kernel {
+        gamma: f64,
+        centres: Vec<(Vec<f64>, f64)>,
+    },
     Trees(Box<Surrogate>),
     /// The mean target of the 15 nearest neighbours.
     Neighbours(Vec<(Vec<f64>, f64)>),
@@ -59,7 +62,8 @@ impl Units {
 }
 
 fn normal(random: &mut ChaCha8Rng) -> f64 {
-    let (u, v): (f64, f64) = (random.random_range(1e-12..1.0), random.random_range(0.0..std::f64::consts::TAU));
+    let (u, v): (f64, f64) =
+        (random.random_range(1e-12..1.0), random.random_range(0.0..std::f64::consts::TAU));
     (-2.0 * u.ln()).sqrt() * v.cos()
 }
 
@@ -148,11 +152,14 @@ impl Problem {
                 for units in groups {
                     let part = |row: &[f64]| units.inputs.iter().map(|&input| row[input]).collect::<Vec<_>>();
                     let rows: Vec<f64> = background.as_rows().iter().flat_map(part).collect();
-                    let local = Units { inputs: (0..units.inputs.len()).collect(), units: units.units.clone() };
+                    let local =
+                        Units { inputs: (0..units.inputs.len()).collect(), units: units.units.clone() };
                     let model = |row: &[f64]| local.predict(row);
                     let background = Background::rows(rows, units.inputs.len())?;
                     let game = MarginalGame::new(&model, &part(row), &background)?;
-                    for (value, &input) in enumerate(&game, Semivalue::Shapley)?.values.iter().zip(&units.inputs) {
+                    for (value, &input) in
+                        enumerate(&game, Semivalue::Shapley)?.values.iter().zip(&units.inputs)
+                    {
                         values[input] += value;
                     }
                 }
@@ -174,7 +181,8 @@ fn kernel_values(gamma: f64, centres: &[(Vec<f64>, f64)], row: &[f64], backgroun
     for (centre, weight) in centres {
         let p: Vec<f64> = row.iter().zip(centre).map(|(&value, &centre)| factor(value, centre)).collect();
         for other in background.as_rows().iter() {
-            let q: Vec<f64> = other.iter().zip(centre).map(|(&value, &centre)| factor(value, centre)).collect();
+            let q: Vec<f64> =
+                other.iter().zip(centre).map(|(&value, &centre)| factor(value, centre)).collect();
             for (node, share) in &rule {
                 let product: f64 = p.iter().zip(&q).map(|(p, q)| node * p + (1.0 - node) * q).product();
                 let scale = weight * share * product / background.len() as f64;
@@ -223,7 +231,8 @@ impl Model for Problem {
             }
             Kind::Kernel { gamma, centres } => {
                 for (out, row) in out.iter_mut().zip(rows.iter()) {
-                    let term = |(centre, weight): &(Vec<f64>, f64)| weight * (-gamma * distance(centre, row)).exp();
+                    let term =
+                        |(centre, weight): &(Vec<f64>, f64)| weight * (-gamma * distance(centre, row)).exp();
                     *out = centres.iter().map(term).sum();
                 }
             }

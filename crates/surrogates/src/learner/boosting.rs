@@ -65,10 +65,8 @@ impl Scales {
         let rows = (targets.len() / outputs).max(1) as f64;
         let column = |output: usize| targets.iter().skip(output).step_by(outputs);
         // The largest absolute value is divided out, so that sums of squares do not overflow.
-        let means: Vec<f64> = part
-            .clone()
-            .map(|output| column(output).map(|target| target / rows).sum::<f64>())
-            .collect();
+        let means: Vec<f64> =
+            part.clone().map(|output| column(output).map(|target| target / rows).sum::<f64>()).collect();
         let deviations = part.zip(&means).map(|(output, mean)| {
             let largest = column(output).map(|target| (target - mean).abs()).fold(0.0, f64::max);
             if largest == 0.0 {
@@ -136,7 +134,8 @@ fn add_trees<const L: usize>(
         };
         if !held.is_empty() {
             grown.add(&held_rows, columns, &mut held_predictions, L - 1);
-            let squares = held_predictions.iter().zip(&held_targets).map(|(got, target)| (got - target).powi(2));
+            let squares =
+                held_predictions.iter().zip(&held_targets).map(|(got, target)| (got - target).powi(2));
             let loss: f64 = squares.sum();
             if loss < best_loss {
                 (best_loss, best_count) = (loss, trees.len() + 1);

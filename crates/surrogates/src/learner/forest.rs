@@ -83,7 +83,8 @@ impl BinnedTree {
         let lanes = if self.sets.is_empty() { rows.len() / features / LANES * LANES } else { 0 };
         let (together, alone) = rows.split_at(lanes * features);
         let (out_together, out_alone) = out.split_at_mut(lanes * outputs);
-        let chunks = together.chunks_exact(LANES * features).zip(out_together.chunks_exact_mut(LANES * outputs));
+        let chunks =
+            together.chunks_exact(LANES * features).zip(out_together.chunks_exact_mut(LANES * outputs));
         for (rows, out) in chunks {
             let mut at = [0u16; LANES];
             for _ in 0..self.depth {

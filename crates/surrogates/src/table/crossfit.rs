@@ -44,7 +44,10 @@ impl Parts {
     /// Iterates over the parts with the range of their pairs.
     pub(crate) fn of(&self, explicand: usize) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         let starts = &self.starts[explicand];
-        self.forest_of[explicand].iter().zip(starts.windows(2)).map(|(&forest, ends)| (forest, ends[0]..ends[1]))
+        self.forest_of[explicand]
+            .iter()
+            .zip(starts.windows(2))
+            .map(|(&forest, ends)| (forest, ends[0]..ends[1]))
     }
 }
 
@@ -194,4 +197,30 @@ pub(crate) fn predict_hybrids(
         }
     }
     predictions
+}
+
+/// Returns the differences of the forests' predictions for an explicand and for the background row of each
+/// pair, pairs × outputs, given their predictions for the background.
+pub(crate) fn sums_of_pairs(
+    explicand: &Explicand<'_>,
+    parts: impl Iterator<Item = (usize, Range<usize>)>,
+    surrogates: &[Surrogate],
+    of_background: &[Vec<f64>],
+) -> Vec<f64> {
+    let outputs = surrogates.first().map_or(0, Surrogate::outputs);
+    let mut sums = vec![0.0; explicand.draws.len() * outputs];
+    for (forest, pairs) in parts {
+        let own = &surrogates[forest].forest;
+        let mut bins = Vec::with_capacity(explicand.row.len());
+        own.bins.append(explicand.row, &mut bins);
+        let mut prediction = vec![0.0; outputs];
+        own.predict(&bins, &mut prediction);
+        for pair in pairs {
+            let row = explicand.draws.background[pair] as usize;
+            let others = &of_background[forest][row * outputs..][..outputs];
+            let places = sums[pair * outputs..][..outputs].iter_mut();
+            places.zip(prediction.iter().zip(others)).for_each(|(sum, (own, other))| *sum = own - other);
+        }
+    }
+    sums
 }

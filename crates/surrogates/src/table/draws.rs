@@ -202,15 +202,17 @@ impl Allocation {
                 shuffle(&mut ranks, &mut random);
                 let mut rows: Vec<u32> = (0..self.background as u32).collect();
                 shuffle(&mut rows, &mut random);
+                // All members of the class with all background rows are listed in this order. Every part of
+                // the list contains coalitions equally often up to one, and background rows, too.
+                let period = least_common_multiple(pairs, self.background);
                 for at in 0..count {
-                    let (cycle, place) = (at / pairs, at % pairs);
+                    let place = at % pairs;
                     let Ok(coalition) = unrank(players, members, ranks[place] as u128) else { continue };
                     let first: Vec<usize> = match is_middle {
                         true => std::iter::once(0).chain(coalition.view().members().map(|m| m + 1)).collect(),
                         false => coalition.view().members().collect(),
                     };
-                    // A coalition has other background rows in every cycle.
-                    let row = rows[(place + cycle) % self.background];
+                    let row = rows[(at + at / period) % self.background];
                     let number = if count >= 2 * pairs { *repeated + place as u32 } else { u32::MAX };
                     draws.push(&first, row, size, number);
                 }
@@ -277,6 +279,14 @@ impl BackgroundSequence {
     }
 }
 
+fn least_common_multiple(one: usize, other: usize) -> usize {
+    let (mut larger, mut smaller) = (one, other);
+    while smaller > 0 {
+        (larger, smaller) = (smaller, larger % smaller);
+    }
+    one / larger.max(1) * other
+}
+
 /// Shuffles elements (Fisher and Yates).
 fn shuffle<T>(elements: &mut [T], random: &mut ChaCha8Rng) {
     for at in (1..elements.len()).rev() {
@@ -291,7 +301,8 @@ fn fill(weights: &[f64], limits: &[f64], total: f64) -> Vec<f64> {
     let mut is_full = vec![false; weights.len()];
     loop {
         let full: f64 = limits.iter().zip(&is_full).filter(|(_, full)| **full).map(|(limit, _)| limit).sum();
-        let open: f64 = weights.iter().zip(&is_full).filter(|(_, full)| !**full).map(|(weight, _)| weight).sum();
+        let open: f64 =
+            weights.iter().zip(&is_full).filter(|(_, full)| !**full).map(|(weight, _)| weight).sum();
         let scale = if open > 0.0 { (total - full).max(0.0) / open } else { 0.0 };
         let mut has_changed = false;
         for at in 0..weights.len() {

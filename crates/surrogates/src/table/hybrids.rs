@@ -80,7 +80,9 @@ impl<'a, M: Model + ?Sized> CheckedModel<'a, M> {
         }
         let outputs = model.outputs();
         if outputs == 0 {
-            return Err(GameError::Parameter { what: "a model must have at least one output".to_owned() }.into());
+            return Err(
+                GameError::Parameter { what: "a model must have at least one output".to_owned() }.into()
+            );
         }
         Ok(Self { model, outputs })
     }
@@ -163,10 +165,14 @@ impl<'a, M: Model + ?Sized> CheckedModel<'a, M> {
             }
             self.call(Rows::new(&rows, background.columns()), out, &|row| {
                 let (explicand, pair) = find(pairs.start + row / 2);
-                format!("row {} mixed with background row {}", explicand.index, explicand.draws.background[pair])
+                format!(
+                    "row {} mixed with background row {}",
+                    explicand.index, explicand.draws.background[pair]
+                )
             })
         })?;
-        let of_explicand = |at: usize| out[starts[at] * 2 * self.outputs..starts[at + 1] * 2 * self.outputs].to_vec();
+        let of_explicand =
+            |at: usize| out[starts[at] * 2 * self.outputs..starts[at + 1] * 2 * self.outputs].to_vec();
         Ok((0..explicands.len()).map(of_explicand).collect())
     }
 }

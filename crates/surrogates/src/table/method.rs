@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 
 use apportion_estimators::Explanation;
-use apportion_games::{
-    Background, Coalition, GameError, MarginalGame, Model, Purpose, Rows, memory, parallel, stream,
-};
-use apportion_values::{Attributions, Semivalue, SolutionConcept, enumerate};
-use rand::Rng;
+use apportion_games::{Background, GameError, Model, Rows, memory, parallel};
+use apportion_values::Semivalue;
 
-use super::correct::{Candidates, METHOD, RowOutputs, candidates};
-use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids};
+use super::correct::{Candidates, RowOutputs, candidates};
+use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids, sums_of_pairs};
 use super::draws::{Allocation, Draws};
+use super::enumerated::enumerated;
 use super::hybrids::{CheckedModel, Explicand, active_features};
+use super::rows::{distinct_rows, seed_of};
 use crate::error::{Result, SurrogateError};
 use crate::surrogate::Surrogate;
 
@@ -45,8 +44,7 @@ const CHECKED_ROWS: usize = 8;
 /// exact.
 ///
 /// ```
-/// use apportion_games::{Background, Rows};
-/// use apportion_surrogates::TableMethod;
+/// use apportion_surrogates::{Background, Rows, TableMethod};
 ///
 /// let model = |row: &[f64]| row[0] * row[1] + row[2];
 /// let background = Background::rows([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], 3)?;
@@ -322,15 +320,22 @@ fn correct(
     let exact = exact_values(explicands, parts, surrogates, background, &Semivalue::Shapley)?;
     let binned: Vec<Vec<u8>> =
         surrogates.iter().map(|surrogate| surrogate.forest.bins.bins(background.as_rows())).collect();
+    let of_background = surrogates
+        .iter()
+        .map(|surrogate| surrogate.predict(background.as_rows()))
+        .collect::<Result<Vec<_>>>()?;
     let mut base = vec![0.0; outputs.outputs];
     for (row, weight) in outputs.of_background.chunks_exact(outputs.outputs).zip(background.weights()) {
         base.iter_mut().zip(row).for_each(|(base, value)| *base += weight * value);
     }
     parallel::try_map(exact.into_iter().enumerate(), |(at, exact)| {
         let predicted = predict_hybrids(&explicands[at], parts.of(at), surrogates, &binned);
+        let surrogate_sums = sums_of_pairs(&explicands[at], parts.of(at), surrogates, &of_background);
         let numbers = RowOutputs {
             of_hybrids: &outputs.of_hybrids[at],
             predicted: &predicted,
+            surrogate_sums: &surrogate_sums,
+            of_background: outputs.of_background,
             base: &base,
             prediction: &outputs.of_explicands[at * outputs.outputs..][..outputs.outputs],
         };
@@ -368,63 +373,4 @@ fn check_surrogate<M: Model + ?Sized>(
     surrogate.tree_explainer(background)?;
     let rows = background.as_rows().slice(0..background.len().min(CHECKED_ROWS));
     surrogate.check_model(&model.predict(rows, "background row")?)
-}
-
-/// Returns the exact values of a row, by enumeration of its active features.
-fn enumerated<M: Model + ?Sized>(model: &M, row: &[f64], background: &Background) -> Result<Explanation> {
-    let game = MarginalGame::new(model, row, background)?;
-    let active = active_features(row, background);
-    let outputs = model.outputs();
-    let null = Coalition::from_members(
-        row.len(),
-        (0..row.len()).filter(|feature| !active.contains(&(*feature as u32))),
-    );
-    let attributions = if active.is_empty() {
-        let sub = apportion_games::SubGame::new(&game, &[0])?;
-        let found = enumerate(&sub, Semivalue::Shapley)?;
-        let values = vec![0.0; row.len() * outputs];
-        Attributions::for_players(row.len(), values, found.base, found.predictions)
-    } else {
-        let sub = apportion_games::SubGame::without(&game, null.view());
-        let found = enumerate(&sub, Semivalue::Shapley)?;
-        let mut values = vec![0.0; row.len() * outputs];
-        for (own, &feature) in found.values.chunks_exact(outputs).zip(&active) {
-            values[feature as usize * outputs..][..outputs].copy_from_slice(own);
-        }
-        Attributions::for_players(row.len(), values, found.base, found.predictions)
-    };
-    let costs = (1 << active.len(), background.len());
-    Ok(Explanation::exact(METHOD, SolutionConcept::from(Semivalue::Shapley), attributions, costs))
-}
-
-/// Returns the indices of the distinct rows, and for each row the index of the first equal row.
-fn distinct_rows(rows: Rows<'_>) -> (Vec<usize>, Vec<usize>) {
-    let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut distinct = Vec::new();
-    let of_row = rows.iter().enumerate().map(|(index, row)| {
-        *first.entry(bits_of(row)).or_insert_with(|| {
-            distinct.push(index);
-            index
-        })
-    });
-    let of_row = of_row.collect();
-    (distinct, of_row)
-}
-
-/// Returns the bits of a row, in which all missing values are equal.
-fn bits_of(row: &[f64]) -> Vec<u64> {
-    row.iter().map(|value| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }).collect()
-}
-
-/// Returns the seed of a row's draws, which depends on its values only.
-fn seed_of(row: &[f64], seed: u64) -> u64 {
-    let bits = bits_of(row);
-    let mixed = bits.iter().fold(0, |state: u64, word| {
-        // The finalizer of SplitMix64.
-        let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    });
-    stream(seed, Purpose::Hybrids, mixed >> 16).next_u64()
 }
