@@ -1,4 +1,4 @@
-//! Surrogates of models, with exact values, and corrections that keep estimates unbiased.
+//! Surrogates of models, with exact values, and corrections by regression.
 //!
 //! # Overview
 //!

@@ -51,7 +51,8 @@ pub struct LearningRows<'a> {
 /// use apportion_surrogates::{Background, LearningRows, Rows, Surrogate};
 /// use apportion_values::Semivalue;
 ///
-/// let rows: Vec<f64> = (0..4000).map(|at| f64::from(at * 37 % 101) / 101.0).collect();
+/// let rows: Vec<f64> =
+///     (0..2025).flat_map(|at| [f64::from(at % 45) / 44.0, f64::from(at / 45) / 44.0]).collect();
 /// let rows = Rows::new(&rows, 2);
 /// let targets: Vec<f64> = rows.iter().map(|row| row[0] + 2.0 * row[1]).collect();
 /// let background = Background::baseline([0.0, 0.0])?;

@@ -30,9 +30,16 @@ const CHECKED_ROWS: usize = 8;
 ///
 /// A surrogate g of the model f is learned from *hybrids*, rows that mix features of an explicand and of a
 /// background row. Its values φ(g) are exact. The values of the rest are estimated by a regression on the
-/// residuals of hybrids from which g was not learned, so that a poor surrogate costs accuracy, but does not
-/// bias the values. If the values without the surrogate have smaller standard errors over all rows, they are
-/// returned instead; [`chosen`](apportion_estimators::Diagnostics::chosen) is then `regression`.
+/// residuals of hybrids from which g was not learned, so that a poor surrogate costs accuracy, but the values
+/// converge to those of f.
+///
+/// Both hybrids of a pair take features from the same background row. With up to 128 features that differ
+/// from the background, the regression has separate coefficients for each background row. They are shrunk
+/// towards their mean, and their mean towards 0, as far as the residuals suggest. This adds some bias, which
+/// the standard errors include.
+///
+/// If the values without the surrogate have smaller standard errors over all rows, they are returned instead;
+/// [`chosen`](apportion_estimators::Diagnostics::chosen) is then `regression`.
 ///
 /// With 20 or more distinct rows, the rows are divided into two folds, and each fold is corrected with a
 /// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. Values therefore
