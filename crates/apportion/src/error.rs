@@ -2,6 +2,8 @@
 
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
+#[cfg(feature = "kernels")]
+use apportion_kernels::KernelError;
 #[cfg(feature = "trees")]
 use apportion_models::ModelError;
 #[cfg(feature = "trees")]
@@ -78,6 +80,12 @@ pub enum ExplainError {
     /// a method for any model.
     #[error("method tree requires a tree ensemble; for other models use auto, exact or a sampling method")]
     NotTrees,
+    /// Exact values of a kernel machine were requested for another model.
+    #[error(
+        "method kernel-machine requires a kernel machine; for other models use auto, exact or a sampling \
+         method"
+    )]
+    NotKernelMachine,
     /// The method does not compute the requested interaction index.
     #[error(
         "{method} does not support {index} interactions of order {order}; use learned-spectrum for shapley \
@@ -118,6 +126,10 @@ pub enum ExplainError {
     #[cfg(feature = "trees")]
     #[error(transparent)]
     Trees(#[from] TreeError),
+    /// The exact method for kernel machines failed.
+    #[cfg(feature = "kernels")]
+    #[error(transparent)]
+    Kernels(#[from] KernelError),
 }
 
 impl From<OptionError> for ExplainError {

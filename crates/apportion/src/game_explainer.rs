@@ -123,7 +123,7 @@ impl GameExplainer {
     /// [`ExplainError`] if the method does not support the value, the groups or the graph are defined for a
     /// different number of players, the budget is too small, or the game fails.
     pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
-        self.check_without_tree_explainer()?;
+        self.check_any_game()?;
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers.into());
         }
@@ -158,7 +158,8 @@ impl GameExplainer {
     ///
     /// [`ExplainError::Value`] for an invalid order, for enumeration with more than 25 players, and for more
     /// than 2^20 coalitions times outputs; [`ExplainError::Index`] for a method that does not support the
-    /// index; [`ExplainError::NotTrees`] for [`Method::Tree`]; the errors of the game.
+    /// index; [`ExplainError::NotTrees`] for [`Method::Tree`], [`ExplainError::NotKernelMachine`] for
+    /// [`Method::KernelMachine`]; the errors of the game.
     pub fn indices(
         &self,
         game: &dyn Game,
@@ -183,7 +184,8 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// [`ExplainError::Index`] and [`ExplainError::NotTrees`] for methods that do not support the index.
+    /// [`ExplainError::Index`], [`ExplainError::NotTrees`] and [`ExplainError::NotKernelMachine`] for methods
+    /// that do not support the index.
     pub(crate) fn check_index(
         &self,
         index: &InteractionIndex,
@@ -195,6 +197,7 @@ impl GameExplainer {
             (Method::Auto, learned) => Ok(learned.filter(|_| !self.is_linear)),
             (Method::By(method), Some(learned)) if *method == methods::LEARNED_SPECTRUM => Ok(Some(learned)),
             (Method::Tree, _) => Err(ExplainError::NotTrees),
+            (Method::KernelMachine, _) => Err(ExplainError::NotKernelMachine),
             (method, _) => Err(ExplainError::Index { method, index: Box::new(index.clone()), order }),
         }
     }
@@ -207,7 +210,7 @@ impl GameExplainer {
     /// budget that is too small is not an error, because the plan contains the minimum; [`Plan::check`]
     /// checks the budget.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
-        self.check_without_tree_explainer()?;
+        self.check_any_game()?;
         self.value.check(players)?;
         let extent = self.extent(players);
         let method = self.method_of(players, &self.value, extent);
@@ -235,10 +238,11 @@ impl GameExplainer {
         })
     }
 
-    fn check_without_tree_explainer(&self) -> Result<(), ExplainError> {
+    fn check_any_game(&self) -> Result<(), ExplainError> {
         self.check_method()?;
         match self.method {
             Method::Tree => Err(ExplainError::NotTrees),
+            Method::KernelMachine => Err(ExplainError::NotKernelMachine),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,8 @@
 //! The crate computes Shapley, Banzhaf and all other semivalues. It also computes Owen, Banzhaf-Owen,
 //! two-step and quotient values for groups of features, and L-Shapley, C-Shapley and Myerson values for
 //! words, pixels and other players on a graph. For any model, values are estimated from few predictions, with
-//! standard errors. For tree ensembles read from their model files, values are exact, without sampling.
+//! standard errors. For tree ensembles read from their model files, and for kernel machines such as support
+//! vector machines, values are exact, without sampling.
 //!
 //! # From a model to an explanation
 //!
@@ -35,6 +36,7 @@
 //! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; for groups: regressions, Monte Carlo on the product space, nested permutations; runs with a tolerance |
 //! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, link functions |
 //! | [`trees`] | `apportion-trees` | exact values of tree ensembles in the marginal and the path-dependent game |
+//! | [`kernels`] | `apportion-kernels` | kernel machines (support vector machines, kernel ridge regression, means of Gaussian processes), and their exact values |
 //!
 //! Each crate can be used alone. The crate `apportion-onnx`, which is not a dependency of this one, reads
 //! neural networks from ONNX files. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
@@ -49,6 +51,8 @@ mod draws;
 mod error;
 mod explainer;
 mod game_explainer;
+#[cfg(feature = "kernels")]
+mod kernel_source;
 mod marginal;
 mod method;
 mod method_by_name;
@@ -61,6 +65,8 @@ mod tree_source;
 
 pub use apportion_estimators as estimators;
 pub use apportion_games as games;
+#[cfg(feature = "kernels")]
+pub use apportion_kernels as kernels;
 #[cfg(feature = "media")]
 pub use apportion_media as media;
 #[cfg(feature = "trees")]

@@ -19,12 +19,14 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Exact values for tree ensembles. For other models, enumeration if the budget covers all `2^n`
-    /// coalitions, and otherwise the method of [`sampled`](Self::sampled).
+    /// Exact values for tree ensembles and kernel machines. For other models, enumeration if the budget
+    /// covers all `2^n` coalitions, and otherwise the method of [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
     Tree,
+    /// Exact values of a kernel machine, without evaluations.
+    KernelMachine,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.
     Exact,
@@ -39,14 +41,19 @@ impl Method {
     pub const MAX_LEARNED_PLAYERS: usize = 1000;
 
     /// Returns the methods in the order in which they are shown to users. [Variants](MethodSpec::is_variant)
-    /// of other methods are left out, although they also have names.
+    /// of other methods are left out, although they also have names. So is
+    /// [`KernelMachine`](Self::KernelMachine), which [`Auto`](Self::Auto) always chooses for these models.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::named().filter(|method| !matches!(method, Self::By(spec) if spec.is_variant()))
+        Self::named().filter(|method| match method {
+            Self::By(spec) => !spec.is_variant(),
+            method => *method != Self::KernelMachine,
+        })
     }
 
     /// Returns all methods that have a name.
     pub(crate) fn named() -> impl Iterator<Item = Self> {
-        [Self::Auto, Self::Tree, Self::Exact].into_iter().chain(methods::ALL.iter().copied().map(Self::By))
+        let exact = [Self::Auto, Self::Tree, Self::KernelMachine, Self::Exact];
+        exact.into_iter().chain(methods::ALL.iter().copied().map(Self::By))
     }
 
     /// Returns the name on the command line and in results.
@@ -54,6 +61,7 @@ impl Method {
         match self {
             Self::Auto => "auto",
             Self::Tree => "tree",
+            Self::KernelMachine => "kernel-machine",
             Self::Exact => "exact",
             Self::By(method) => method.name(),
         }
@@ -64,6 +72,7 @@ impl Method {
         match self {
             Self::Auto => "exact if that is cheap, otherwise the most accurate estimate",
             Self::Tree => "exact values of a tree ensemble, without evaluations",
+            Self::KernelMachine => "exact values of a kernel machine, without evaluations",
             Self::Exact => {
                 "all 2^n coalitions, up to 25 players; for values on graphs, those in their definition"
             }
@@ -76,7 +85,7 @@ impl Method {
     pub fn estimator(self, value: &Value) -> Option<Box<dyn Estimator>> {
         match self {
             Self::By(method) => method.build(value),
-            Self::Auto | Self::Tree | Self::Exact => None,
+            Self::Auto | Self::Tree | Self::KernelMachine | Self::Exact => None,
         }
     }
 
@@ -119,7 +128,7 @@ impl Method {
     pub fn computes(self, value: &Value) -> bool {
         match self {
             Self::Auto | Self::Exact => true,
-            Self::Tree => !matches!(value, Value::Linear(_) | Value::OnGraph(..)),
+            Self::Tree | Self::KernelMachine => !matches!(value, Value::Linear(_) | Value::OnGraph(..)),
             Self::By(method) => method.computes(value),
         }
     }
@@ -203,7 +212,7 @@ mod tests {
             ("banzhaf", "learned-spectrum"),
             ("weighted-banzhaf=0.2", "kernel-banzhaf-without-replacement"),
             ("beta=4,1", "msr-adjusted"),
-            ("size-law=0.5,0.5", "msr-adjusted"),
+            ("size-distribution=0.5,0.5", "msr-adjusted"),
             ("mixture=0.1:0.5,0.9:0.5", "msr-adjusted"),
             ("owen", "leverage"),
             ("banzhaf-owen", "leverage"),

@@ -35,13 +35,27 @@ pub struct Plan {
     pub budget: Option<usize>,
     /// The number of players.
     pub players: usize,
-    /// The predicted time for all rows, in seconds; only for the tree method.
+    /// The predicted time for all rows, in seconds; only for the exact methods of trees and kernel machines.
     pub seconds: Option<f64>,
     /// The number of evaluations of the given budget, if it is not automatic.
     pub(crate) given: Option<usize>,
 }
 
 impl Plan {
+    /// Returns the plan of an exact method that evaluates nothing.
+    #[cfg(any(feature = "kernels", feature = "trees"))]
+    pub(crate) fn without_evaluations(method: Method, players: usize, seconds: f64) -> Self {
+        Self {
+            method,
+            min_evaluations: Some(0),
+            max_evaluations: Some(0),
+            budget: None,
+            players,
+            seconds: Some(seconds),
+            given: None,
+        }
+    }
+
     /// Checks the budget before anything is evaluated.
     ///
     /// ```

@@ -3,9 +3,13 @@
 use apportion_games::{Background, Coalition, Game, Model, Shared};
 #[cfg(feature = "conditional")]
 use apportion_games::{ConditionalDistribution, ConditionalGame};
+use apportion_values::Value;
 
 use crate::error::ExplainError;
+#[cfg(feature = "kernels")]
+use crate::kernel_source::Kernels;
 use crate::marginal::marginal;
+use crate::method::Method;
 #[cfg(feature = "trees")]
 use crate::tree_source::Trees;
 
@@ -16,6 +20,9 @@ pub(crate) enum Source<'a> {
     /// A game of a tree ensemble.
     #[cfg(feature = "trees")]
     Trees(Box<Trees<'a>>),
+    /// The marginal game of a kernel machine.
+    #[cfg(feature = "kernels")]
+    Kernels(Box<Kernels<'a>>),
     /// The conditional game of any model.
     #[cfg(feature = "conditional")]
     Conditional(Shared<'a, dyn Model + 'a>, Shared<'a, dyn ConditionalDistribution + 'a>),
@@ -26,23 +33,27 @@ pub(crate) enum Source<'a> {
 pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalDistribution + 'a>;
 
 impl Source<'_> {
-    /// Returns whether an exact method exists that needs no evaluations.
-    pub(crate) fn has_tree_explainer(&self) -> bool {
+    /// Returns the exact method that needs no evaluations; `None` if the model has none.
+    pub(crate) fn exact_method(&self) -> Option<Method> {
         match self {
-            Self::Model(..) => false,
+            Self::Model(..) => None,
             #[cfg(feature = "trees")]
-            Self::Trees(_) => true,
+            Self::Trees(_) => Some(Method::Tree),
+            #[cfg(feature = "kernels")]
+            Self::Kernels(_) => Some(Method::KernelMachine),
             #[cfg(feature = "conditional")]
-            Self::Conditional(..) => false,
+            Self::Conditional(..) => None,
         }
     }
 
-    /// Returns whether [`Method::Auto`](crate::Method::Auto) uses the exact method that needs no evaluations.
-    pub(crate) fn prefers_tree_explainer(&self) -> bool {
+    /// Returns whether [`Method::Auto`] computes `value` with the exact method that needs no evaluations.
+    pub(crate) fn prefers_exact_method(&self, value: &Value) -> bool {
         match self {
+            // Exact methods do not support graphs.
+            _ if value.graph().is_some() => false,
             #[cfg(feature = "trees")]
             Self::Trees(trees) => trees.has_exact(),
-            _ => self.has_tree_explainer(),
+            _ => self.exact_method().is_some_and(|method| method.computes(value)),
         }
     }
 
@@ -52,6 +63,8 @@ impl Source<'_> {
             Self::Model(model, _) => model.parallel(),
             #[cfg(feature = "trees")]
             Self::Trees(_) => true,
+            #[cfg(feature = "kernels")]
+            Self::Kernels(_) => true,
             #[cfg(feature = "conditional")]
             Self::Conditional(model, _) => model.parallel(),
         }
@@ -63,6 +76,8 @@ impl Source<'_> {
             Self::Model(model, background) => marginal(&**model, explicand, background),
             #[cfg(feature = "trees")]
             Self::Trees(trees) => trees.game(explicand),
+            #[cfg(feature = "kernels")]
+            Self::Kernels(kernels) => kernels.game(explicand),
             // In a conditional game, even a feature on which no prediction depends is not a null player,
             // because its value is informative about the other features.
             #[cfg(feature = "conditional")]

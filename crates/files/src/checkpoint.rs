@@ -332,7 +332,7 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
 ///
 /// # Errors
 ///
-/// [`FileError::Corrupt`] if it is truncated, or has a different version.
+/// [`FileError::NotCheckpoint`] if it is truncated, or has a different version.
 pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
     #[derive(Deserialize)]
     struct Contents {
@@ -342,7 +342,7 @@ pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
         begun: BTreeMap<usize, IgnoredAny>,
     }
     let contents: Contents = serde_json::from_slice(text)
-        .map_err(|error| FileError::Corrupt { what: "the file".to_owned(), problem: error.to_string() })?;
+        .map_err(|error| FileError::NotCheckpoint { problem: error.to_string() })?;
     let request: Vec<String> = contents.request.iter().map(|(part, is)| format!("{part}: {is}")).collect();
     Ok(vec![
         ("version", json!(contents.version)),

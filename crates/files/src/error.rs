@@ -83,8 +83,8 @@ pub enum FileError {
     },
     /// The file is not a checkpoint, or is corrupt.
     #[error(
-        "{what} is not a checkpoint, or is corrupt ({problem}); choose another path, or delete the file to \
-         restart"
+        "{what} is not a checkpoint, or is corrupt ({problem}); choose another path, or restart with a new \
+         checkpoint file"
     )]
     Corrupt {
         /// The option and the path, as given.
@@ -92,10 +92,16 @@ pub enum FileError {
         /// The problem with the file.
         problem: String,
     },
+    /// The content that [`facts`](crate::facts) received is not a checkpoint, or is corrupt.
+    #[error("the file is not a checkpoint, or is corrupt ({problem})")]
+    NotCheckpoint {
+        /// The problem with the content.
+        problem: String,
+    },
     /// The checkpoint has a different version.
     #[error(
         "{what} was written by version {version} (format {format}), but this is version {own_version} \
-         (format {own_format}); delete the file to restart"
+         (format {own_format}); restart with a new checkpoint file"
     )]
     Version {
         /// The option and the path, as given.
@@ -112,7 +118,7 @@ pub enum FileError {
     /// The checkpoint belongs to a different run.
     #[error(
         "{what} belongs to a different run: {part} was {stored} and is now {actual}; resume with the same \
-         {part}, or delete the file to restart"
+         {part}, or restart with a new checkpoint file"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -127,7 +133,7 @@ pub enum FileError {
     /// The model's predictions differ from the predictions in the checkpoint.
     #[error(
         "{what} belongs to a different model: the prediction for row {row} was {stored} and is now {actual}; \
-         restore the model, or delete the file to restart"
+         restore the model, or restart with a new checkpoint file"
     )]
     OtherModel {
         /// The option and the path, as given.
@@ -169,7 +175,7 @@ impl FileError {
 
     /// Returns whether an input file is invalid, as opposed to the user's request.
     pub fn is_data(&self) -> bool {
-        matches!(self, Self::Corrupt { .. } | Self::Version { .. })
+        matches!(self, Self::Corrupt { .. } | Self::NotCheckpoint { .. } | Self::Version { .. })
     }
 
     /// Returns the error number of the system, if this is an error of the file system.

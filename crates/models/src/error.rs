@@ -130,7 +130,7 @@ pub enum ModelError {
     /// The file declares more features than allowed.
     #[error(
         "the model file declares {actual} features, more than the limit of {max} (a guard against corrupt \
-         files); raise the limit with --most-features (Python: most_features=…, Rust: max_features)"
+         files); raise the limit with --most-features (Rust: ReadOptions::max_features)"
     )]
     TooManyFeatures {
         /// The number of features in the file.

@@ -5,6 +5,7 @@ use std::error::Error;
 use apportion::ExplainError;
 use apportion::estimators::EstimatorError;
 use apportion::games::GameError;
+use apportion::kernels::KernelError;
 use apportion::models::ModelError;
 use apportion::options::OptionError;
 use apportion::trees::TreeError;
@@ -83,6 +84,7 @@ pub(crate) fn of_explaining(py: Python<'_>, error: &ExplainError) -> PyErr {
         ExplainError::Game(error) => of_game(error),
         ExplainError::Estimator(error) => of_estimator(error),
         ExplainError::Trees(error) => of_trees(error),
+        ExplainError::Kernels(error) => of_kernels(error),
         ExplainError::Model(error) => of_model(error),
         ExplainError::Value(error) => of_value(error),
         _ => Class::Usage,
@@ -129,6 +131,15 @@ fn of_trees(error: &TreeError) -> Class {
         TreeError::Game(error) => of_game(error),
         TreeError::Overflow { .. } | TreeError::OutputOverflow { .. } => Class::Model,
         _ => Class::Usage,
+    }
+}
+
+fn of_kernels(error: &KernelError) -> Class {
+    match error {
+        KernelError::Game(error) => of_game(error),
+        KernelError::Value(error) => of_value(error),
+        KernelError::Memory(_) | KernelError::Unsupported { .. } => Class::Usage,
+        _ => Class::Model,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Conversion of explanations to dictionaries of arrays.
 
-use apportion::estimators::StopRule;
+use apportion::estimators::{StopRule, methods};
 use apportion::results::{Certified, interval_factor};
 use apportion::values::Interactions;
-use apportion::{Explanation, trees};
+use apportion::{Explanation, Method, trees};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,19 +15,21 @@ use crate::errors::{Class, raised, usage};
 pub(crate) fn of_attributions<'py>(
     py: Python<'py>,
     found: trees::Attributions,
+    method: Method,
 ) -> PyResult<Bound<'py, PyDict>> {
-    of_exact(py, found.values, found.base, found.predictions)
+    of_exact(py, method, found.values, found.base, found.predictions)
 }
 
 /// Returns exact values, or exact interactions with the shape rows × players × players × outputs.
 pub(crate) fn of_exact<'py>(
     py: Python<'py>,
+    method: Method,
     values: Vec<f64>,
     base: Vec<f64>,
     predictions: Vec<f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
-    told.set_item("method", "tree")?;
+    told.set_item("method", method.name())?;
     told.set_item("values", PyArray1::from_vec(py, values))?;
     told.set_item("base", PyArray1::from_vec(py, base))?;
     told.set_item("predictions", PyArray1::from_vec(py, predictions))?;
@@ -45,8 +47,8 @@ pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult
         predictions.extend(row.predictions());
     }
     let are_estimates = found.iter().any(|row| row.std_errors().is_some());
-    let told = of_exact(py, values, base, predictions)?;
-    told.set_item("method", if are_estimates { "learned-spectrum" } else { "exact" })?;
+    let method = if are_estimates { Method::By(&methods::LEARNED_SPECTRUM) } else { Method::Exact };
+    let told = of_exact(py, method, values, base, predictions)?;
     told.set_item("std_errors", are_estimates.then(|| PyArray1::from_vec(py, errors)))?;
     Ok(told)
 }
@@ -89,6 +91,7 @@ fn model_rows(done: &[(usize, Explanation)]) -> Vec<i64> {
 /// Returns the exact values of the finished rows, as [`of_attributions`] does, and the row numbers.
 pub(crate) fn of_exact_runs<'py>(
     py: Python<'py>,
+    method: Method,
     done: Vec<(usize, Explanation)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let numbers = count_rows(py, &done);
@@ -98,7 +101,7 @@ pub(crate) fn of_exact_runs<'py>(
         base.extend(explanation.base);
         predictions.extend(explanation.prediction);
     }
-    let found = of_exact(py, values, base, predictions)?;
+    let found = of_exact(py, method, values, base, predictions)?;
     found.set_item("rows", numbers)?;
     Ok(found)
 }

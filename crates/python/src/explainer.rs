@@ -1,4 +1,4 @@
-//! Explainers of tree ensembles and of Python functions.
+//! Explainers of tree ensembles, of kernel machines and of Python functions.
 
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use crate::ensemble::Ensemble;
 use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
 use crate::explained;
 use crate::game::NO_INDEX;
+use crate::kernel_machine::KernelMachine;
 use crate::options::{Request, ResolvedRequest};
 use crate::pool::Pool;
 use crate::serve::{Line, Question, beside, serve};
@@ -44,6 +45,7 @@ type PlanTuple = (&'static str, Option<usize>, Option<usize>, Option<f64>);
 
 enum Backend {
     Trees(Box<apportion::Explainer<'static>>),
+    KernelMachine(Box<apportion::Explainer<'static>>),
     Function(Box<Function>),
 }
 
@@ -143,6 +145,29 @@ impl Explainer {
         Ok(Self { plays: Backend::Trees(Box::new(explainer)), asked })
     }
 
+    /// Returns an explainer for the exact values of a kernel machine in the marginal game; None for values
+    /// without an exact method.
+    #[staticmethod]
+    #[pyo3(signature = (model, options, background, weights=None))]
+    fn of_kernel_machine(
+        py: Python<'_>,
+        model: &Bound<'_, KernelMachine>,
+        mut options: Request,
+        background: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Option<Self>> {
+        let machine = &model.get().machine;
+        let asked = options.resolve(py, machine.feature_count())?;
+        if !Method::KernelMachine.computes(&asked.value) {
+            return Ok(None);
+        }
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let background = self::background(py, Some(rows(&background)?), weights)?;
+        let explainer = apportion::Explainer::for_kernel_machine(Arc::clone(machine), background);
+        let explainer = asked.explainer(explainer).map_err(|error| of_explaining(py, &error))?;
+        Ok(Some(Self { plays: Backend::KernelMachine(Box::new(explainer)), asked }))
+    }
+
     /// Returns an explainer for a function that maps an array of rows to a flat array of rows × outputs
     /// numbers.
     #[staticmethod]
@@ -184,7 +209,7 @@ impl Explainer {
     /// of outputs. Both explainers share the background.
     fn with_function(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<Self> {
         let Backend::Function(own) = &self.plays else {
-            return Err(usage(py, "an explainer of trees cannot call a function"));
+            return Err(usage(py, "an explainer of trees or of a kernel machine cannot call a function"));
         };
         let function = Function {
             function: Callable::new(function),
@@ -197,7 +222,7 @@ impl Explainer {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         match &self.plays {
-            Backend::Trees(_) => Ok(()),
+            Backend::Trees(_) | Backend::KernelMachine(_) => Ok(()),
             Backend::Function(function) => function.function.traverse(&visit),
         }
     }
@@ -218,7 +243,9 @@ impl Explainer {
     ) -> PyResult<PlanTuple> {
         let rows = rows(&array)?;
         let planned = match &self.plays {
-            Backend::Trees(explainer) => pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?,
+            Backend::Trees(explainer) | Backend::KernelMachine(explainer) => {
+                pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?
+            }
             Backend::Function(_) => {
                 self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
             }
@@ -245,7 +272,7 @@ impl Explainer {
             None => Ok(()),
         };
         let function = match &self.plays {
-            Backend::Trees(_) => None,
+            Backend::Trees(_) | Backend::KernelMachine(_) => None,
             Backend::Function(function) => Some(function.function.get(py)?),
         };
         let kept = checkpoint.map(|checkpoint| CheckpointedRows {
@@ -262,10 +289,10 @@ impl Explainer {
             &tick,
             |line| -> Result<Option<Attributions>, ExplainError> {
                 match (&self.plays, checkpoint) {
-                    (Backend::Trees(explainer), Some(checkpoint)) => {
+                    (Backend::Trees(explainer) | Backend::KernelMachine(explainer), Some(checkpoint)) => {
                         in_blocks(explainer, rows, &watch, &checkpoint.file).map(|()| None)
                     }
-                    (Backend::Trees(explainer), None) => {
+                    (Backend::Trees(explainer) | Backend::KernelMachine(explainer), None) => {
                         // Pass all rows in one call, because the kernel is chosen by their number.
                         if is_exact && let Some(exact) = explainer.exact(rows)? {
                             return Ok(Some(exact));
@@ -282,7 +309,7 @@ impl Explainer {
         let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
         let stopped = match served.result {
             Some(Ok(Some(exact))) if served.stopped.is_none() => {
-                return Ok((explained::of_attributions(py, exact)?, None));
+                return Ok((explained::of_attributions(py, exact, self.exact_method())?, None));
             }
             Some(Ok(None)) => served.stopped,
             Some(Err(error)) => Some(served.stopped.unwrap_or_else(|| of_explaining(py, &error))),
@@ -297,8 +324,8 @@ impl Explainer {
         }
         let done = watch.done();
         let found = match done.first() {
-            Some((_, first)) if is_exact && first.method == Method::Tree.name() => {
-                explained::of_exact_runs(py, done)?
+            Some((_, first)) if is_exact && first.method == self.exact_method().name() => {
+                explained::of_exact_runs(py, self.exact_method(), done)?
             }
             _ => explained::of_runs(py, done)?,
         };
@@ -320,19 +347,35 @@ impl Explainer {
         let explainer = match &self.plays {
             Backend::Trees(explainer) => explainer,
             Backend::Function(function) => return self.pairs_by_function(py, function, rows, pool.get()),
+            Backend::KernelMachine(explainer) => {
+                let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
+                let found = pool.get().run(py, || explainer.indices(&index, 2, groups, rows))?;
+                return explained::of_pairs(py, &found.map_err(|error| of_explaining(py, &error))?);
+            }
         };
         let diagonal = if remainder { Diagonal::Remainder } else { Diagonal::Value };
         let found = pool.get().run(py, || explainer.interactions(diagonal, rows))?;
         let found = found.map_err(|error| of_explaining(py, &error))?;
-        explained::of_exact(py, found.values, found.base, found.predictions)
+        explained::of_exact(py, Method::Tree, found.values, found.base, found.predictions)
     }
 }
 
 impl Explainer {
+    /// Returns the exact method of the model that evaluates nothing; for functions, the one of trees, which
+    /// they never use.
+    fn exact_method(&self) -> Method {
+        match self.plays {
+            Backend::KernelMachine(_) => Method::KernelMachine,
+            Backend::Trees(_) | Backend::Function(_) => Method::Tree,
+        }
+    }
+
     /// Returns the budget that the values depend on, if any.
     fn budget(&self, rows: Rows<'_>) -> Option<usize> {
         let plan = match &self.plays {
-            Backend::Trees(explainer) => explainer.plan(1, rows.slice(0..rows.len().min(1))),
+            Backend::Trees(explainer) | Backend::KernelMachine(explainer) => {
+                explainer.plan(1, rows.slice(0..rows.len().min(1)))
+            }
             Backend::Function(_) => {
                 self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
             }

@@ -7,6 +7,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `ensemble`, `categories` | tree ensembles, codes of their categories |
+//! | `kernel_machine` | kernel machines |
 //! | `columns`, `cells` | the choice of feature columns, conversion of cells to numbers |
 //! | `explainer`, `options`, `distribution` | explainers, their options, conditional distributions |
 //! | `value` | groups and graphs |
@@ -39,6 +40,7 @@ mod explainer;
 mod files;
 mod game;
 mod groups;
+mod kernel_machine;
 mod options;
 mod pictures;
 mod pool;
@@ -70,6 +72,8 @@ mod _core {
     use crate::game::{Game, explain_game, pairs_of_game};
     #[pymodule_export]
     use crate::groups::find_groups;
+    #[pymodule_export]
+    use crate::kernel_machine::KernelMachine;
     #[pymodule_export]
     use crate::options::{accuracy_in_words, methods, option_names, sampled_rows};
     #[pymodule_export]

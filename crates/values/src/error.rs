@@ -9,11 +9,11 @@ pub enum ValueError {
     /// The name is not the name of a solution concept.
     #[error(
         "unknown value {actual:?}; expected one of: shapley, banzhaf, weighted-banzhaf=P, beta=A,B, \
-         by-size=W0,W1,…, size-law=P0,P1,…, mixture=T:W,T:W,…; for players in groups: owen, banzhaf-owen, \
-         symmetric-coalitional-banzhaf, two-step, coalitional=BETWEEN/WITHIN; for groups: quotient-shapley, \
-         quotient-banzhaf, quotient-NAME; for players on a graph: l-shapley=K, c-shapley=K (both also as \
-         K,present; the second also as K,printed, K,marginal and K,graph), myerson, l-banzhaf=K, \
-         c-banzhaf=K, myerson-banzhaf, local=K/NAME, connected=K/NAME, graph-restricted/NAME"
+         by-size=W0,W1,…, size-distribution=P0,P1,…, mixture=T:W,T:W,…; for players in groups: owen, \
+         banzhaf-owen, symmetric-coalitional-banzhaf, two-step, coalitional=BETWEEN/WITHIN; for groups: \
+         quotient-shapley, quotient-banzhaf, quotient-NAME; for players on a graph: l-shapley=K, c-shapley=K \
+         (both also as K,present; the second also as K,printed, K,marginal and K,graph), myerson, \
+         l-banzhaf=K, c-banzhaf=K, myerson-banzhaf, local=K/NAME, connected=K/NAME, graph-restricted/NAME"
     )]
     UnknownValue {
         /// The unknown name.
@@ -207,7 +207,7 @@ pub enum ValueError {
         actual: String,
     },
     /// The order of interactions is out of range.
-    #[error("invalid interaction order {actual} (maximum coalition size); expected 1 to {max}")]
+    #[error("invalid interaction order {actual}; expected 1 to {max} players per interaction")]
     Order {
         /// The order that was given.
         actual: usize,

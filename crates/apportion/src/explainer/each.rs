@@ -7,13 +7,14 @@ use apportion_games::Rows;
 
 use super::Explainer;
 use crate::error::ExplainError;
+use crate::method::Method;
 use crate::observer::CountRows;
 
 /// Rows per thread in a block. At the end of a block, a thread idles for a fraction of a row's time until the
 /// other threads have finished, unless it can help them.
 const ROWS_PER_THREAD: usize = 16;
 /// Rows in a block of the tree method, which has a fixed cost per call.
-const ROWS_OF_TREE_EXPLAINER: usize = 1 << 12;
+const ROWS_OF_TREE_METHOD: usize = 1 << 12;
 
 impl Explainer<'_> {
     /// Explains all rows in parallel and passes each explanation to `receive`. Use this for tables whose
@@ -59,8 +60,8 @@ impl Explainer<'_> {
         mut receive: impl FnMut(usize, Explanation) -> ControlFlow<()>,
     ) -> Result<(), ExplainError> {
         self.check_method()?;
-        let block = if self.asks_tree_explainer() {
-            ROWS_OF_TREE_EXPLAINER
+        let block = if self.exact_method() == Some(Method::Tree) {
+            ROWS_OF_TREE_METHOD
         } else if self.source.parallel() {
             ROWS_PER_THREAD * rayon::current_num_threads()
         } else {
@@ -68,7 +69,7 @@ impl Explainer<'_> {
         };
         for first in (0..explicands.len()).step_by(block) {
             let rows = explicands.slice(first..explicands.len().min(first + block));
-            let explained = match self.explain_by_tree_explainer(rows)? {
+            let explained = match self.explain_by_exact_method(rows)? {
                 Some(explanations) => explanations.into_iter().map(Ok).collect(),
                 None => self.explain_rows_by_game(rows, &CountRows(|| {}), false),
             };

@@ -1,11 +1,13 @@
 //! Explains rows, given a model and a background or a distribution of absent features.
 
+mod by_exact_method;
 mod by_game;
-mod by_tree_explainer;
 #[cfg(feature = "conditional")]
 mod conditional;
 mod each;
 mod ends;
+#[cfg(feature = "kernels")]
+mod for_kernels;
 #[cfg(feature = "trees")]
 mod for_trees;
 mod indices;
@@ -37,7 +39,8 @@ pub enum NullPlayers {
 
 /// An explainer for the predictions of one model in one game.
 ///
-/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees)), v(S) is the mean prediction
+/// In the marginal game ([`new`](Self::new), [`for_trees`](Self::for_trees),
+/// [`for_kernel_machine`](Self::for_kernel_machine)), v(S) is the mean prediction
 /// over the background rows, in which the features in S are replaced with those of the explicand (the
 /// explained row). In the path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the
 /// expected prediction of the ensemble, weighted by its training cover, if only the features in S are known.
@@ -47,7 +50,7 @@ pub enum NullPlayers {
 ///
 /// With B background rows or B draws, an evaluation requires B predictions of the model; in the
 /// path-dependent game, about one. The budget limits the number of evaluations per explicand, which is 2^n
-/// for [`Method::Exact`] and 0 for the tree method.
+/// for [`Method::Exact`] and 0 for the exact methods of trees and kernel machines.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
@@ -211,7 +214,7 @@ impl<'a> Explainer<'a> {
     /// the value, the budget is too small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
-        match self.explain_by_tree_explainer(Rows::new(explicand, explicand.len().max(1)))? {
+        match self.explain_by_exact_method(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
                 // An empty slice does not contain a row.
                 GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
@@ -273,7 +276,7 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
-        if let Some(explanations) = self.explain_by_tree_explainer(explicands)? {
+        if let Some(explanations) = self.explain_by_exact_method(explicands)? {
             explanations
                 .iter()
                 .enumerate()
@@ -321,20 +324,21 @@ impl<'a> Explainer<'a> {
     /// Checks the tolerance, and that the method supports the model and the value.
     fn check_method(&self) -> Result<(), ExplainError> {
         self.asked.check_method()?;
-        if self.asked.method == Method::Tree && !self.source.has_tree_explainer() {
-            return Err(ExplainError::NotTrees);
+        match self.asked.method {
+            method if self.source.exact_method() == Some(method) => Ok(()),
+            Method::Tree => Err(ExplainError::NotTrees),
+            Method::KernelMachine => Err(ExplainError::NotKernelMachine),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// Returns whether a tree explainer is used.
-    fn asks_tree_explainer(&self) -> bool {
-        match self.asked.method {
-            // Tree explainers do not support graphs.
-            Method::Auto if self.asked.value.graph().is_some() => false,
-            Method::Auto => self.source.prefers_tree_explainer(),
-            Method::Tree => self.source.has_tree_explainer(),
+    /// Returns the exact method without evaluations, if it is used.
+    fn exact_method(&self) -> Option<Method> {
+        let is_used = match self.asked.method {
+            Method::Auto => self.source.prefers_exact_method(&self.asked.value),
+            Method::Tree | Method::KernelMachine => true,
             _ => false,
-        }
+        };
+        self.source.exact_method().filter(|_| is_used)
     }
 }

@@ -40,7 +40,7 @@ fn values() -> Vec<Semivalue> {
         "banzhaf",
         "weighted-banzhaf=0.2",
         "beta=4,1",
-        "size-law=0.1,0.2,0.3,0.4",
+        "size-distribution=0.1,0.2,0.3,0.4",
         "mixture=0.1:0.5,1:0.5",
     ]
     .map(|name| name.parse().unwrap())

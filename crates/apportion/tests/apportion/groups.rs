@@ -20,7 +20,7 @@ fn values_in(groups: &Partition) -> Vec<Value> {
         "banzhaf-owen",
         "symmetric-coalitional-banzhaf",
         "coalitional=beta=4,1/weighted-banzhaf=0.3",
-        "coalitional=shapley/size-law=0.25,0.75",
+        "coalitional=shapley/size-distribution=0.25,0.75",
         "two-step",
         "quotient-shapley",
         "quotient-banzhaf",

@@ -10,6 +10,7 @@ mod graph;
 mod groups;
 mod honesty;
 mod indices;
+mod kernel_machines;
 mod linear;
 mod same;
 mod until;

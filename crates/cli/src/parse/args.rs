@@ -53,8 +53,8 @@ pub(crate) struct Explain {
     ///
     /// Semivalues: shapley, banzhaf, weighted-banzhaf=P (0 < P < 1), beta=A,B (Beta-Shapley; 1,1 is shapley,
     /// a large A favours small coalitions), by-size=W0,W1,… (a weight for each coalition of 0, 1, … other
-    /// features), size-law=P0,P1,… (a probability for each size), mixture=T:W,T:W,… (probabilities of
-    /// presence T with weights W).
+    /// features), size-distribution=P0,P1,… (a probability for each size), mixture=T:W,T:W,… (probabilities
+    /// of presence T with weights W).
     ///
     /// Values of features in groups: owen, banzhaf-owen, two-step, symmetric-coalitional-banzhaf,
     /// coalitional=BETWEEN/WITHIN (any two semivalues).

@@ -15,7 +15,7 @@ const KINDS: [(&str, &str); 17] = [
     ("weighted-banzhaf=P", "weighted-banzhaf=0.3"),
     ("beta=A,B", "beta=4,1"),
     ("mixture=…", "mixture=0.2:0.5,0.6:0.5"),
-    ("size-law=…", "size-law=0.25,0.25,0.25,0.25"),
+    ("size-distribution=…", "size-distribution=0.25,0.25,0.25,0.25"),
     ("owen", "owen"),
     ("banzhaf-owen", "banzhaf-owen"),
     ("coalitional=BETWEEN/WITHIN", "coalitional=shapley/beta=4,1"),

@@ -168,7 +168,13 @@ fn values_and_methods_that_cannot_be_are_refused() {
         &on_text("topics.onnx", "good", &["--class", "3"]),
     );
     text(&bench, 1, &["--outputs", "logits"], "it was bad", &["--outputs", "probabilities"]);
-    text(&bench, 1, &["3 players", "4"], "a b c d", &["--value", "size-law=0.2,0.8,0", "--unknown", "plot"]);
+    text(
+        &bench,
+        1,
+        &["3 players", "4"],
+        "a b c d",
+        &["--value", "size-distribution=0.2,0.8,0", "--unknown", "plot"],
+    );
 }
 
 #[test]

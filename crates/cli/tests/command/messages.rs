@@ -37,7 +37,7 @@ const SECTIONS: &[Section] = &[
             "--value owen --groups auto --dependence pearson",
             "--groups 'age,sex'",
             "--dependence spearman",
-            "--value quotient-size-law=0.2,0.8,0 --groups '0;1;2;3,4,5,6,7,8,9'",
+            "--value quotient-size-distribution=0.2,0.8,0 --groups '0;1;2;3,4,5,6,7,8,9'",
             "--value l-shapley=1",
             "--value l-shapley=1 --graph 'age'",
             "--value l-shapley=1 --graph 'age,weight'",

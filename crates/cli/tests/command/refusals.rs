@@ -92,7 +92,10 @@ fn groups_that_are_none_are_refused_with_the_features() {
         (&["unknown feature \"weight\" in --groups"], &["--value", "two-step", "--groups", "age,weight"]),
         (&["empty group in --groups"], &["--value", "two-step", "--groups", "age;;sex"]),
         (&["auto=3"], &["--value", "owen", "--groups", "auto=x"]),
-        (&["3 players", "4"], &["--value", "quotient-size-law=0.2,0.8,0", "--groups", "0;1;2;3,4,5,6,7,8,9"]),
+        (
+            &["3 players", "4"],
+            &["--value", "quotient-size-distribution=0.2,0.8,0", "--groups", "0;1;2;3,4,5,6,7,8,9"],
+        ),
         (
             &["nested-permutation", "banzhaf-owen"],
             &["--value", "banzhaf-owen", "--groups", "auto", "--method", "nested-permutation"],
@@ -384,8 +387,8 @@ fn values_that_are_none_are_refused_with_what_is_wanted() {
         ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
         ("beta=1", &["unknown value", "beta=A,B"]),
         ("by-size=0.5,-0.5,1.5", &["non-negative", "size 1 is -0.5"]),
-        ("size-law=0.5,0.4", &["sum to one", "sum to 0.9"]),
-        ("size-law=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
+        ("size-distribution=0.5,0.4", &["sum to one", "sum to 0.9"]),
+        ("size-distribution=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
         ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),
     ] {
         bench.refuses_options(2, says, &["--value", value]);

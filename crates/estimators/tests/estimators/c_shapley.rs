@@ -68,14 +68,15 @@ fn every_semivalue_has_its_moments() {
         let nodes = graph.nodes();
         let table = random_table(nodes, 1, 0.0, 12);
         let distribution: Vec<String> = (0..nodes).map(|_| (1.0 / nodes as f64).to_string()).collect();
-        let distribution = format!("size-law={}", distribution.join(","));
+        let distribution = format!("size-distribution={}", distribution.join(","));
         for name in ["banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "beta=2,3", distribution.as_str()] {
             let semivalue: Semivalue = name.parse().unwrap();
             check(&graph, &table, &GraphValue::myerson().with_semivalue(semivalue.clone()));
             for order in [1, 2] {
                 for coefficients in COEFFICIENTS {
                     let value = GraphValue::c_shapley(order).with_coefficients(coefficients);
-                    let is_told = coefficients != Coefficients::Printed || !name.starts_with("size-law");
+                    let is_told =
+                        coefficients != Coefficients::Printed || !name.starts_with("size-distribution");
                     for outside in OUTSIDE.into_iter().filter(|_| is_told) {
                         check(
                             &graph,

@@ -98,7 +98,7 @@ fn a_count_of_features_that_no_memory_holds_is_refused_unless_it_is_allowed() {
     put(&mut document, "/learner/learner_model_param/num_feature", json!("2147483647"));
     put(&mut document, "/learner/feature_names", json!([]));
     let error = read(&document).unwrap_err().to_string();
-    assert!(error.contains("2147483647 features") && error.contains("most_features"), "{error}");
+    assert!(error.contains("2147483647 features") && error.contains("max_features"), "{error}");
     let options = apportion_models::ReadOptions::default().max_features(usize::MAX);
     let model = Ensemble::from_bytes_with(document.to_string().as_bytes(), &options).unwrap();
     assert_eq!(model.feature_count(), 2_147_483_647);

@@ -40,7 +40,7 @@ use page::Page;
 
 /// The style sheet, to which the colours of figures are added.
 const STYLE: &str = include_str!("page.css");
-/// The script.
+/// The JavaScript of the report.
 const SCRIPT: &str = include_str!("page.js");
 
 /// A builder for a report.

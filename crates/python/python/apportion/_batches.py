@@ -298,7 +298,8 @@ class BatchExplainer:
             result = alone._explained(batch, schema)
         spent, after = time.perf_counter() - started, _peak()
         row = alone.explainer._table(batch.slice(0, 1).select(alone._columns(batch.schema.names)))
-        each = 0 if method == "tree" else alone.explainer._prepare(row).plan(row.values, pool(1))[2]
+        is_free = method in ("tree", "kernel-machine")
+        each = 0 if is_free else alone.explainer._prepare(row).plan(row.values, pool(1))[2]
         try:
             sent = len(pickle.dumps(self))
         except Exception:  # functions of a program require cloudpickle, which may be missing here
@@ -329,7 +330,7 @@ class BatchExplainer:
                 players = [players[i] if i == j else f"{players[i]} × {players[j]}"
                            for i, j in zip(*np.triu_indices(len(players)))]
             self._prepared = columns, (players, explainer.output_count, method,
-                                       method not in ("tree", "exact"))
+                                       method not in ("tree", "kernel-machine", "exact"))
         return self._prepared[1]
 
     def _columns(self, names: Sequence[str]) -> list[str]:

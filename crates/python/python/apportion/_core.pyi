@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 _Numbers = npt.NDArray[np.float64]
 
-__all__ = ["Checkpoint", "Ensemble", "Explainer", "Figure", "Game", "Gathered", "Pool", "Summary",
-           "__version__", "accuracy_in_words", "choose_columns", "end", "explain_game", "figures",
+__all__ = ["Checkpoint", "Ensemble", "Explainer", "Figure", "Game", "Gathered", "KernelMachine", "Pool",
+           "Summary", "__version__", "accuracy_in_words", "choose_columns", "end", "explain_game", "figures",
            "find_groups", "interval_factors", "methods", "pairs_of_game", "report", "numbers_of_cells",
            "option_names", "run_command", "sampled_rows", "write_file"]
 __version__: str
@@ -74,12 +74,24 @@ class Ensemble:
     def with_covers_of(self, array: _Numbers, weights: _Numbers | None = None) -> Ensemble: ...
 
 @final
+class KernelMachine:
+    """A weighted sum of kernels around centres."""
+
+    def __new__(cls, features: int, intercept: _Numbers) -> KernelMachine: ...
+    def with_kernel(self, kernel: str, rates: _Numbers, centres: _Numbers,
+                    coefficients: _Numbers) -> KernelMachine: ...
+    def predict(self, array: _Numbers, pool: Pool) -> _Numbers: ...
+
+@final
 class Explainer:
     """An explainer of a model."""
 
     @staticmethod
     def of_trees(model: Ensemble, options: dict[str, Any], background: _Numbers | None = None,
                  weights: _Numbers | None = None) -> Explainer: ...
+    @staticmethod
+    def of_kernel_machine(model: KernelMachine, options: dict[str, Any], background: _Numbers,
+                          weights: _Numbers | None = None) -> Explainer | None: ...
     @staticmethod
     def of_function(
         function: Callable[[_Numbers], _Numbers],

@@ -1,4 +1,9 @@
-"""Errors and warnings. Every error of the package is an `Error`, which is a `ValueError`."""
+"""Errors and warnings.
+
+Errors about models, rows, options and results are instances of `Error`, which is a `ValueError`. Errors of
+the operating system, of missing packages, and those that Python or shap prescribes (such as the TypeError of
+`len()`) have their own classes.
+"""
 import sys
 import warnings
 from types import FrameType

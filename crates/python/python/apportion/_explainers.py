@@ -14,6 +14,7 @@ from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError, warn
 from ._explanation import Explanation
 from ._functions import Function
 from ._groups import flat, graph as asked_graph, named, numbered, owned as owned_groups, owned_graph
+from ._kernel_machines import FittedKernels, fitted_kernels
 from ._models import Ensemble, ensemble, ensemble_of_method, ensemble_or_reason, predicts_behind_link
 from ._options import GAMES, Asked, accuracy_in_words, checked, named_options, options
 from ._outputs import at_times, compare_at_times
@@ -42,7 +43,8 @@ _Watch: TypeAlias = Callable[[int, int], object]
 
 
 class Explainer:
-    """Explains predictions of any model: exactly for trees and linear models, otherwise with estimates.
+    """Explains predictions of any model: exactly for trees, linear models and kernel machines (support vector
+    machines, kernel ridge regression and Gaussian processes of scikit-learn), otherwise with estimates.
 
     The model:
 
@@ -132,6 +134,9 @@ class Explainer:
     _asked: Asked
     # The cache for the next call, by name.
     _kept: dict[Any, Any]
+    # The arrays of a model that is a kernel machine, and whether they are explained instead of the function.
+    _kernels: FittedKernels | None
+    _uses_kernels: bool
 
     @named_options
     def __init__(
@@ -199,6 +204,7 @@ class Explainer:
             self.model_output = model_output = "probability"
         self._kept = {}
         self._background = None
+        self._kernels, self._uses_kernels = None, False
         if self.ensemble is None:
             if model_output in ("log_loss", "probability"):
                 raise UsageError(f'model_output="{model_output}" requires a tree ensemble or a linear model; '
@@ -209,6 +215,7 @@ class Explainer:
                 raise UsageError("rounds requires a model that can be read as trees"
                                  + ("" if reason is None else f": {reason}"))
             self.function = Function(model, method_of_model)
+            self._kernels = fitted_kernels(model)
             if reason is not None:
                 self._reasons.append(f"the model is explained as a function, not exactly: {reason}")
             self._wanted = Wanted(self._names)
@@ -291,6 +298,8 @@ class Explainer:
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
         self._compare(X, rows, "X")
+        if self._uses_kernels and not self._reproduces(rows.values, rows.schema or self._schema):
+            core = self._without_kernels(rows)
         workers = pool(self.threads if threads is None else threads)
         if form is not None:
             if self.ensemble is None and form == "remainder":
@@ -397,7 +406,9 @@ class Explainer:
     @property
     def notes(self) -> list[str]:
         """Notes for users about the model and the choice of the output, as sentences."""
-        return list(self.ensemble.notes if self.ensemble is not None else self._called.notes) + self._reasons
+        if self.ensemble is not None:
+            return [*self.ensemble.notes, *self._reasons]
+        return [*self._called.notes, *([] if self._uses_kernels else self._reasons)]
 
     def _output(self) -> str:
         """Returns a description of the predictions."""
@@ -534,6 +545,8 @@ class Explainer:
         core, rows.members = self._kept_engine(rows)
         if rows.schema is not None and rows.schema is not self._schema:
             # Only this call knows the cells that the background does not contain.
+            if self._uses_kernels:
+                return self._without_kernels(rows)
             return core.with_function(self._called.taking(rows.schema))
         return core
 
@@ -592,8 +605,34 @@ class Explainer:
                 warn(note, ModelWarning)
         if self._check and background is not None and background.given is not None:
             function.check(background.given, background.values, "the background")
+        kernels = self._kernel_engine(schema, of_engine, absent)
+        self._uses_kernels = kernels is not None
+        if kernels is not None:
+            return kernels, members
         return _core.Explainer.of_function(function, absent.shape[1], self.output_count, of_engine, absent,
                                            weights), members
+
+    def _kernel_engine(self, schema: Schema, of_engine: dict[str, Any],
+                       absent: Numbers) -> _core.Explainer | None:
+        """Returns the explainer of the exact values of a kernel machine; None if the model is called as a
+        function, because it is not a kernel machine, or because the request differs from its exact values.
+        """
+        if (self._kernels is None or self._game_for(None) != "marginal" or schema.categorical()
+                or self._asked["method"] not in ("auto", "kernel-machine")
+                or not self._reproduces(absent, schema)):
+            return None
+        return _core.Explainer.of_kernel_machine(self._kernels.machine, of_engine, absent, self._weights)
+
+    def _reproduces(self, values: Numbers, schema: Schema | None) -> bool:
+        """Returns whether the kernel machine reproduces the explained predictions of the model for rows."""
+        assert self._kernels is not None and schema is not None
+        return self._kernels.reproduces(self._called.taking(schema), values, pool(self.threads))
+
+    def _without_kernels(self, rows: Table) -> _core.Explainer:
+        """Returns the explainer of these rows that calls the model, for this and all later calls."""
+        self._kernels, self._uses_kernels = None, False
+        self._kept.clear()
+        return self._prepare(rows)
 
     def _sampled(self, rows: Table | None, game: GameName) -> Numbers:
         assert rows is not None

@@ -264,7 +264,7 @@ class Explanation:
             raise DataError("invalid certificates; expected a dictionary or None for each row")
         numbers = self._parts["row_numbers"]
         if numbers is not None and (np.asarray(numbers) < 0).any():
-            raise DataError("row_numbers contains negative numbers; row numbers must be non-negative")
+            raise DataError(f"invalid row_numbers {_checks.shown(numbers)}; expected integers of at least 0")
 
     # Properties of the whole explanation.
 

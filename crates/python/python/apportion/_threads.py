@@ -1,5 +1,5 @@
-"""Thread pools of the engine: one for each number of threads in a process. Only pools of a single thread are
-separate for each calling thread.
+"""Thread pools of the engine. Calls with the same number of threads share a pool, except that each calling
+thread has its own pool of one thread.
 """
 import atexit
 import operator

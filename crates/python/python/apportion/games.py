@@ -223,16 +223,16 @@ def _coalitions(given: Any, players: int) -> Booleans:
                          f"expected booleans of shape (n_coalitions, {players})") from error
 
 
-def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
+def _list(name: str, given: Any, of: Callable[[Any], _T], expected: str = "a list of numbers") -> list[_T]:
     """Returns the results of `of` for the entries of a sequence."""
     if (isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__")
             or isinstance(given, np.ndarray) and given.ndim != 1):
-        raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
+        raise UsageError(f"invalid {name} {_checks.shown(given)}; expected {expected}")
     try:
         entries = list(given)
     except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); "
-                         "expected a list of numbers") from error
+                         f"expected {expected}") from error
     return [of(one) for one in entries]
 
 
@@ -302,11 +302,12 @@ def unanimity(players: int, terms: Iterable[tuple[Sequence[int], float]], consta
             raise UsageError(f"invalid term {_checks.shown(given)}; "
                              "expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
         of_term = _list("members of a term", members,
-                        lambda member: _checks.whole("member of a term", member))
+                        lambda member: _checks.whole("member of a term", member), "a list of players")
         return of_term, _checks.number("coefficient", value)
 
     return Game._of(_Engine.sum_of_unanimity(players, _checks.number("constant", constant),
-                                             _list("terms", terms, term)))
+                                             _list("terms", terms, term,
+                                                   "a list of pairs, e.g. [([0, 2], 1.5)]")))
 
 
 def cooking() -> Game:

@@ -300,7 +300,7 @@ def _as_shap(name: str, own: type[Error]) -> Any:
 
 def _refuse(approximate: bool) -> None:
     if approximate:
-        raise NotImplementedError("approximate=True is not supported; exact values take less time here")
+        raise NotImplementedError("approximate=True is not supported; omit it to compute exact values")
 
 
 @_named_options

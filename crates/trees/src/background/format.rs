@@ -101,7 +101,7 @@ impl CompiledBackground {
         bytes.starts_with(MAGIC)
     }
 
-    /// Reads the header of a file, without the model for which it was compiled.
+    /// Reads the header of a compiled background. Unlike [`read`](Self::read), it does not require the model.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ impl Display for Semivalue {
                 write!(f, "beta={},{}", distribution.alpha(), distribution.beta())
             }
             Self::SizeWeights(weights) => {
-                f.write_str("size-law=")?;
+                f.write_str("size-distribution=")?;
                 list(f, weights.distribution(), |f, weight| write!(f, "{weight}"))
             }
             Self::Mixture(mixture) => {
@@ -58,7 +58,10 @@ impl FromStr for Semivalue {
                 _ => Err(unknown()),
             },
             Some(("by-size", weights)) => Self::from_size_weights(&numbers(weights)?),
-            Some(("size-law", distribution)) => Self::from_size_distribution(&numbers(distribution)?),
+            // The second name is in files of earlier versions.
+            Some(("size-distribution" | "size-law", distribution)) => {
+                Self::from_size_distribution(&numbers(distribution)?)
+            }
             Some(("mixture", atoms)) => {
                 let atom = |atom: &str| {
                     let (t, weight) = atom.split_once(':').ok_or_else(unknown)?;

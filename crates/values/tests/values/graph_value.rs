@@ -83,9 +83,13 @@ fn values_on_graphs_are_averages_over_orders_of_the_neighbourhood() {
 fn from_the_diameter_on_l_is_the_semivalue_and_c_that_of_the_restricted_game() {
     let game = SumOfUnanimity::random(7, 30, 4, 5);
     let graph = Graph::from_edges(7, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (4, 6)]).unwrap();
-    for semivalue in
-        ["shapley", "banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "size-law=0.1,0.1,0.1,0.1,0.2,0.2,0.2"]
-    {
+    for semivalue in [
+        "shapley",
+        "banzhaf",
+        "weighted-banzhaf=0.3",
+        "beta=4,1",
+        "size-distribution=0.1,0.1,0.1,0.1,0.2,0.2,0.2",
+    ] {
         let semivalue: Semivalue = semivalue.parse().unwrap();
         let close = |value: GraphValue, expected: &[f64]| {
             let got = values(value.with_semivalue(semivalue.clone()), &game, &graph);
@@ -119,7 +123,7 @@ fn an_additive_game_comes_back_whole_or_by_the_share_of_the_printed_weights() {
 #[test]
 fn printed_coefficients_of_weights_by_size_need_room_around() {
     let game = Additive::new([1.0, 2.0, 3.0, 4.0]).unwrap();
-    let value: GraphValue = "connected=1,printed/size-law=0.25,0.25,0.25,0.25".parse().unwrap();
+    let value: GraphValue = "connected=1,printed/size-distribution=0.25,0.25,0.25,0.25".parse().unwrap();
     let refused = value.enumerate(&game, &Graph::line(4)).unwrap_err();
     assert!(matches!(refused, ValueError::PrintedWeights { player: 1, players: 4 }), "{refused}");
     let apart = Graph::from_edges(4, [(0, 1)]).unwrap();

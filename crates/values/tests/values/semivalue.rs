@@ -20,7 +20,7 @@ fn all() -> Vec<Semivalue> {
 }
 
 #[test]
-fn size_laws_sum_to_one_for_any_number_of_players() {
+fn size_distributions_sum_to_one_for_any_number_of_players() {
     for value in all() {
         for players in [1, 2, 3, 10, 64, 101, 1000, 10_000] {
             let distribution = value.size_distribution(players);
@@ -35,7 +35,7 @@ fn size_laws_sum_to_one_for_any_number_of_players() {
 }
 
 #[test]
-fn coefficients_times_binomials_are_the_size_law() {
+fn coefficients_times_binomials_are_the_size_distribution() {
     for value in all() {
         for players in [1, 2, 7, 30] {
             let mut choose = 1.0;

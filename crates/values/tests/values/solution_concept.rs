@@ -10,7 +10,7 @@ use crate::common::{assert_close, random_game};
 
 /// The names of values for single players, for players in groups, for groups, and for players on a graph.
 const NAMES: &str = "
-    shapley banzhaf weighted-banzhaf=0.1 beta=4,1 beta=0.30000000000000004,16 size-law=0.25,0.5,0.25
+    shapley banzhaf weighted-banzhaf=0.1 beta=4,1 beta=0.30000000000000004,16 size-distribution=0.25,0.5,0.25
     mixture=0.2:0.5,1:0.5
     owen banzhaf-owen symmetric-coalitional-banzhaf two-step
     coalitional=weighted-banzhaf=0.3/mixture=0:0.5,1:0.5
@@ -40,7 +40,7 @@ fn a_name_is_read_back_as_the_value_it_names() {
     let pair: SolutionConcept = "coalitional=shapley/shapley".parse().unwrap();
     assert_eq!(pair, SolutionConcept::owen());
     let by_size: SolutionConcept = "by-size=0.25,0.25,0.25".parse().unwrap();
-    assert_eq!(by_size.to_string(), "size-law=0.25,0.5,0.25");
+    assert_eq!(by_size.to_string(), "size-distribution=0.25,0.5,0.25");
     let linear = SolutionConcept::from(LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap());
     let text = serde_json::to_string(&linear).unwrap();
     assert_eq!(serde_json::from_str::<SolutionConcept>(&text).unwrap(), linear);
@@ -91,7 +91,8 @@ fn groups_that_are_missing_or_of_others_are_refused() {
         assert!(others.enumerate(&game).is_err());
     }
     let by_size = |groups| {
-        Value::from_concept("quotient-size-law=0.5,0.5".parse().unwrap(), Some(groups), None).unwrap()
+        Value::from_concept("quotient-size-distribution=0.5,0.5".parse().unwrap(), Some(groups), None)
+            .unwrap()
     };
     assert!(by_size(Partition::singletons(3)).enumerate(&game).is_err());
     let two = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
@@ -216,7 +217,7 @@ fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
 
 #[test]
 fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
-    let names = NAMES.split_whitespace().filter(|name| !name.starts_with("size-law"));
+    let names = NAMES.split_whitespace().filter(|name| !name.starts_with("size-distribution"));
     for name in names.chain(["coalitional=shapley/banzhaf", "coalitional=banzhaf/shapley", "beta=1,1"]) {
         let concept: SolutionConcept = name.parse().unwrap();
         // For values on graphs, the count depends on the graph.

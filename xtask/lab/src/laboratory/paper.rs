@@ -154,8 +154,8 @@ fn requested_run<'a>(
         ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
     {
         bail!(Usage(format!(
-            "invalid key {of_command:?} in {FILE}; remove it: name is the label, and --out, --threads and \
-             --fresh are options of cargo xtask paper"
+            "invalid key {of_command:?} in {FILE}; remove it: the key \"name\" is the label, and --out, \
+             --threads and --fresh are options of cargo xtask paper"
         )));
     }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];

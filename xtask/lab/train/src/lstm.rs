@@ -7,7 +7,7 @@
 
 use candle_core::{DType, Result, Tensor, Var};
 
-/// Both directions; the result is the maximum of each hidden unit over all positions.
+/// A bidirectional LSTM. Its output is the maximum of each hidden unit over all positions, per direction.
 #[derive(Debug)]
 pub(crate) struct BidirectionalLstm {
     pub(crate) forwards: Direction,

@@ -15,7 +15,7 @@ mod rows;
 use super::page::Page;
 use crate::error::PlotError;
 
-/// A section.
+/// A section of the HTML report.
 struct Section {
     id: &'static str,
     title: &'static str,

@@ -71,7 +71,7 @@ pub(crate) fn fig2(session: &Session) -> Result<ArtefactOutput> {
             let rival = chi_squared(&counts, &other, draws);
             agrees.push(Case::new(
                 format!(
-                    "n = {players}, {name} (deviation {:.1}, from the other law {:.1})",
+                    "n = {players}, {name} (deviation {:.1}, from the other distribution {:.1})",
                     fit.deviation(),
                     rival.deviation()
                 ),

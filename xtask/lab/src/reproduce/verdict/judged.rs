@@ -26,7 +26,8 @@ impl Judged {
         }
     }
 
-    /// Returns the description of the cases with which the evidence starts, or `None` if there are no cases.
+    /// Recomputes the description of the cases, with which the stored evidence must start. Returns `None` for
+    /// facts and for claims with several readings.
     pub(crate) fn evidence(&self) -> Option<String> {
         match self {
             Self::Cases { needed, cases } => Some(judge(*needed, cases).1),

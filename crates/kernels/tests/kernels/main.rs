@@ -1,0 +1,9 @@
+//! Tests of kernel machines: values equal enumeration.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
+
+mod common;
+mod groups;
+mod machine;
+mod threads;
+mod values;
