@@ -61,6 +61,10 @@ impl Explainer<'_> {
     /// The errors of [`explain_rows`](Self::explain_rows), except those that occur during the runs.
     pub fn plan(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
         self.check_method()?;
+        #[cfg(feature = "surrogates")]
+        if self.asked.method == Method::Table {
+            return self.plan_of_table();
+        }
         match &self.source {
             #[cfg(feature = "trees")]
             Source::Trees(trees) if self.exact_method().is_some() => {

@@ -23,7 +23,10 @@ impl Explainer<'_> {
     /// `receive` is called with the index of a row and its explanation, in the order of the rows, on the
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
-    /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
+    /// [`Method::Table`] explains all rows as one table before the first call of `receive`, so that all
+    /// explanations are in memory. For longer tables, call this function for several tables.
+    ///
+    /// For other methods, rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
     /// thread, and 4096 rows for the tree method. The size of a block is the number of explanations in
     /// memory. It is also the maximum number of rows that are explained unnecessarily if `receive` stops. The
     /// explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
@@ -60,6 +63,11 @@ impl Explainer<'_> {
         mut receive: impl FnMut(usize, Explanation) -> ControlFlow<()>,
     ) -> Result<(), ExplainError> {
         self.check_method()?;
+        if self.asked.method == Method::Table {
+            let explanations = self.explain_by_table(explicands, &CountRows(|| {}))?;
+            let _ = explanations.into_iter().enumerate().try_for_each(|(row, found)| receive(row, found));
+            return Ok(());
+        }
         let block = if self.exact_method() == Some(Method::Tree) {
             ROWS_OF_TREE_METHOD
         } else if self.source.parallel() {

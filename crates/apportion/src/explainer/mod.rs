@@ -12,6 +12,8 @@ mod for_kernels;
 mod for_trees;
 mod indices;
 mod reduced_problem;
+#[cfg(feature = "surrogates")]
+mod table;
 
 pub use ends::Ends;
 
@@ -53,8 +55,9 @@ pub enum NullPlayers {
 /// for [`Method::Exact`] and 0 for the exact methods of trees and kernel machines.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
-/// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
-/// an exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
+/// The explanation of a row depends on the row and the seed, not on the other rows, except with
+/// [`Method::Table`], which explains all rows of a call as one table. Exact values of trees are another
+/// exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
 /// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
 /// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation). After a
@@ -200,7 +203,8 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default.
+    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default. [`Method::Table`] always
+    /// removes them.
     pub fn null_players(mut self, null_players: NullPlayers) -> Self {
         self.null_players = null_players;
         self
@@ -214,6 +218,9 @@ impl<'a> Explainer<'a> {
     /// the value, the budget is too small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
+        if self.asked.method == Method::Table {
+            return self.explain_by_table_alone(explicand);
+        }
         match self.explain_by_exact_method(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
                 // An empty slice does not contain a row.
@@ -227,6 +234,7 @@ impl<'a> Explainer<'a> {
     /// Explains all rows in parallel; the explanations are in the order of the rows.
     ///
     /// The kernel for exact values of trees is chosen by the number of rows; see [`exact`](Self::exact).
+    /// [`Method::Table`] explains all rows of the call as one table.
     ///
     /// # Errors
     ///
@@ -253,6 +261,10 @@ impl<'a> Explainer<'a> {
     /// progress of the runs, can stop them, and restores stored results. Observing, interrupting and resuming
     /// runs does not change any bit of the explanations.
     ///
+    /// [`Method::Table`] uses stored results only if all rows of the call have one, because a row's values
+    /// depend on all rows. It cannot be interrupted by the observer after it has started; use a
+    /// [`Cancellation`](apportion_games::Cancellation).
+    ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.
     ///
@@ -276,6 +288,9 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
+        if self.asked.method == Method::Table {
+            return self.explain_by_table(explicands, observer);
+        }
         if let Some(explanations) = self.explain_by_exact_method(explicands)? {
             explanations
                 .iter()
@@ -328,8 +343,25 @@ impl<'a> Explainer<'a> {
             method if self.source.exact_method() == Some(method) => Ok(()),
             Method::Tree => Err(ExplainError::NotTrees),
             Method::KernelMachine => Err(ExplainError::NotKernelMachine),
+            Method::Table => self.check_table_method(),
             _ => Ok(()),
         }
+    }
+
+    /// Returns the error for a crate that was built without the table method.
+    #[cfg(not(feature = "surrogates"))]
+    fn check_table_method(&self) -> Result<(), ExplainError> {
+        Err(ExplainError::NoTableMethod)
+    }
+
+    #[cfg(not(feature = "surrogates"))]
+    fn explain_by_table(&self, _: Rows<'_>, _: &dyn RunObserver) -> Result<Vec<Explanation>, ExplainError> {
+        Err(ExplainError::NoTableMethod)
+    }
+
+    #[cfg(not(feature = "surrogates"))]
+    fn explain_by_table_alone(&self, _: &[f64]) -> Result<Explanation, ExplainError> {
+        Err(ExplainError::NoTableMethod)
     }
 
     /// Returns the exact method without evaluations, if it is used.
