@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 /// The number of files that this process has written.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Writes `bytes` to a temporary file next to `path`, then renames it, so that an interrupted run leaves
-/// either the old file or no file.
+/// Writes `bytes` to a temporary file next to `path`, then renames it. An interrupted run leaves the previous
+/// file, if there is one, or the complete new file.
 ///
 /// # Errors
 ///

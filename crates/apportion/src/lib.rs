@@ -41,7 +41,7 @@
 //!
 //! Each crate can be used alone. The crate `apportion-onnx`, which is not a dependency of this one, reads
 //! neural networks from ONNX files. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
-//! [`Plan`], [`RunObserver`] and [`batch`], and [`options`] to set all of them by name.
+//! [`Plan`], [`RunObserver`] and [`batch`]. The module [`options`] sets the options of explainers by name.
 
 mod batch;
 mod budget;

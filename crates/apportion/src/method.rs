@@ -130,6 +130,11 @@ impl Method {
         matches!(self, Self::By(method) if method.draws_scenarios())
     }
 
+    /// Returns whether the values are exact.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::Tree | Self::KernelMachine | Self::Exact)
+    }
+
     /// Returns whether the method supports `value`.
     pub fn computes(self, value: &Value) -> bool {
         match self {
@@ -143,8 +148,8 @@ impl Method {
     /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
     /// - Shapley and Banzhaf values for up to [`MAX_LEARNED_PLAYERS`](Self::MAX_LEARNED_PLAYERS) players, or
-    ///   groups acting as players: the learned spectrum. For Shapley values with 2n to 2.5n evaluations, for
-    ///   which a regression has about as many pairs as unknowns: a permutation and its reverse.
+    ///   groups acting as players: the learned spectrum. The exception is Shapley values with 2n to 2.5n
+    ///   evaluations: Permutation SHAP, because a regression would have about as many pairs as unknowns.
     /// - Shapley values for more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf
     ///   without replacement. All other semivalues: regression-adjusted maximum sample reuse.
     /// - Values for groups: the regressions with leverage score sampling if they support the value, nested

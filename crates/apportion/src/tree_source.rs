@@ -56,7 +56,7 @@ impl<'a> Trees<'a> {
         Self::new(ensemble, TreeGame::PathDependent)
     }
 
-    /// Returns whether exact values can be computed, however long it takes.
+    /// Returns whether exact values can be computed, regardless of the time required.
     pub(crate) fn has_exact(&self) -> bool {
         match self.plays {
             TreeGame::Linked(..) => LinkedTreeExplainer::check(&self.ensemble).is_ok(),

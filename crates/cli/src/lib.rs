@@ -1,4 +1,4 @@
-//! The `apportion` command: explains, predicts and inspects saved models.
+//! The `apportion` command: explains saved models, predicts with them, and inspects files.
 //!
 //! | module | content |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! The exit status is 0 for success, 1 if something failed or not everything could be written, and 2 for an
 //! invalid request.
 //!
-//! The command is the function [`run()`], so that other programs can contain it; the Python package does.
+//! The command is the function [`run()`], so that other programs can call it, such as the Python package.
 //!
 //! ```
 //! assert_eq!(apportion_cli::run(["apportion", "--version"]), 0);

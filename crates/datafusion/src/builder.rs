@@ -280,7 +280,7 @@ impl Builder {
             Value::Quotient(_, groups) => Some(groups.groups().to_vec()),
             _ => None,
         };
-        let is_estimate = !matches!(plan.method, Method::Tree | Method::Exact);
+        let is_estimate = !plan.method.is_exact();
         let about = About {
             version: env!("CARGO_PKG_VERSION"),
             schema: SCHEMA,

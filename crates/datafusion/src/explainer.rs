@@ -59,7 +59,7 @@ pub(crate) enum Source {
     Model(Arc<dyn Model>),
 }
 
-/// A model with the prepared explainer and its options.
+/// The data that all clones of a [`BatchExplainer`] share.
 pub(crate) struct Inner {
     pub(crate) source: Source,
     pub(crate) explainer: Explainer<'static>,
@@ -275,13 +275,13 @@ impl BatchExplainer {
         self.inner.shape
     }
 
-    /// Returns the names of the features, which are numbered if unknown.
+    /// Returns the names of the features: `f0`, `f1` and so on if the names are not known.
     pub(crate) fn feature_names(&self) -> Vec<String> {
         let numbered = || (0..self.inner.features).map(|feature| format!("f{feature}")).collect();
         self.inner.names.clone().unwrap_or_else(numbered)
     }
 
-    /// Returns a feature, which messages refer to as `place`.
+    /// Returns the feature with the index `feature`. Messages refer to its column as `place`.
     pub(crate) fn feature(&self, feature: usize, place: String) -> Feature<'_> {
         let ensemble = match &self.inner.source {
             Source::Trees(ensemble) => Some(&**ensemble),
@@ -290,7 +290,7 @@ impl BatchExplainer {
         Feature::new(place, ensemble, feature)
     }
 
-    /// Returns the names of the players: the features, or groups of features that are single players.
+    /// Returns the names of the players, given those of the features. The name of a group lists its features.
     pub(crate) fn players(&self, names: &[String]) -> Vec<String> {
         match &self.inner.groups {
             None => names.to_vec(),
@@ -320,7 +320,7 @@ impl BatchExplainer {
         self.inner.output_names.clone().unwrap_or_else(numbered)
     }
 
-    /// Returns whether the library of the model replaces some characters in the names of columns.
+    /// Returns whether the model is in a format of LightGBM, which replaces some characters in feature names.
     fn names_are_rewritten(&self) -> bool {
         match &self.inner.source {
             Source::Trees(ensemble) => ensemble.origin().format.starts_with("LightGBM"),

@@ -18,7 +18,7 @@ use crate::explainer::{BatchExplainer, repeated};
 use crate::recent::Recent;
 use crate::results::metadata;
 
-/// The name of the functions' result layout in the metadata.
+/// The name, in the metadata of results, of the layout that the SQL functions return.
 const LAYOUT: &str = "struct";
 
 /// Registers the function `name` in a session. Its arguments are the features of the explainer's model, in

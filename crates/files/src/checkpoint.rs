@@ -368,7 +368,7 @@ fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError>
     let what = || format!("{what}{}{}", if what.is_empty() { "" } else { " " }, path.display());
     let text = fs::read(path).map_err(|source| FileError::Read { what: what(), source })?;
     let corrupt = |problem: String| FileError::Corrupt { what: what(), problem };
-    // Other versions may have different contents.
+    // Check the version first, because other versions may have different contents.
     let head: Head = serde_json::from_slice(&text).map_err(|error| corrupt(error.to_string()))?;
     if (head.version.as_str(), head.apportion_checkpoint) != (env!("CARGO_PKG_VERSION"), FORMAT) {
         return Err(FileError::Version {

@@ -173,7 +173,7 @@ impl FileError {
         matches!(self, Self::StandardOutput { .. })
     }
 
-    /// Returns whether an input file is invalid, as opposed to the user's request.
+    /// Returns whether the contents of a checkpoint are invalid, as opposed to the user's request.
     pub fn is_data(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::NotCheckpoint { .. } | Self::Version { .. })
     }

@@ -142,8 +142,8 @@ impl Background {
     }
 }
 
-/// Returns the largest weight, or an error if the weights cannot be normalized or if there are not `rows` of
-/// them.
+/// Returns the largest weight, or an error if the weights cannot be normalized or if their number is not
+/// `rows`.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameError> {
     let refuse = |problem| Err(GameError::BackgroundWeights { rows, problem });
     if weights.len() != rows {

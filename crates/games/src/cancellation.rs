@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 ///
 /// Clones share one state. A cancelled token stays cancelled, so create a new one for the next call.
 ///
-/// The parallel loops of these crates pass the token on to their threads. Your own parallel loops do not:
+/// The parallel loops of this workspace pass the token on to their threads. Your own parallel loops do not:
 /// call [`run`](Self::run) inside them. A slow model may call [`check`](Self::check) itself; it must not
 /// catch the panic. With `panic = "abort"`, unwinding is impossible, so cancelled work runs to its end.
 ///
@@ -184,8 +184,8 @@ pub const FEW_OPERATIONS: f64 = 5e8;
 /// Runs `work`, a call to a library that does not check for cancellation, and returns its result.
 /// `operations` is the approximate number of floating-point operations of the call.
 ///
-/// If `operations` is large and there is a token, the work runs on a separate thread. After a cancellation,
-/// that thread is detached and completes in the background.
+/// If `operations` exceeds [`FEW_OPERATIONS`] and there is a token, the work runs on a separate thread. After
+/// a cancellation, that thread is detached and completes in the background.
 ///
 /// # Panics
 ///
@@ -206,7 +206,7 @@ pub fn uninterrupted<R: Send + 'static>(operations: f64, work: impl FnOnce() -> 
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         }
     });
-    // If the system cannot start a thread, run the work here.
+    // If the system cannot start a thread, run the work on this thread.
     let left = if thread.is_err() { take(&work) } else { None };
     if let Some(work) = left {
         return work();

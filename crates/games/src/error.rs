@@ -222,7 +222,7 @@ pub enum GameError {
         /// Number of evaluations made so far.
         evaluations: usize,
     },
-    /// A parameter of a textbook game, an adapter or a sub-game is out of range.
+    /// A parameter of a game, a model, a background or a distribution is out of range.
     #[error("{what}")]
     Parameter {
         /// The invalid parameter and the values that are expected.

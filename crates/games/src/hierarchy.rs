@@ -223,7 +223,7 @@ impl Hierarchy {
         let mut parents = vec![None; players + 1];
         let top = inner(top);
         if top < players {
-            // There is a single player.
+            // Only a hierarchy of a single player has a player at the top.
             (normal[0].children, parents[top]) = (vec![top], Some(players));
             return Self { players, parents, groups: normal };
         }
@@ -288,8 +288,8 @@ impl Hierarchy {
     }
 
     /// Returns the number of groups that enclosed `group` in the input, including groups with a single
-    /// member, which are collapsed here. The root has level 0, unless the input nested it inside such a
-    /// group.
+    /// member, which are collapsed in this hierarchy. The root has level 0, unless the input nested it inside
+    /// such a group.
     ///
     /// # Panics
     ///

@@ -33,7 +33,7 @@ pub fn for_each(count: usize, each: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Returns the results of both closures, which run on two threads if one is idle.
+/// Returns the results of both closures, which run on two threads if another thread is idle.
 pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
     Cancellation::check();
     let here = Current::take();

@@ -44,11 +44,11 @@ pub enum Purpose {
     Directions = 14,
     /// Draws of coalitions in the neighbourhood of a player; the unit is the player.
     Neighbourhoods = 15,
-    /// Draws of coalitions for surrogate models; the unit is 0.
+    /// Random assignment of sampled coalitions to the folds of a cross-validation; the unit is 1.
     Surrogates = 16,
     /// Draws of background rows; the unit is 0.
     Background = 17,
-    /// Choices of the coalition of a pair that is evaluated; the unit is 0.
+    /// Choices of which coalition of each pair to evaluate; the unit is 0.
     Halves = 18,
     /// Draws of pairs of coalitions with background rows; the unit is the part of the sample.
     Hybrids = 19,

@@ -15,9 +15,11 @@ use crate::matrix::DependenceMatrix;
 /// value](DependenceMatrix::critical_value): if all features were independent, the probability that any pair
 /// exceeds it would be at most `level`.
 ///
-/// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are
-/// {1,2}, {3}, {4,5,6}. The table lists the share of 200 data sets in which these groups are found with
-/// average linkage, with a cut by significance and with a cut into three groups (`examples/recovery.rs`).
+/// The defaults were chosen on the data of experiment 2a of Kotsiopoulos et al., *Approximation of group
+/// explainers with coalition structure using Monte Carlo sampling on the product space of coalitions and
+/// features*, 2023. The groups in these data are {1,2}, {3}, {4,5,6}. The table lists the share of 200 data
+/// sets in which these groups are found with average linkage, with a cut by significance and with a cut into
+/// three groups (`examples/recovery.rs`).
 ///
 /// | rows | Spearman | binned | neighbours | 3 groups: Spearman | binned | neighbours |
 /// |---|---|---|---|---|---|---|

@@ -12,7 +12,7 @@ use crate::error::PartitionsError;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Linkage {
-    /// The mean over all pairs of features from both groups.
+    /// The mean distance over all pairs of one feature from each group.
     #[default]
     Average,
     /// The minimum: groups are merged by the distance of their two most dependent features. They may become

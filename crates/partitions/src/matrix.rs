@@ -12,7 +12,7 @@ pub struct DependenceMatrix {
     origin: Option<Origin>,
 }
 
-/// The measure with which a matrix was computed, and its smallest number of rows.
+/// The measure with which a matrix was computed, and the smallest number of rows of any pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     dependence: Dependence,

@@ -65,7 +65,8 @@ mod tests {
         let names = ["age", "bmi", "blood pressure", "s1", "s2"];
         assert_eq!(listed("blood_presure", names), "blood pressure, age, bmi, s1, s2");
         assert_eq!(listed("BMI", names), "bmi, age, blood pressure, s1, s2");
-        // The first of the most similar names, if it is similar enough.
+        // The most similar name is listed first if it is similar enough. In case of ties, it is the first of
+        // these names.
         assert_eq!(listed("sample 3", ["x", "sample 1", "sample 2"]), "sample 1, x, sample 2");
         assert_eq!(listed("s3", ["x", "s1"]), "x, s1");
         assert_eq!(listed("income", names), names.join(", "));

@@ -67,7 +67,7 @@ impl Column {
         &self.categories
     }
 
-    /// Returns the category that a number encodes, if any.
+    /// Returns the category whose code is `number`, or `None` if `number` is not a code.
     fn word(&self, number: f64) -> Option<&str> {
         let index = number as usize;
         self.categories.get(index).filter(|_| index as f64 == number).map(String::as_str)

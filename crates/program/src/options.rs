@@ -1,4 +1,4 @@
-//! Options for programs.
+//! Options for running a program.
 
 use std::time::Duration;
 

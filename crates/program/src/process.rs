@@ -1,4 +1,4 @@
-//! A shell command as a process.
+//! A process that runs a shell command.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Time that a process has to exit after its standard input or output was closed, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// Number of bytes of a process's standard error that are kept.
+/// Maximum number of bytes kept from the end of a process's standard error.
 const KEPT: usize = 4096;
 /// Maximum number of lines of standard error in a message.
 const STDERR_TAIL_LINES: usize = 3;

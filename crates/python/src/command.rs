@@ -1,4 +1,4 @@
-//! The command that comes with the package.
+//! The command `apportion`, which the Python package contains.
 
 use std::ffi::OsString;
 

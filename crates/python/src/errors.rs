@@ -55,8 +55,9 @@ pub(crate) fn usage(py: Python<'_>, error: impl ToString) -> PyErr {
     raised(py, Class::Usage, error.to_string())
 }
 
-/// Returns the exception for a file that cannot be written: an `OSError` with the error number of the system
-/// and the message of the library, if there is such a number.
+/// Returns the exception for a file that cannot be written. If the system reported an error number, the
+/// exception is an `OSError` with this number and the message of the library; otherwise, it is a
+/// `UsageError`.
 pub(crate) fn of_writing(py: Python<'_>, error: &FileError) -> PyErr {
     match error.os_error() {
         Some(number) => PyOSError::new_err((number, error.to_string())),

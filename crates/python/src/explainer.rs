@@ -333,8 +333,8 @@ impl Explainer {
         Ok((found, written.err().or(stopped)))
     }
 
-    /// Returns the interactions of all pairs. For trees they are exact, with the values on the diagonal, or
-    /// with the remainders of the values. For functions they are exact if the budget covers all coalitions;
+    /// Returns the interactions of all pairs. For trees they are exact, and the diagonal contains the values,
+    /// or the remainders of the values. For functions they are exact if the budget covers all coalitions;
     /// otherwise they are estimates from one sample, with standard errors.
     fn interactions<'py>(
         &self,

@@ -42,9 +42,9 @@ impl Pool {
 }
 
 impl Pool {
-    /// Returns a separate pool if this thread evaluates a function that the threads of a pool wait for,
-    /// otherwise `None`. Without a separate pool, an explanation inside the function would wait for these
-    /// threads forever.
+    /// Returns a separate pool if this thread is evaluating a function whose result the threads of a pool
+    /// wait for, otherwise `None`. Without a separate pool, an explanation inside the function would wait for
+    /// these threads forever.
     pub(crate) fn own(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         match ANSWERING.get() {
             0 => Ok(None),

@@ -62,7 +62,7 @@ enum Message {
 #[derive(Clone)]
 pub(crate) struct Line(Sender<Message>);
 
-/// The work was stopped, and the function is no longer called.
+/// The error for a call after the work was stopped, when the function is no longer called.
 #[derive(Debug)]
 struct ServerStopped;
 

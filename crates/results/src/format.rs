@@ -25,7 +25,7 @@ pub enum Format {
     /// A NumPy array of float64 that contains only the values.
     #[cfg(feature = "tables")]
     Npy,
-    /// A NumPy archive of arrays: values, base values, inputs and names.
+    /// A NumPy archive of arrays, e.g. values, base values, predictions, inputs and names.
     #[cfg(feature = "tables")]
     Npz,
     /// Parquet, with the columns of CSV.

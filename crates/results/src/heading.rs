@@ -28,7 +28,8 @@ pub struct Heading {
     pub members: Vec<Vec<usize>>,
     /// The categories of each feature, in the order of their codes; empty for numeric features.
     pub categories: Vec<Vec<String>>,
-    /// The names of the outputs. There is at least one; if the only output does not have a name, it is empty.
+    /// The names of the outputs. There is at least one name. It is empty if the only output does not have a
+    /// name.
     pub outputs: Vec<String>,
     /// The groups of players, if any.
     pub groups: Vec<Member>,

@@ -7,7 +7,8 @@ use apportion_models::Categories;
 
 use crate::texts::Texts;
 
-/// Options for reading a file of rows. By default, all columns are features, except a column named `target`.
+/// Options for reading a file of rows. By default, all columns are features, except a column named `target`
+/// and the index of a pandas data frame.
 #[derive(Debug, Clone, Default)]
 pub struct RowOptions<'a> {
     /// The names of the features, if known.

@@ -9,7 +9,7 @@
 //! | [`Bernoulli`] | independent inclusion of each coalition or pair, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
 //! | [`TwoBlocks`] | like [`FixedCounts`], for players in two blocks, each with a separate size distribution |
-//! | [`Order`] | whether samples drawn by the last three designs grow, i.e. each sample is part of all larger ones |
+//! | [`Order`] | whether samples of the previous three designs grow: each sample is part of all larger ones |
 //! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | the common interface: a sample has m × n bits, and the expected and actual number of rows of each size |
 //! | [`Permutations`], [`permutation`] | random orders of the players, independent and antithetic |
 //! | [`JoinedCoalitions`] | the coalition that a player joins, with distributions between and within groups |

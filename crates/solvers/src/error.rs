@@ -10,7 +10,8 @@ pub enum SolverError {
     /// A design without players has no coefficients.
     #[error("the coalitions have no players; a regression requires at least one")]
     NoPlayers,
-    /// There are no rows and no constraint, so that nothing can be fitted.
+    /// There are too few rows: zero without a constraint or, for [`DualRidge`](crate::DualRidge), not more
+    /// rows than columns.
     #[error("there are no coalitions to fit; pass at least one, or a constraint on the sum")]
     NoRows,
     /// The number of weights differs from the number of rows (or pairs, for a paired design).

@@ -299,9 +299,9 @@ impl LeastSquares {
     ///
     /// With [`Factorization::Eigen`], the condition number is computed from the eigenvalues. With Cholesky,
     /// it is estimated from below by Lanczos's method at both ends of the spectrum, until further steps
-    /// change it by very little. The estimate is within 1% in our tests for sampled designs of up to 300
+    /// change it by very little. The estimate is within 1% in the tests for sampled designs of up to 300
     /// players, and exact up to rounding for n ≤ 10. [Without the matrix](Kernel::MatrixFree), it is also
-    /// estimated from below, from the steps of a probe. This estimate is within 10% in our tests for sampled
+    /// estimated from below, from the steps of a probe. This estimate is within 10% in the tests for sampled
     /// designs of three rows per player or more. If the rank is not known, it is only a loose lower bound.
     pub fn condition_number(&self) -> f64 {
         self.inverse.condition()

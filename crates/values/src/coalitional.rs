@@ -118,8 +118,9 @@ impl CoalitionalValue {
     }
 }
 
-/// Computes the two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): the player's Shapley value
-/// in the game of its group alone, plus an equal share of the rest of the group's value.
+/// Computes the two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): a player's Shapley value in
+/// the game of its group alone, plus an equal share of the difference between the group's Shapley value in
+/// the quotient game and the gain of the group alone, v(S_j) − v(∅).
 ///
 /// ```text
 /// TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j

@@ -50,8 +50,8 @@ impl CoalitionalValue {
         if level == 0 { &self.between } else { &self.within }
     }
 
-    /// If the hierarchy has a single level, returns the semivalue of single players to which this value
-    /// reduces.
+    /// Returns the semivalue of single players to which this value reduces, if the hierarchy has a single
+    /// level; otherwise `None`.
     pub fn reduces_over(&self, hierarchy: &Hierarchy) -> Option<&Semivalue> {
         (hierarchy.groups().len() == 1).then(|| self.at_level(hierarchy.level(hierarchy.root())))
     }
@@ -122,7 +122,7 @@ impl CoalitionalValue {
     }
 
     /// Returns the number of distinct coalitions that [`enumerate_over`](Self::enumerate_over) evaluates, or
-    /// `None` if it exceeds the limit.
+    /// `None` if a group requires more than 2^25 coalitions.
     ///
     /// These are the empty coalition, the grand coalition, and the partial coalitions of the root. A partial
     /// coalition of a group contains some but not all of its players. In this group and in every group inside

@@ -146,7 +146,7 @@ impl Display for SolutionConcept {
 /// A name and the value that it denotes.
 type Named = (&'static str, fn() -> CoalitionalValue);
 
-/// The pairs of semivalues that have names of their own.
+/// The pairs of semivalues that can be specified by a single name.
 const PAIRS: [Named; 3] = [
     ("owen", CoalitionalValue::owen),
     ("banzhaf-owen", CoalitionalValue::banzhaf_owen),

@@ -257,8 +257,9 @@ impl Value {
     }
 
     /// Returns the number of distinct coalitions that [`enumerate`](Self::enumerate) evaluates, or `None` if
-    /// it exceeds the limit. For linear values, the number is an upper bound. Also returns `None` for values
-    /// on graphs, for which the number depends on the graph.
+    /// exact enumeration does not support this many players, groups or members. For linear values, the number
+    /// is an upper bound. Also returns `None` for values on graphs, for which the number depends on the
+    /// graph.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
         let all = |players: usize| (players <= MAX_PLAYERS).then(|| 1usize << players);
         let parts = |groups: &Partition| -> Option<usize> {
@@ -288,8 +289,9 @@ impl Value {
 
     /// Computes the exact values by definition: one per player, or one per group for quotient values.
     ///
-    /// Evaluates 2^n coalitions for semivalues and 2^m for quotient values. For other values, see
-    /// [`CoalitionalValue::enumerate`] and [`two_step_shapley`].
+    /// Evaluates 2^n coalitions for semivalues and values on graphs, and 2^m for quotient values of m groups.
+    /// For other values, see [`LinearValue::enumerate`], [`CoalitionalValue::enumerate`],
+    /// [`CoalitionalValue::enumerate_over`] and [`two_step_shapley`].
     ///
     /// # Errors
     ///

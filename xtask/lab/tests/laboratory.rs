@@ -619,7 +619,7 @@ fn an_estimator_that_is_biased_is_named() {
     assert_eq!(
         told,
         serde_json::json!([
-            "zeros on iris at 10 is biased: its estimates are 0 of the truth on average over the runs \
+            "zeros on iris at 10 is biased: its estimates are 0 times the truth on average over the runs \
              (standard error 0)"
         ])
     );

@@ -34,7 +34,7 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
     broken.collect()
 }
 
-/// Returns findings for documents that state a different Rust version than required. Documents in the
+/// Returns findings for documents that state another Rust version than the required one. Documents in the
 /// directory of a crate are compared with the version that the crate requires, other documents with the
 /// version for a clone of the repository.
 fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) -> Vec<Finding> {

@@ -131,7 +131,7 @@ fn verdicts(planned: &Planned) -> Result<String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-/// Tests all report pages, while the checks of every change only test some of them.
+/// Tests all report pages. The checks of every change test only some of them.
 fn pages(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("crates/plots/browser");
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;

@@ -93,7 +93,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Repeats the run with more and more draws.
+    /// Repeats the run with more draws, as long as this is expected to reach the tolerance within the budget.
     fn explain_with_more_draws(
         &self,
         model: &dyn Model,

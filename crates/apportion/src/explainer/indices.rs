@@ -16,9 +16,9 @@ impl Explainer<'_> {
     /// features, or of `groups` of features, for each row. Indices of zero are not stored.
     ///
     /// For tree ensembles, an exact algorithm computes them for any number of features (`Exact::indices_of`).
-    /// All other games, and indices that this algorithm does not support (generalized values, outputs after a
-    /// link function), are computed from all 2^n coalitions of up to 25 features or groups. [`Method::Exact`]
-    /// enumerates coalitions for trees, too.
+    /// For all other games, and for indices that this algorithm does not support (generalized values, outputs
+    /// after a link function), all 2^n coalitions of up to 25 features or groups are enumerated.
+    /// [`Method::Exact`] enumerates coalitions for trees, too.
     ///
     /// If there are more coalitions than the budget allows, [`Method::Auto`] estimates the indices if
     /// possible: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with

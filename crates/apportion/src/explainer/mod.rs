@@ -51,8 +51,8 @@ pub enum NullPlayers {
 /// for tree ensembles, unless created with [`for_outputs`](Self::for_outputs)).
 ///
 /// With B background rows or B draws, an evaluation requires B predictions of the model; in the
-/// path-dependent game, about one. The budget limits the number of evaluations per explicand, which is 2^n
-/// for [`Method::Exact`] and 0 for the exact methods of trees and kernel machines.
+/// path-dependent game, about one. The budget limits the number of evaluations per explicand.
+/// [`Method::Exact`] takes 2^n evaluations, and the exact methods of trees and kernel machines take none.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows, except with
@@ -279,8 +279,8 @@ impl<'a> Explainer<'a> {
         self.explain_with(explicands, observer, true)
     }
 
-    /// Explains all rows and reports finished rows to `observer`; if `follows_runs`, also every chunk of
-    /// evaluations.
+    /// Explains all rows and reports finished rows to `observer`. If `follows_runs` is set, it also reports
+    /// every chunk of evaluations.
     fn explain_with(
         &self,
         explicands: Rows<'_>,

@@ -14,7 +14,7 @@ use super::game_name::GameName;
 /// The default number of rows per coalition.
 const DRAWS: usize = 500;
 
-/// A shared distribution.
+/// A distribution that is borrowed or shared.
 type SharedDistribution<'a> = Shared<'a, dyn ConditionalDistribution + 'a>;
 
 impl Distribution {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub enum GameName {
     /// The values of absent features come from background rows.
     Marginal,
-    /// Trees average over the branches of absent features.
+    /// At a split on an absent feature, trees average over both branches, weighted by their cover.
     PathDependent,
     /// Absent features follow a Gaussian distribution, given the present features.
     Gaussian,

@@ -28,7 +28,7 @@ pub enum Groups {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindGroups {
-    /// Groups with significant dependence.
+    /// Groups of features that depend significantly on one another.
     Significant,
     /// A fixed number of groups.
     Count(usize),

@@ -38,7 +38,7 @@ pub(crate) struct DistributionOptions {
     pub(crate) fallback: Option<FallbackOption>,
 }
 
-/// The published variant of the empirical distribution.
+/// A published variant of the empirical distribution.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Variant {
     Paper,

@@ -5,7 +5,7 @@ use apportion_onnx::{Network, NetworkOptions};
 
 use crate::parse::media;
 
-/// Reads a network.
+/// Reads the neural network that `args` specifies.
 pub(crate) fn read(args: &media::Network) -> Result<Network> {
     let mut options = NetworkOptions::new();
     if let Some(output) = &args.model_output {

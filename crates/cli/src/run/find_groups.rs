@@ -71,7 +71,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         ("option", json!(format_groups(found.partition.groups(), &names))),
         ("groups", json!(members)),
     ];
-    // The dendrogram is meant for programs; people can read the figure.
+    // Only JSON, which is for programs, contains the dendrogram. For people, `--figure` draws it.
     if args.output.format == Format::Json {
         facts.push(("dendrogram", json!(dendrogram)));
     }

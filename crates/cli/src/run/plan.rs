@@ -13,7 +13,7 @@ use crate::messages;
 /// The budget is too small for the method, or too large for memory.
 pub(crate) fn check(plan: &Plan, budget: Option<Budget>, what: &str) -> Result<()> {
     plan.check().map_err(|error| in_words(error, what))?;
-    if plan.method == Method::Tree && budget.is_some() {
+    if matches!(plan.method, Method::Tree | Method::KernelMachine) && budget.is_some() {
         messages::note(format_args!("--budget is ignored: method {} makes no evaluations", plan.method));
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::run::Evaluations;
 /// The number of coalitions to evaluate in one batch.
 pub(crate) const BATCH: usize = 1 << 16;
 
-/// The exact result for a game.
+/// Exact values of a game, with the number of evaluations.
 pub(crate) struct ExactResult {
     /// The values of all players.
     pub(crate) exact: Attributions,

@@ -1,4 +1,4 @@
-//! Methods that learn a model of the game from the evaluations. Its values are corrected by its residuals.
+//! Methods that learn a model of the game from the evaluations. The model's residuals correct its values.
 
 pub(crate) mod learned_spectrum;
 pub(crate) mod odd_shap;

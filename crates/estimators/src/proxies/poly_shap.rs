@@ -36,7 +36,7 @@ use crate::surrogate::product::Product;
 ///
 /// Requires more than `n (n+1)/2` evaluations for degree 2, and more than `n (n² − 3n + 8)/3` for degree 3
 /// with pairs. There are no standard errors. Takes `O(m n^k)` time per step of the solver, and stores `O(m
-/// n^k)` numbers, which limits it to some dozens of players.
+/// n^k)` numbers, which limits the method to some dozens of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {

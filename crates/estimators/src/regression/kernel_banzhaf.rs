@@ -167,8 +167,8 @@ impl Default for KernelBanzhaf {
 }
 
 impl KernelBanzhaf {
-    /// Creates the variant with distinct coalitions. It is never worse, and much better if a substantial part
-    /// of all `2^n` coalitions is evaluated.
+    /// Creates the variant with distinct coalitions. It is never worse than sampling with replacement, and
+    /// much better if a substantial part of all `2^n` coalitions is evaluated.
     pub fn without_replacement() -> Self {
         Self { draws: Draws::FixedCounts, ..Self::default() }
     }

@@ -24,7 +24,7 @@ pub struct Explanation {
     /// v(N), the value of the coalition of all players: k numbers.
     pub prediction: Vec<f64>,
     /// The standard error of each entry of `values`, if the method estimates them; zero for exact values
-    /// only. They include an allowance for events that the sample may have missed.
+    /// only. Standard errors include an allowance for events that the sample may have missed.
     pub std_errors: Option<Vec<f64>>,
     /// The number of evaluations of the game, including v(∅) and v(N); 0 for methods that use the structure
     /// of the model instead.

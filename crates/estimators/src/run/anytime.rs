@@ -98,7 +98,7 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::NoPlayers`].
+    /// [`EstimatorError::NoPlayers`] for a game without players.
     pub fn new(estimator: &dyn Estimator, game: impl Game + 'g, seed: u64) -> Result<Self, EstimatorError> {
         Self::begin(estimator.growing(), Box::new(game), seed, true)
     }
@@ -190,7 +190,8 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Estimator::estimate`]; [`RunError::TooManyEvaluations`];
+    /// The errors of [`Estimator::estimate`]; [`RunError::TooManyEvaluations`] for a budget that a run cannot
+    /// store;
     /// [`GameError::Interrupted`](apportion_games::GameError::Interrupted) if the watcher stops the run.
     pub fn run(&mut self, budget: usize) -> Result<&Explanation, EstimatorError> {
         let explanation = self.estimate(budget, budget, None)?;
@@ -219,8 +220,8 @@ impl<'g> Anytime<'g> {
     ///
     /// # Errors
     ///
-    /// [`RunError::Until`]; [`RunError::Range`] if values of the game exceed the given range; the errors of
-    /// [`run`](Self::run).
+    /// [`RunError::Until`] for settings out of range; [`RunError::Range`] if values of the game exceed the
+    /// given range; the errors of [`run`](Self::run).
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();

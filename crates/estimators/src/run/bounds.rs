@@ -235,7 +235,7 @@ pub(crate) fn growth_needed(
     // Bounds decrease with the square root of the number of evaluations. If nothing varied, they decrease
     // about in proportion to it. With this power, the iteration converges in both cases.
     let power = if explanation.diagnostics.nothing_varied { 4.0 / 3.0 } else { 2.0 };
-    // Use fixed-point iteration to find the factor at which its own bound equals the tolerance; the quantiles
+    // Use fixed-point iteration to find the factor for which the bound equals the tolerance. The quantiles
     // hardly change.
     for _ in 0..8 {
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());

@@ -80,8 +80,8 @@ impl<'g> RememberingGame<'g> {
             let range = start..missing.len().min(start + self.chunk());
             let chunk = missing.slice(range.clone());
             let mut values = vec![0.0; chunk.len() * outputs];
-            // Do not hold the lock: the evaluation may take long, and may use threads that wait for the
-            // memory.
+            // Do not hold the lock during the evaluation, which may take long, and may use threads that wait
+            // for the memory.
             match scenarios {
                 None => self.game.values(&chunk, &mut values)?,
                 Some(_) => {

@@ -16,8 +16,8 @@
 //! The typical size of the left side is `e(½)² + τ² tr Σ̂`. The excess with probability δ has three parts:
 //! `a = e(δ)² − e(½)²` for the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` for ‖ε‖², and `b = 2 e(δ) τ t(1 − δ/2)
 //! (tr Σ̂ / √ν)^½` for `2 τ² φ·ε`. The last part holds because ‖φ‖ is below error/τ in this case, and `tr Σ̂
-//! / √ν` is at least the variance in any direction. It is not correlated with the other parts, so squares
-//! add:
+//! / √ν` is at least the variance in any direction. The last part is not correlated with the others, so
+//! squares add:
 //!
 //! ```text
 //! tolerance² = τ² ‖φ̃‖² − τ² tr Σ̂ − (√((a + τ² a₂)² + b²) − a)

@@ -66,8 +66,8 @@ pub enum Accounting {
 /// models of 60 and 101 features; six values; m = 10n to 40n), ±1.96 standard errors cover the true value in
 /// 89 to 99% of the cases; without the additional contribution, they cover it in 34 to 97%.
 ///
-/// Players share no evaluations, so other methods need far fewer. Takes `O(T + m n)` time, where `T` is the
-/// time of `m` evaluations, and the memory of `2m` coalitions.
+/// Players share no evaluations, so other methods need far fewer evaluations for the same accuracy. Takes
+/// `O(T + m n)` time, where `T` is the time of `m` evaluations, and the memory of `2m` coalitions.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, MonteCarlo};

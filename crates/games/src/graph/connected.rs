@@ -15,7 +15,7 @@ pub struct ConnectedSet<'a> {
     pub size: usize,
     /// Number of nodes outside the set that have a neighbour in it: |B(U)|.
     pub boundary: usize,
-    /// Number of these nodes that belong to `within`, so that a larger set may contain them.
+    /// Number of nodes of the boundary that belong to `within`, so that a larger set may contain them.
     pub boundary_within: usize,
 }
 
@@ -23,8 +23,8 @@ impl Graph {
     /// Calls `visit` once for every connected set that contains `root` and has at most `largest` nodes, all
     /// of them in `within`. Stops if `visit` breaks.
     ///
-    /// The set `{root}` comes first; each later set adds a node to an earlier one. Takes `O(neighbours of the
-    /// node)` time per set on any graph, including lines and grids, and `O(n)` time once.
+    /// The set `{root}` comes first; each later set adds a node to an earlier one. Each set takes
+    /// `O(neighbours of the added node)` time, on any graph; the call takes `O(n)` additional time.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Undoes [`take`](Self::take) for `node`, and truncates the list to its first `before` candidates.
+    /// Undoes [`take`](Self::take) for `node`, and truncates the list of candidates to the first `before`.
     fn drop(&mut self, node: usize, before: usize) {
         for candidate in self.candidates.drain(before..) {
             self.is_candidate[candidate] = false;

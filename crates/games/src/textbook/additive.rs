@@ -8,7 +8,8 @@ use crate::textbook::ClosedForm;
 /// The game `v(S) = Σ_{i∈S} a_i`. Every semivalue of player i is exactly a_i.
 ///
 /// Useful for testing the dummy axiom, sampling designs, weights that must sum to one, and least squares,
-/// whose residuals must be zero. All semivalues of this game agree, so it cannot tell them apart.
+/// whose residuals must be zero. All semivalues of this game agree, so a test with this game cannot
+/// distinguish them.
 ///
 /// ```
 /// use apportion_games::{Additive, ClosedForm};

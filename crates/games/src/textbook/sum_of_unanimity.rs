@@ -156,8 +156,9 @@ impl SumOfUnanimity {
     }
 
     /// Writes the values of `values.len()` coalitions (at most [`BLOCK`]) of `batch`, starting at index
-    /// `first`. `with` is scratch space with one word per player: bit k of `with[i]` is set if the k-th
-    /// coalition contains player i. Terms are added in their order, as in [`value`](Self::value).
+    /// `first`. `with` is scratch space with one word per player. This method overwrites it: it sets bit k of
+    /// `with[i]` if the k-th coalition contains player i. Terms are added in their order, as in
+    /// [`value`](Self::value).
     fn block_values(&self, batch: &Coalitions, first: usize, with: &mut [u64], values: &mut [f64]) {
         with.fill(0);
         for place in 0..values.len() {

@@ -20,9 +20,9 @@ const MAX_CELLS: u128 = 1 << 24;
 /// index, the Banzhaf value is the absolute Banzhaf index.
 ///
 /// Both indices are computed from exact counts of swings by size and weight, stored as 128-bit integers. The
-/// counts come from generating functions (Lucas, *Measuring power in weighted voting systems*, 1983): the
-/// counts over all players once, in O(n² q) time, and then for each player the counts without this player, by
-/// dividing out its factor in O(n q) time.
+/// counts come from generating functions (Lucas, *Measuring power in weighted voting systems*, 1983). The
+/// counts over all players are computed once, in O(n² q) time. The counts without a given player follow by
+/// dividing out the player's factor, in O(n q) time.
 ///
 /// ```text
 /// Shapley  φ_i = Σ_s swings_i(s) / (n · C(n−1, s))

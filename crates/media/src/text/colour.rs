@@ -1,9 +1,9 @@
 //! Colours of scores in texts.
 
-/// A colour: red, green and blue.
+/// The red, green and blue components of a colour.
 pub(super) type Rgb = [u8; 3];
 
-/// Returns the background of a word, given its score divided by the largest |score|, in [−1, 1].
+/// Returns the background colour of a word, given its score divided by the largest |score|, in [−1, 1].
 ///
 /// The colour is white at 0, blue at 1, red at −1, and linear in between, as in table 2 of Chen, Song,
 /// Wainwright and Jordan (2019).

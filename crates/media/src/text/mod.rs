@@ -52,7 +52,7 @@ pub struct Text {
     players: Vec<Vec<usize>>,
 }
 
-/// A part of a text, and the player that owns it.
+/// A part of a text, and the player to which it belongs, if any.
 struct Span {
     range: Range<usize>,
     player: Option<usize>,
@@ -108,7 +108,7 @@ impl Text {
         Self { source, tokens, players }
     }
 
-    /// Makes every whole word a player: tokens that are not separated by whitespace.
+    /// Makes every word a player. A word consists of consecutive tokens without whitespace between them.
     pub fn by_words(mut self) -> Self {
         self.players.clear();
         let mut end = None;
@@ -320,7 +320,7 @@ impl Text {
     }
 }
 
-/// A score to display.
+/// The score of a part of a text, for display.
 struct DisplayScore {
     score: f64,
     /// The score divided by the largest |score|, in [−1, 1].

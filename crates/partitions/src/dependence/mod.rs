@@ -30,8 +30,9 @@ pub use pairs::MIN_ROWS;
 /// them. Without ties, decreasing transformations do not change them either, except for rows at the border of
 /// a bin. A constant feature has dependence 0 with every other feature.
 ///
-/// The group-explainer paper uses the maximal information coefficient. Dependences computed by other tools
-/// can be passed to [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
+/// Kotsiopoulos et al., *Approximation of group explainers with coalition structure*, 2023, use the maximal
+/// information coefficient. Dependences computed by other tools can be passed to
+/// [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
 ///
 /// ```
 /// use apportion_games::Rows;

@@ -23,7 +23,8 @@ impl Dependence {
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Memory`]; [`PartitionsError::Infinite`];
+    /// [`PartitionsError::Memory`] if the pairs do not fit in memory;
+    /// [`Infinite`](PartitionsError::Infinite) if a number is infinite;
     /// [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`MIN_ROWS`];
     /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) if there are too few
     /// rows for the number of bins or neighbours.

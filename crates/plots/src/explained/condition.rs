@@ -41,7 +41,7 @@ enum Comparison {
     Different,
 }
 
-/// The operators. Each comes before its own prefixes.
+/// The operators, in the order in which they are tried: `<=` before `<`, which is a prefix of it.
 const SIGNS: [(&str, Comparison); 7] = [
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -155,7 +155,7 @@ impl Condition {
 
     /// Iterates over all ways to split the condition at an operator.
     fn ways(&self) -> impl Iterator<Item = Interpretation<'_>> {
-        // The end of the last operator, so that its second character is not read as a separate operator.
+        // Skip to the end of each operator, so that its second character is not read as a separate operator.
         let mut end = 0;
         let ways = self.0.char_indices().filter_map(move |(at, _)| {
             let (sign, comparison) = sign(&self.0[at..]).filter(|_| at >= end)?;
@@ -290,8 +290,8 @@ impl Comparison {
     }
 }
 
-/// Returns whether the numbers are equal, either exactly or after rounding the given number to 32 bits,
-/// because the row may contain a number rounded to 32 bits.
+/// Returns whether `number`, from the condition, equals `own`, from the row, either exactly or after rounding
+/// `number` to 32 bits, because rows may contain numbers rounded to 32 bits.
 fn is_same(own: f64, number: f64) -> bool {
     own == number || f64::from(number as f32) == own
 }

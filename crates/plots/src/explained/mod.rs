@@ -101,7 +101,7 @@ impl Explained {
         self.prediction(row, output) - self.base(row, output) - sum
     }
 
-    /// Returns whether values have standard errors.
+    /// Returns whether the values have standard errors.
     pub(crate) fn are_estimates(&self) -> bool {
         !self.kept.std_errors.is_empty()
     }

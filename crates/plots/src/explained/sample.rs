@@ -10,7 +10,7 @@ pub(crate) fn priority(seed: u64, place: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The first rows with the minimum and the maximum of a number.
+/// The first row with the minimum of a quantity, and the first row with its maximum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
     min: (f64, u64),

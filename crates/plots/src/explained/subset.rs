@@ -4,9 +4,10 @@ use super::Explained;
 use super::sample::{Ends, priority};
 
 impl Explained {
-    /// Selects at most `most` of the rows at `places`, and returns them in their order. Selected are the
-    /// `wanted` rows; the first rows with the minimum and the maximum prediction, value and input, as long as
-    /// these take at most half of the selection; and then rows by the hash of the seed and the row's index.
+    /// Selects at most `most` of the rows at `places`, and returns them in their order. The selection
+    /// consists of the `wanted` rows; the first rows with the minimum and the maximum prediction, value and
+    /// input, as long as these take at most half of the selection; and then rows by the hash of the seed and
+    /// the row's index.
     ///
     /// The extremes are taken over the given outputs and players, in their order. A smaller selection is a
     /// subset of a larger one.
@@ -53,7 +54,7 @@ impl Explained {
         places.iter().copied().filter(|&place| is_chosen[place]).collect()
     }
 
-    /// Returns only the rows at these positions. The aggregates are still over all rows.
+    /// Returns a copy with only the kept rows at these positions. Its aggregates are still over all rows.
     pub(crate) fn of_rows(&self, places: &[usize]) -> Self {
         Self {
             heading: self.heading.clone(),

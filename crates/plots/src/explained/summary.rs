@@ -82,7 +82,7 @@ impl Spread {
         self.deviation
     }
 
-    /// Returns the standard error of the mean of absolute values, if the rows are a random sample.
+    /// Returns the standard error of the mean of absolute values, assuming that the rows are a random sample.
     pub fn error_of_mean_size(&self) -> f64 {
         self.deviation_of_sizes / (self.count.max(1) as f64).sqrt()
     }

@@ -101,7 +101,7 @@ impl ColourBar<'_> {
                 scene.small((x + BESIDE, y), text, Anchor::Start);
             }
         }
-        // If the bar is too low for its label, little would be left except `…`.
+        // Omit the label if the bar is too short for it: little would be left except `…`.
         if width_of(self.label, SMALL).min(90.0) <= height - 36.0 {
             let label = shortened(self.label, height - 36.0, SMALL);
             scene.upright_of((x + BESIDE + 16.0, top + 0.5 * height), label, SMALL, Anchor::Middle);

@@ -37,8 +37,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     rows.sort_by(|&a, &b| prediction(b).total_cmp(&prediction(a)));
     let columns = columns(&rows);
     let lines = lines(explained, output, (told, rest), &columns);
-    // The sum over many other players could be so large that no colour would be left for the players that are
-    // shown.
+    // Exclude the sum over the other players from the scale: it could be so large that the players that are
+    // shown separately would hardly be coloured.
     let of_told = lines.iter().take(told.len()).flatten();
     let most = high_percentile(of_told.map(|value| value.abs()).collect());
     let predictions: Vec<f64> =
@@ -129,7 +129,7 @@ fn mean(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     numbers.map(|number| number / count).sum()
 }
 
-/// Returns the 98th percentile, or the maximum if that is zero, or 1 if all are zero.
+/// Returns the 98th percentile of `sizes`. If that is zero, returns the maximum, or 1 if all sizes are zero.
 fn high_percentile(mut sizes: Vec<f64>) -> f64 {
     sizes.sort_by(f64::total_cmp);
     let at = |share: f64| sizes.get((share * sizes.len().saturating_sub(1) as f64).round() as usize).copied();

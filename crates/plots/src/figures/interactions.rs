@@ -36,7 +36,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     players.truncate(options.max_players(USUAL).clamp(1, MAX_PLAYERS));
     let names: Vec<String> = players.iter().map(name).collect();
     let room = labels::room(names.iter().map(String::as_str), 0.8 * options.width);
-    // Limit the number so that the name of each fits into its line.
+    // Limit the number of players, so that the name of each player fits into its line.
     players.truncate(((options.width - room - RIGHT) / MIN_CELL) as usize);
     let cell = ((options.width - room - RIGHT) / players.len() as f64).min(CELL);
     let above = names.iter().map(|name| width_of(name, SMALL) + 10.0).fold(30.0, f64::max).min(ABOVE);

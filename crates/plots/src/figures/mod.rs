@@ -48,35 +48,35 @@ pub enum Kind {
     /// Force plot of one row: positive values push the prediction up from the left, negative values push it
     /// down from the right.
     Force,
-    /// Feature importance over all rows: the mean of |φ|.
+    /// Bar plot: feature importance over all rows, as the mean of |φ|.
     Bar,
     /// Beeswarm plot: the values of all rows by player, coloured by their inputs.
     Beeswarm,
     /// Dependence plot of one player: its value against its input, coloured by the player that it interacts
     /// with most.
     Scatter,
-    /// The values of all rows as colours, with rows on the x-axis and players on the y-axis.
+    /// Heatmap: the values of all rows as colours, with rows on the x-axis and players on the y-axis.
     Heatmap,
-    /// Interactions of pairs of players over all rows, as a matrix: the mean of |I_ij|.
+    /// Interactions plot: the mean |I_ij| of pairs of players over all rows, as a matrix.
     Interactions,
-    /// Interactions of pairs of players over all rows, as lines between players on a circle.
+    /// Network plot: interactions of pairs of players over all rows, as lines between players on a circle.
     Network,
     /// Decision plot: the path of each row from the base value to its prediction.
     Decision,
-    /// Feature importance in parts of the rows, side by side.
+    /// Cohort plot: feature importance in parts of the rows, side by side.
     Cohorts,
-    /// Error bounds over the number of evaluations.
+    /// Convergence plot: error bounds over the number of evaluations.
     Convergence,
-    /// The importance of groups and nested groups.
+    /// Groups plot: the importance of groups and nested groups.
     Groups,
-    /// A row that is a text: its words on a background coloured by their values.
+    /// Text plot of one row: its words on a background coloured by their values.
     Text,
-    /// A row that is an image: its segments coloured by their values.
+    /// Image plot of one row: its segments, coloured by their values.
     Image,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of figures.
     pub const ALL: [Self; 14] = [
         Self::Waterfall,
         Self::Force,
@@ -94,7 +94,7 @@ impl Kind {
         Self::Image,
     ];
 
-    /// Returns the name.
+    /// Returns the name of the kind, such as `waterfall`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waterfall => "waterfall",
@@ -114,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// Returns a one-line description.
+    /// Returns a one-line description of the figure.
     pub fn line(self) -> &'static str {
         match self {
             Self::Waterfall => "How each feature moves one prediction from the base value.",

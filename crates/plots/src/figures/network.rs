@@ -138,7 +138,7 @@ fn spread(wanted: &[f64]) -> Vec<f64> {
     for place in 1..places.len() {
         places[place] = places[place].max(places[place - 1] + LINE);
     }
-    // Move all up by half of the largest displacement, as far as there is space.
+    // Move all positions up by half of the largest displacement, as far as there is space.
     let moved = places.iter().zip(wanted).map(|(place, wanted)| place - wanted).fold(0.0, f64::max);
     let back = (0.5 * moved).min(places.first().map_or(0.0, |first| (first - TOP).max(0.0)));
     places.iter_mut().for_each(|place| *place -= back);

@@ -33,9 +33,9 @@ pub enum Paint {
 /// The last step of the colour scale.
 pub(crate) const LAST_STEP: u8 = 15;
 
-/// Ends and middle of the colour scale, for the light and the dark theme. It goes from blue to yellow via a
-/// greyish red, which is distinguishable with red-green colour vision deficiency. The maximum is the
-/// lightest, so that lightness also shows the order.
+/// Ends and middle of the colour scale, for the light and the dark theme. The scale goes from blue to yellow
+/// via a greyish red, so that its steps are distinguishable with red-green colour vision deficiency. The
+/// maximum is the lightest, so that lightness also shows the order.
 const STEPS: [[Rgb; 3]; 2] =
     [[[58, 76, 192], [150, 92, 134], [201, 128, 0]], [[116, 138, 255], [196, 138, 176], [255, 205, 90]]];
 

@@ -14,7 +14,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Creates a linear scale. If all numbers are equal, it extends beyond them on both sides.
+    /// Creates a linear scale. If `low` equals `high`, the scale extends beyond this number on both sides.
     pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) = match (low.is_finite() && high.is_finite(), high - low) {
             (false, _) => (0.0, 1.0),

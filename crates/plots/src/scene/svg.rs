@@ -10,7 +10,7 @@ use super::marker::CROSS_WIDTH;
 use super::{Anchor, Mark, Marker, Paint, Scene, Shape};
 use crate::shown::shown;
 
-/// The way in which shapes get their colours.
+/// The way in which shapes in SVG get their colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dress {
     /// Each shape has its colour in the light theme, for SVG in a separate file.

@@ -150,8 +150,8 @@ def _text(numbers: Numbers) -> str:
 
 def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
                     linked: bool = False) -> Iterator[Prediction]:
-    """Yields predictions of the model itself, one of which has to agree with the ensemble; none if it rejects
-    the rows."""
+    """Yields predictions of the model itself, at least one of which must agree with the ensemble;
+    nothing if the model rejects the rows."""
     of_library = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
     calls = of_library.get(family(model) or "", _scikit_learn)(model, ensemble, linked)
     for label, call, is_linked in calls:

@@ -70,9 +70,8 @@ class Table:
 
 class Wanted:
     """The requirements of a model for rows: the names and number of its features, the codes of their
-    categories, and the library that spelled the names. Also the number that represents a missing value in
-    addition to NaN, and whether entries that a sparse matrix does not store are missing (otherwise they are
-    0).
+    categories, the library that spelled the names, the number that represents a missing value in addition to
+    NaN, and whether entries that a sparse matrix does not store are missing (otherwise they are 0).
     """
 
     def __init__(self, names: Sequence[str] | None = None, count: int | None = None,

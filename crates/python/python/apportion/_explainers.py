@@ -551,11 +551,11 @@ class Explainer:
         return core
 
     def _kept_engine(self, rows: Table | None = None) -> tuple[_core.Explainer, list[Any] | None]:
-        """Returns the explainer with the background, or with the covers, and its groups. It is created once
-        in each process.
+        """Returns the explainer with the background, or with the cover of the trees, and its groups. It is
+        created once in each process.
         """
         rows = rows if self._background is None else self._background
-        # With covers, each table has its own names, which groups and graphs may refer to.
+        # With the cover of the trees, each table has its own names, which groups and graphs may refer to.
         names = None if rows is None or self._groups is None and self._graph is None else self._names_of(rows)
         made_of = generation(), names
         found = self._kept.get("core")
@@ -566,9 +566,9 @@ class Explainer:
 
     def _engine_for(self, rows: Table | None, background: Table | None,
                     count: int | None = None) -> tuple[_core.Explainer, list[Any] | None]:
-        """Returns an explainer with a background, else with the covers or with some of these rows; and the
-        groups, if there are any. `count` is the number of rows for which the tree algorithm is chosen; by
-        default, the number of rows of each call.
+        """Returns an explainer with a background, else with the cover of the trees or with some of these
+        rows; and the groups, if there are any. `count` is the number of rows for which the tree algorithm is
+        chosen; by default, the number of rows of each call.
         """
         game, weights = self._game_for(None), self._weights
         absent = None if background is None else background.values

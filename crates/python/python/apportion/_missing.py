@@ -44,10 +44,10 @@ class Text(str):
 class Cells:
     """The missing cells of one column.
 
-    kinds: the conversion of "nan", "None" and "<NA>": None to a missing value, False if the model rejects it,
-        or the text of a category. Keys ("word", text) are strings that represent missing values. "numbers" is
-        true if the categories are numbers, "exact" if strings and numbers must equal a training category
-        exactly.
+    kinds: what cells of the kinds "nan", "None" and "<NA>" become: None for a missing value, False if the
+        model rejects them, or the text of a category. Keys ("word", text) are strings that represent missing
+        values. The entry "numbers" is true if the categories are numbers, "exact" if strings and numbers must
+        equal a training category exactly.
     """
 
     def __init__(self, kinds: Mapping[Any, Any]) -> None:

@@ -490,8 +490,8 @@ def _missing_cells(reading: _Reading) -> dict[int, Any] | None:
 
 
 def predicts_behind_link(model: Model) -> bool:
-    """Returns whether `predict` is in the unit of a target that was transformed for the training, which is
-    the output after the link function.
+    """Returns whether `predict` returns the output after the link function, because the
+    model was trained on a transformed target and `predict` inverts the transformation.
     """
     if family(model) != "sklearn":
         return False

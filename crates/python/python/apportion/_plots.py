@@ -243,7 +243,7 @@ class Plots:
     @named_options
     def heatmap(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                 width: float | None = None, seed: int = 0) -> Any:
-        """Draws the values of all rows side by side, with similar predictions next to each other.
+        """Draws the values of all rows as a matrix of colours, with the rows sorted by prediction.
 
         output: the name or the index of the output (default None: the first one).
         top: the maximum number of features that are shown individually (default 20).
@@ -311,7 +311,7 @@ class Plots:
     @named_options
     def groups(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                width: float | None = None, seed: int = 0) -> Any:
-        """Draws groups, nested or not, with the value of each.
+        """Draws the importance of groups, nested or not: the mean absolute sum of their members' values.
 
         output: the name or the index of the output (default None: the first one).
         top: the maximum number of features that are shown individually (default 20).

@@ -201,8 +201,8 @@ class _Column:
         return made
 
     def _numbers(self, table: LibraryTable, at: int, name: str) -> tuple[Numbers, set[str]] | None:
-        """Returns a column of another table as numbers, and its kinds of missing values in this column; None
-        if its cells are not numbers.
+        """Returns a column of another table as numbers, and the kinds of its missing values; None if its
+        cells are not numbers.
         """
         if isinstance(table, (Sparse, Tensor)):
             values = table.whole([at])[:, 0]

@@ -104,8 +104,8 @@ class Summary:
     def report(self, path: Path | None = None, *, title: str | None = None) -> Page:
         """Returns a report of the sample, as `Explanation.report` does.
 
-        path: the path of a file that it is written to (default None: it is not written).
-        title: the title (default None: it states the number of rows).
+        path: the path of the file to write (default None: no file is written).
+        title: the title (default None: one with the number of rows).
         """
         sample = self.explanation()
         title = f"Sample of {len(sample)} of {self.rows} rows" if title is None else title

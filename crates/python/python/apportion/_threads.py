@@ -53,7 +53,8 @@ def pool(threads: int | None = None) -> _core.Pool:
 def generation() -> int:
     """Returns a number that changes when the process is forked while another thread is in the engine.
 
-    Cached objects may be locked by that thread, which the new process does not have, and are created again.
+    Cached objects may be locked by that thread, which does not exist in the new process, so they are created
+    again.
     """
     return _generation
 

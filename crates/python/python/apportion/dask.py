@@ -66,8 +66,8 @@ def explain(
     model, background, and all options that are not described here: as in `apportion.Explainer`. The values of
         a row equal those of a single process, to the last bit.
     keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results. Rows
-        keep their index; if there are several outputs, the layout "columns" has a row for each under the same
-        index.
+        keep their index; if there are several outputs, the layout "columns" has a row for each output under
+        the same index.
     threads: the number of threads of each task (default 1). A worker runs as many tasks at once as it has
         threads.
 

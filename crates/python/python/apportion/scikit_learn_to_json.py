@@ -1294,8 +1294,8 @@ def tell_cells_apart(table, views, lessons):
     pipeline treats differently become categories.
 
     table.natural contains that kind for each column; table.texts for each column the texts of the categories
-    of other kinds; table.cells the conversion of each kind: None to a missing value, False if the model
-    rejects it, or such a text.
+    of other kinds; table.cells what each kind becomes: None for a missing value, False if the model rejects
+    it, or such a text.
     """
     table.natural, table.texts, table.cells = {}, {}, {}
     of_numbers = ({feature.column for view in views for feature in view.features if not feature.encoded

@@ -16,7 +16,7 @@ pub(crate) use write::{Document, Lines, Outputs, Players};
 /// The strings that represent the inputs ∞ and −∞, since JSON cannot represent infinite numbers.
 pub const INFINITE: [&str; 2] = ["Infinity", "-Infinity"];
 
-/// Members of the head of results that have a field in [`Heading`](crate::Heading). All other members become
-/// facts of the heading.
+/// Members of the head of results that have a field in [`Heading`](crate::Heading). The members of a text or
+/// an image become its field `medium`; all other members become its facts.
 pub const KNOWN: [&str; 8] =
     ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];

@@ -33,8 +33,8 @@ type Refusal = Box<dyn Error + Send + Sync>;
 ///
 /// Returns the heading with the categories of the inputs, which are known after all rows are read. Inputs are
 /// passed as codes, which number the categories of a feature in the order of their first occurrence.
-/// `is_efficient` returns whether the values with this name sum to the prediction of a row minus its base
-/// value, which result files do not store.
+/// `is_efficient` receives the name of a value, and returns whether such values sum to the prediction of a
+/// row minus its base value; result files do not store this information.
 ///
 /// ```
 /// let written = br#"{"value":"shapley","game":"marginal","features":["age","city"],

@@ -10,7 +10,7 @@ use crate::error::SummaryError;
 
 /// The number of columns that are copied together. Their numbers in one row take one cache line.
 const BLOCK: usize = 8;
-/// The minimum number of rows for which sums by exponent are faster.
+/// The minimum number of rows for which sums by exponent are faster than adding the numbers one by one.
 const MIN_ROWS: usize = 32;
 /// The maximum count of numbers.
 pub(super) const MAX_COUNT: u64 = i64::MAX as u64;
@@ -23,7 +23,7 @@ const MAX_BITS_OF_SQUARES: u64 = 63 + 2 * (1024 + UNIT as u64);
 ///
 /// Sums are exact, so they do not depend on the order of the numbers, or on how parts were merged; and each
 /// result is rounded only once. Negative zeros count as positive ones. Adding a number takes a few
-/// nanoseconds, and several times as long in batches of less than 32 rows; a statistic takes less than a
+/// nanoseconds, and several times as long in batches of fewer than 32 rows; a statistic takes less than a
 /// microsecond. The memory does not depend on the count: about 400 bytes, and up to 3 KB for numbers of all
 /// magnitudes.
 ///

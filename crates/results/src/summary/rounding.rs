@@ -2,7 +2,8 @@
 
 use num_bigint::BigUint;
 
-/// The number of leading digits of a numerator that determine a quotient, apart from whether it is exact.
+/// The number of leading 64-bit digits of a numerator that determine a quotient, apart from whether the
+/// quotient is exact.
 const DIGITS: usize = 5;
 
 /// Returns numerator / denominator · 2^exponent, rounded to the nearest double. The denominator must be
@@ -68,8 +69,8 @@ impl Quotient {
     }
 }
 
-/// Returns (number + ε) · 2^exponent, rounded to the nearest double, and to the even one if there are two.
-/// ε is zero if the number is exact, otherwise it is between zero and one.
+/// Returns (number + ε) · 2^exponent, rounded to the nearest double. If two doubles are equally near, the
+/// even one is returned. ε is zero if the number is exact, otherwise it is between zero and one.
 fn rounded(number: u128, is_exact: bool, exponent: i64) -> f64 {
     if number == 0 {
         return 0.0;

@@ -3,7 +3,7 @@
 /// The maximum number of rows of a sample.
 pub(super) const MAX_ROWS: usize = 1000;
 
-/// The different rows with the smallest digests, in the order of their digests.
+/// Distinct rows with the smallest digests, in the order of their digests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sample {
     /// The number of numbers in a row.

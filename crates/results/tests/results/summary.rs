@@ -487,6 +487,10 @@ proptest! {
         let (second, asked) = ("\"format\":2", format!("\"format\":{format}"));
         let mut bytes = text(&case.in_parts(1000)).replacen(second, &asked, 1).into_bytes();
         for (place, byte, kind) in changes {
+            // A byte can be removed from a text of one byte, and then nothing is left to change.
+            if bytes.is_empty() {
+                break;
+            }
             let place = place.index(bytes.len());
             match kind {
                 0 => bytes[place] = byte,

@@ -171,11 +171,11 @@ pub trait Sampler {
     /// Returns the number of players `n`.
     fn players(&self) -> usize;
 
-    /// Draws coalitions for at most `evaluations` evaluations.
+    /// Draws at most `evaluations` coalitions, except in designs with independent inclusion, which draw
+    /// `evaluations` coalitions on average.
     ///
     /// The empty and the grand coalition are neither drawn nor counted unless they have a positive
-    /// probability, because callers evaluate them anyway. Designs with independent inclusion draw
-    /// `evaluations` rows on average; see their documentation.
+    /// probability, because callers evaluate them anyway.
     ///
     /// # Errors
     ///

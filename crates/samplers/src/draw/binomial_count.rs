@@ -3,7 +3,7 @@
 //! # Source
 //!
 //! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
-//! successes are geometric, so it takes one logarithm per success. This is efficient for samples, which list
+//! successes are geometric, so each success takes one logarithm. This is efficient for samples, which list
 //! every success anyway. The method is exact for arbitrarily small probabilities. Methods that start from `(1
 //! − p)^N` are not, because `1 − p` is rounded: at p = 5e-15 this can shift the mean by 1%.
 

@@ -3,8 +3,8 @@
 //! The algorithm starts from random bits, each set with the same probability. Then it adds random
 //! non-members, or removes random members, until the size is right. It treats all players equally, so the
 //! result is uniform among the subsets of that size. If the initial size is close to the target size, few
-//! changes are needed. But bits of density 1/8 cost three random words, and bits of density 1/2 only one.
-//! [`UniformSubset::new`] chooses the cheapest initial density.
+//! changes are needed. But 64 bits of density 1/8 take three random words, whereas 64 bits of density 1/2
+//! take only one. [`UniformSubset::new`] chooses the cheapest initial density.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -9,8 +9,9 @@
 //! e(s) = min(C(n, s), c · g(s)),   Σ_s e(s) = m
 //! ```
 //!
-//! If `g` is uniform on 1..=n−1, this is equation 12 of Leverage SHAP, where `2c` is `c / (n − 1)` here. Line
-//! 2 of its Algorithm 1 sums over half of the sizes only, and would use about twice the budget.
+//! If `g` is uniform on 1..=n−1, this is equation 12 of Leverage SHAP, whose `2c` is `c / (n − 1)` in this
+//! notation. Line 2 of Algorithm 1 in that paper sums over half of the sizes only, and would use about twice
+//! the budget.
 
 use crate::size::choose::populations;
 use crate::size::pairing::Pairing;

@@ -12,8 +12,8 @@ pub enum Kernel {
     /// Multiplies dense panels of unpacked rows, scaled by the square roots of the weights. Meant for rows
     /// whose weights mostly differ.
     Panels,
-    /// Computes no Gram matrix: conjugate gradients run on the rows, and take no more memory than the rows.
-    /// Meant for thousands of players; see [`least_squares_with`](crate::least_squares_with).
+    /// Does not compute the Gram matrix: conjugate gradients run on the rows, and take no more memory than
+    /// the rows. Meant for thousands of players; see [`least_squares_with`](crate::least_squares_with).
     MatrixFree,
 }
 

@@ -16,7 +16,7 @@ use crate::error::TreeError;
 /// The number of rows whose cost is predicted before the total cost is compared with the limit.
 const WAVE: usize = 64;
 
-/// The cost of some rows, and the most expensive pair of rows.
+/// The number of steps for some explicands, and their most expensive pair with a background row.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     steps: u64,
@@ -117,7 +117,7 @@ impl Mixtures<'_> {
         finite(Attributions::for_players(places, values, self.base.clone(), predictions))
     }
 
-    /// Adds the values of one row.
+    /// Computes the values of one explicand in a game, and adds them to `values`.
     fn add_values(&self, game: &LinkedGame, explicand: &[f64], values: &mut [f64]) {
         let outputs = self.base.len();
         let walk = || Walk::new(game.place_of.len());

@@ -25,7 +25,7 @@ impl LinkedGame {
         Self { player_of, place_of, weights: Weights { within, between: None } }
     }
 
-    /// Returns the game for the values of groups, which are present or absent as a whole.
+    /// Returns the game whose players are the groups of a partition. A group is present or absent as a whole.
     pub(super) fn quotient(value: Semivalue, partition: &Partition) -> Self {
         let group_of = |feature| partition.group_of(feature) as u32;
         Self::alike(value, (0..partition.players()).map(group_of).collect(), partition.len())

@@ -7,7 +7,7 @@ use super::fixed::FixedPointLeaves;
 use crate::error::TreeError;
 use apportion_models::{Ensemble, Link};
 
-/// Outputs that the link mixes, and the trees that contribute to them.
+/// A single output, or all outputs if the link mixes them, and the trees that contribute to them.
 pub(super) struct View {
     pub(super) outputs: Vec<usize>,
     pub(super) trees: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct View {
     pub(super) base: Vec<f64>,
 }
 
-/// Everything that does not depend on the game and the row.
+/// The data of an explainer that depend neither on the game nor on the explicand.
 pub(super) struct Mixtures<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) link: Link,

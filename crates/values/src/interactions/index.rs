@@ -9,7 +9,7 @@ use crate::error::ValueError;
 use crate::semivalue::{Presence, Semivalue};
 
 /// An interaction index. It measures the interaction of the players in a coalition by a weighted sum of
-/// differences.
+/// differences or, for generalized values, of joint marginal contributions.
 ///
 /// Its textual form (on the command line, in result files, in serde) is its name: the name of a [`Semivalue`]
 /// for its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`,

@@ -55,7 +55,7 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Returns `None` if the method does not support the value.
+    /// Creates the setting, or returns `None` if the method does not support the value.
     pub(super) fn new(problem: &'a Problem, value: usize, method: &'static MethodSpec) -> Option<Self> {
         let estimator = method.build(problem.values.get(value)?)?;
         Some(Self { problem, value, method, estimator })

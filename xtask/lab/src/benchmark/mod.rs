@@ -29,7 +29,7 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "until",
-            "runs until an accuracy: errors within the tolerance, evaluations over the least budget",
+            "runs with a tolerance: errors within the tolerance, evaluations relative to the minimum budget",
             until::until,
         ),
     ],

@@ -81,7 +81,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Calls `ask` with the game.
+    /// Calls `ask` with the game, and returns the result of the call.
     pub(super) fn play<R>(&self, ask: impl FnOnce(&dyn Game) -> Result<R>) -> Result<R> {
         match &self.held {
             ProblemData::Whole(game) => ask(&**game),

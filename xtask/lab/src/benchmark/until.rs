@@ -146,7 +146,7 @@ pub(super) fn until(session: &Session) -> Result<ArtefactOutput> {
     Ok(ArtefactOutput {
         data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
         figure: None,
-        tables: vec![numbers("Runs until an accuracy, over all games", by_method(&measured))],
+        tables: vec![numbers("Runs with a tolerance, over all games", by_method(&measured))],
         claims: vec![
             claim(
                 "with every method the true error is within the tolerance in at least 93 % of the runs that \
@@ -329,7 +329,7 @@ mod tests {
             let error = |m: f64| 3.0 * (1.0 / m - 1.0 / population).max(0.0).sqrt();
             [100.0, 141.0, 200.0, 283.0, 400.0].map(|m| (m, error(m)))
         };
-        // 9 / m = 0.04, and 9 (1/m − 1/400) = 0.04.
+        // The results solve 9 / m = 0.04 and 9 (1/m − 1/400) = 0.04.
         assert!((min_evaluations(&levels(f64::INFINITY), 0.2).unwrap() - 225.0).abs() < 1e-9);
         assert!((min_evaluations(&levels(400.0), 0.2).unwrap() - 9.0 / 0.0625).abs() < 1e-9);
         assert_eq!(min_evaluations(&levels(f64::INFINITY), 0.35), Some(100.0));

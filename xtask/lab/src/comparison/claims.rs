@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn runs_are_compared_with_themselves() {
-        // A difference of 10% in every run, far less than the variation between runs.
+        // The errors differ by 10% in every run, far less than errors vary between runs.
         assert_eq!(below(&curves(&[&[(Who::Subject, 0.9), (Who::Rival, 1.0)]])), Verdict::Holds);
         assert_eq!(below(&curves(&[&[(Who::Subject, 1.1), (Who::Rival, 1.0)]])), Verdict::DoesNotHold);
         assert_eq!(below(&curves(&[&[(Who::Subject, 1.0), (Who::Rival, 1.0)]])), Verdict::Undecided);

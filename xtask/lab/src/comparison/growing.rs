@@ -3,8 +3,9 @@
 //! Datasets with different n also differ in everything else. The games of this family are sums of 6n
 //! unanimity games of up to four players, with coefficients uniform in [−1, 1). A player is in 15 of them on
 //! average, whatever n is, and the shares of a game's variance due to single players, pairs, triples and
-//! quadruples do not depend on n. An additive part, of alternating ±c for the players, changes what a
-//! regression on players must fit but not the residual: γ decreases with c.
+//! quadruples do not depend on n. An additive part, with ±c for the players in turn, changes what a
+//! regression on players must fit, but not the residual. So γ, the ratio of the squared norm of the residual
+//! to that of the fitted part, decreases with c.
 
 use std::sync::OnceLock;
 

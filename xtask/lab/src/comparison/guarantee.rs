@@ -3,7 +3,7 @@
 //!
 //! Such a bound is judged by its shape. On datasets, ε must decrease at least like `1/m`, and the constant
 //! `ε δ m / n` must be at most 1. On [games of one family](super::growing), whose runs are comparable, ε must
-//! grow at most like `1/δ`, and at equal m/n it must grow neither with n nor with the part of the game that
+//! grow at most like `1/δ`, and at equal m/n, ε must grow neither with n nor with the part of the game that
 //! the regression fits. Estimators without the guarantee may also pass. If all of them pass, the check
 //! provides no evidence for the theorem.
 

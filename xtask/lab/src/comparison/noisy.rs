@@ -38,7 +38,7 @@ impl<G: Game> Noisy<G> {
     pub(super) fn new(game: G, sigma: f64, is_relative: bool, seed: u64) -> Result<Self, GameError> {
         if !(sigma.is_finite() && sigma >= 0.0) {
             return Err(GameError::Parameter {
-                what: format!("the standard deviation of noise is finite and at least 0, not {sigma}"),
+                what: format!("invalid standard deviation {sigma} of the noise; expected a number ≥ 0"),
             });
         }
         Ok(Self { game, sigma, is_relative, seed, times: Times::new() })

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
     }
     for (prepared, name) in wanted {
         say!("{name}, without verdicts, which only apply to the paper's own datasets:\n");
-        let cannot = || format!("cannot make {name}");
+        let cannot = || format!("cannot create {name}");
         let checkpoints =
             prepared.checkpoints(out, &name.replace('/', "-"), arguments.fresh).with_context(cannot)?;
         let finished = prepared.perform(out, folder_name, &checkpoints).with_context(cannot)?;

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_tables_of_the_sign_test() {
-        // Ranks for 95% from tables of the sign test.
+        // The expected ranks are from tables of the sign test, for 95%.
         for (count, expected) in [
             (5, None),
             (6, Some(1)),

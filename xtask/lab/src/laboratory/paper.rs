@@ -43,7 +43,7 @@ struct Artefact {
     shows: String,
     #[serde(default)]
     claims: Vec<StatedClaim>,
-    /// Names of datasets that are skipped if their files do not exist.
+    /// Names of datasets that are skipped if one of their files does not exist.
     #[serde(default, rename = "dataset-if-there")]
     datasets_if_there: Vec<String>,
     /// Notes for the reader.
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     interrupt::begin(&whole);
     let (mut reports, mut ended) = (Vec::new(), Vec::new());
     for RequestedRun { artefact, prepared, absent } in wanted {
-        let cannot = || format!("cannot make {}", artefact.name);
+        let cannot = || format!("cannot create {}", artefact.name);
         let checkpoints = prepared
             .checkpoints(&out, &format!("{}-{}", paper.name, artefact.name), arguments.fresh)
             .with_context(cannot)?;

@@ -32,8 +32,8 @@ pub(crate) enum Ending {
     LongLine(usize),
 }
 
-/// A running process. Separate threads write to it and read from it, so that full pipes cannot cause a
-/// deadlock.
+/// A running process. Separate threads write to the process and read from it, so that full pipes cannot cause
+/// a deadlock.
 pub(crate) struct Process {
     child: Child,
     /// Whether the process is known to have ended, after which its ID may be reused by another process.
@@ -41,9 +41,9 @@ pub(crate) struct Process {
     /// Lines to write to standard input; dropping the sender closes it.
     input: Option<Sender<String>>,
     output: Receiver<io::Result<String>>,
-    /// Number of bytes of an incomplete line.
+    /// Number of bytes received so far of an incomplete line.
     unfinished: Arc<AtomicUsize>,
-    /// The end of the process's standard error.
+    /// The last bytes of the process's standard error.
     errors: Arc<Mutex<Vec<u8>>>,
     /// The thread that reads standard error.
     listener: JoinHandle<()>,
@@ -136,8 +136,8 @@ impl Process {
         }
     }
 
-    /// Waits up to two seconds for the process to exit, and returns a description of how it ended. Processes
-    /// that it has left running are killed.
+    /// Waits up to two seconds for the process to exit, and returns a description of how it ended. If it
+    /// exits in time, the processes that it started and left running are killed.
     pub(crate) fn end(&mut self) -> String {
         self.input = None;
         let deadline = Instant::now() + GRACE;

@@ -2,9 +2,9 @@
 //!
 //! The laboratory writes `{"players": n, "budget": m, "seed": s}`. The program may repeatedly write
 //! `{"coalitions": ["0110", …]}`, with one character per player, and read `{"values": [v, …]}`. Finally it
-//! writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` if it does not support the budget. Every line is a
-//! JSON object. In a [`Pool`], the next task may follow. This module counts the evaluations. The
-//! documentation for authors of programs is `docs/laboratory.md`.
+//! writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` if it does not support the budget or the number of
+//! players. Every line is a JSON object. In a [`Pool`], the next task may follow. This module counts the
+//! evaluations. The documentation for authors of programs is `docs/laboratory.md`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -135,8 +135,8 @@ impl Pool {
         Self { command: command.to_owned(), limit, idle: Mutex::default() }
     }
 
-    /// Does the same as [`estimate`], with a process that has finished another task and waits for the next
-    /// one, if there is one. If the process has ended instead, a new one is started.
+    /// Same as [`estimate`], but reuses a process that has finished another task, if there is one that still
+    /// runs. Otherwise, a new process is started.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub(crate) struct Record {
     pub(crate) label: String,
     /// The estimated value: `shapley` or `banzhaf`.
     pub(crate) value: String,
-    /// `mean`, a number of rows, or a file.
+    /// The background as requested: `mean`, a number of rows, or a file.
     pub(crate) background: String,
     /// Options for reading files of rows, as given.
     pub(crate) reading: Vec<String>,

@@ -35,8 +35,8 @@ pub(crate) const COLUMNS: usize = 3;
 
 /// Maximum number of characters of the dataset name above a panel.
 const TITLE: usize = 28;
-/// Maximum number of characters of a name in the legend of a figure with one panel; wider figures allow
-/// longer names.
+/// Maximum number of characters of a name in the legend of a figure with one panel. Figures with several
+/// panels are wider and allow longer names.
 const NAME: usize = 30;
 
 /// Returns the title of the panel of a dataset.

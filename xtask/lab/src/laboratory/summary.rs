@@ -116,8 +116,8 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 let is_biased = (mean.value - 1.0).abs() > (TOLD * mean.error).max(1e-6);
                 if shares.len() >= MIN_RUNS && is_biased {
                     told.push(format!(
-                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth \
-                         on average over the runs (standard error {})",
+                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} times the \
+                         truth on average over the runs (standard error {})",
                         significant(mean.value),
                         significant(mean.error)
                     ));

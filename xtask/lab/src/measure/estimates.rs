@@ -28,7 +28,7 @@ pub(super) struct Estimate {
     pub(super) values: Vec<f64>,
     pub(super) evaluations: usize,
     pub(super) seconds: f64,
-    /// Everything else that a method of the library returns.
+    /// The explanation with everything that a method of the library returns; `None` for programs.
     pub(super) explanation: Option<Explanation>,
 }
 
@@ -58,7 +58,8 @@ impl Contender {
 }
 
 impl Runner<'_> {
-    /// Returns the minimum number of evaluations; programs refuse a budget themselves.
+    /// Returns the minimum number of evaluations of a method. A program has no known minimum, because it
+    /// rejects unsupported budgets itself.
     pub(super) fn minimum_budget(&self, players: usize) -> usize {
         match self {
             Self::Method(estimator) => estimator.minimum_budget(players),

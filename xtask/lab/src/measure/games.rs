@@ -34,7 +34,7 @@ pub(super) struct Known {
 
 /// Games of one kind with the same number of players, and the runs on them.
 pub(super) struct Problem {
-    /// The class with which the results are pooled.
+    /// The class of games over which results are pooled.
     pub(super) class: &'static str,
     pub(super) name: String,
     pub(super) players: usize,
@@ -76,7 +76,7 @@ impl Request<'_> {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
     }
 
-    /// Adds a problem to `found` if it is requested; `make` creates its games.
+    /// Adds a problem to `found` if its name was requested; `make` creates its games.
     fn add(
         &self,
         found: &mut Vec<Problem>,
@@ -158,7 +158,8 @@ impl Request<'_> {
                     }
                     Family::Drawn(make) => {
                         let games = (0..self.seeds).map(|seed| make(players, seed, value));
-                        // The draws of an estimate must not be those of its game.
+                        // The seed of an estimate differs from the seed of its game, so that their draws are
+                        // independent.
                         let runs = (0..self.seeds).map(|seed| (seed as usize, seed + 1000)).collect();
                         Ok((games.collect::<Result<_>>()?, runs))
                     }

@@ -64,7 +64,8 @@ impl Harness {
     /// Returns an error if a contender supports none of the values. The contenders of the section are only
     /// compared for the values that they support.
     pub(super) fn check(&self, concepts: &[SolutionConcept], are_requested: bool) -> Result<()> {
-        // Any number of players will do.
+        // Whether an estimator supports a value does not depend on the number of players, so any number is
+        // sufficient.
         let values = concepts.iter().map(|concept| value_of(concept, 8)).collect::<Result<Vec<_>>>()?;
         let reference = Contender::Method(self.reference);
         let reference = self.has_reference().then_some(&reference);

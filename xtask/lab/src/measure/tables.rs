@@ -23,7 +23,7 @@ const LOW_COVERAGE: f64 = 0.88;
 /// Budgets above this share of all coalitions give nearly exact results, which are not compared.
 const NEARLY_ALL: f64 = 0.9;
 
-/// Returns an order statistic: the median for 0.5.
+/// Returns the order statistic for a share from 0 to 1, e.g. the median for 0.5.
 fn quantile(mut numbers: Vec<f64>, share: f64) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let last = numbers.len().saturating_sub(1) as f64;
@@ -73,9 +73,9 @@ fn for_each<'a, R>(
     found
 }
 
-/// One run compared with the reference.
+/// The errors of a contender and of the reference in one run.
 struct Compared {
-    /// Relative squared errors, `‖φ̃ − φ‖² / ‖φ‖²`.
+    /// Relative squared errors of the contender and of the reference, `‖φ̃ − φ‖² / ‖φ‖²`.
     error: f64,
     reference: f64,
     /// Share of values within their intervals; NaN without intervals.
@@ -130,7 +130,8 @@ struct Group<'a> {
 /// Compares the errors of contenders with those of the reference.
 pub(super) fn errors(harness: &Harness, problems: &[Problem]) -> Result<Table> {
     let reference = Contender::Method(harness.reference);
-    // The estimates of the reference for the last problem and budget.
+    // Estimates of the reference are computed once for each problem and budget, and reused for all
+    // contenders.
     let mut last: Option<(&Problem, usize, Vec<Estimate>)> = None;
     let found = for_each(harness, problems, |problem, budget, contender, runner| {
         last.take_if(|(of, with, _)| !std::ptr::eq(*of, problem) || *with != budget.1);
@@ -198,9 +199,9 @@ pub(super) fn errors(harness: &Harness, problems: &[Problem]) -> Result<Table> {
 struct Intervals {
     count: usize,
     covering: usize,
-    /// Intervals of width zero around a wrong value.
+    /// Number of intervals of width zero around a wrong value.
     wrong_points: usize,
-    /// Values without an interval.
+    /// Number of values without an interval.
     absent: usize,
     half_widths: f64,
     errors: f64,

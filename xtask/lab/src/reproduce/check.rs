@@ -47,7 +47,8 @@ impl Record {
         Ok(())
     }
 
-    /// Returns how the verdicts in `found` differ from the recorded ones, one line per changed verdict.
+    /// Returns one line for each verdict that differs from the recorded one, for the artefacts in `found`.
+    /// Claims that were added or removed count as differences, and so does another version of the rules.
     fn changes(&self, found: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.rules != found.rules {

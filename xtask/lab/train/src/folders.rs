@@ -24,7 +24,7 @@ impl Folders {
     ///
     /// # Errors
     ///
-    /// If a given directory does not exist, or no directory exists.
+    /// If a given directory does not exist, or if none of the default directories exists.
     pub(crate) fn new(data: Option<PathBuf>, out: Option<PathBuf>) -> Result<Self> {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
         let named = match data {

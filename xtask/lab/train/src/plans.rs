@@ -34,7 +34,7 @@ const NOT_PRINTED: &str = "the paper prints no accuracy";
 const TABLE: Training =
     Training { epochs: 60, batch: 32, rate: 2e-3, decay: 0.01, augmentation: Augmentation::None };
 
-/// All networks.
+/// The networks that `cargo xtask train` can train.
 pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "imdb_word_cnn",

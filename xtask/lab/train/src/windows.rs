@@ -1,8 +1,9 @@
-//! Windows along an axis: concatenation of their positions, as used by convolutions, and their maxima.
+//! Windows along an axis of a tensor: the concatenation of the positions in each window, as used by
+//! convolutions, and the maximum of each window.
 //!
-//! candle can express both by slicing and concatenating tensors, but the gradient of every slice is as large
-//! as the whole tensor. Here, each number is moved once, and its gradient is moved back once. The tests
-//! compare values with the definition, and gradients with finite differences.
+//! candle can express both operations by slicing and concatenating tensors, but the gradient of every slice
+//! is as large as the whole tensor. Here, each number is moved once, and its gradient is moved back once. The
+//! tests compare values with the definition, and gradients with finite differences.
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
 

@@ -8,7 +8,7 @@ use super::graph;
 const SENTENCE: &str = "//! A module imports only modules above it in this table.";
 
 /// Returns findings for modules that are missing in the table of their crate, and for imports of modules that
-/// are not in a row further up. `files` are the source files, with paths relative to `src`.
+/// are not in a row above the importing module. `files` are the source files, with paths relative to `src`.
 pub(super) fn findings(source: &str, files: &[(&str, &str)]) -> Vec<Finding> {
     let text = files.iter().find(|(path, _)| *path == "lib.rs").map(|(_, text)| *text);
     let Some(floors) = text.and_then(floors) else { return Vec::new() };

@@ -20,7 +20,7 @@ const TABLE_SHARE: f64 = 0.5;
 /// tabulating the quotient game.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
 /// With few groups, the quotient game is also tabulated if the table takes no more evaluations than this
-/// number of orders with their reverses, because this number of orders would repeat coalitions.
+/// number of orders with their reverses, because orders of few groups repeat coalitions.
 const TABLE_OF_FEW: f64 = 3.0;
 /// Like [`LEFT_PER_UNKNOWN`], for few groups. Fewer evaluations are sufficient in this case.
 const LEFT_OF_FEW: f64 = 2.0;

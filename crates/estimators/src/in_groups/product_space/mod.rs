@@ -202,8 +202,8 @@ impl ProductSpace {
     /// # Errors
     ///
     /// [`EstimatorError::Value`] for a value that does not match the game or the partition;
-    /// [`EstimatorError::UnknownPlayer`]; [`EstimatorError::Draws`] for zero draws, or, in the true marginal
-    /// mode, unless there is one draw per scenario; any error of the game.
+    /// [`EstimatorError::UnknownPlayer`] for an index out of range; [`EstimatorError::Draws`] for zero draws,
+    /// or, in the true marginal mode, unless there is one draw per scenario; any error of the game.
     pub fn estimate_players(
         &self,
         game: &dyn Game,

@@ -3,7 +3,7 @@
 //! # Method
 //!
 //! A piece P lies in the neighbourhoods of the nodes of its *common set* C(P) = ∩_{t ∈ P} N_k(t), because t ∈
-//! N_k(j) is equivalent to j ∈ N_k(t). The smallest of these nodes *owns* it. The pieces owned by a node are
+//! N_k(j) is equivalent to j ∈ N_k(t). The smallest of these nodes *owns* P. The pieces owned by a node are
 //! found by including or excluding its neighbours, one by one. A branch ends if the neighbourhood of some
 //! earlier node contains the piece and all remaining neighbours, because this node then owns all pieces of
 //! the branch.

@@ -83,8 +83,8 @@ pub enum LocalMethod {
 /// all coalitions.
 ///
 /// **Minimum budget.** 2 evaluations, plus a number for each player: for contributions 4 (2 if unpaired), for
-/// regressions |N_k(i)| (one more for Banzhaf values), rounded up to an even number of at least 4. It never
-/// exceeds the number of coalitions.
+/// regressions |N_k(i)| (one more for Banzhaf values), rounded up to an even number of at least 4. The
+/// minimum never exceeds the number of coalitions.
 ///
 /// Contributions take `O(T + m n/64)` time, where T is the time of m evaluations; regressions on
 /// neighbourhoods of b players take `O(T + m b²)`. The memory is that of m coalitions and their values.

@@ -104,12 +104,12 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 /// Shapley values sum to `v(N) − v(∅)` exactly. For a budget of `2^n`, the result is exact. Standard errors
 /// are computed from leave-one-out residuals.
 ///
-/// In addition to the game, it takes the time of some hundred boosted trees and one eigendecomposition:
-/// `O(m³)` for m pairs up to 900, and above this `O(m r²)` for up to r = 1000 products. For a sum of
-/// unanimity games of 100 players, this is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10,000,
-/// on one core of an AMD EPYC (`cargo xtask measure frontier --threads 1 --games "unanimity 100" --seeds 3
-/// --budgets 5n,20n,100n`). [`LeverageShap`](crate::LeverageShap) takes 3 to 5% of this time. For very cheap
-/// games, it is better to spend this time on more evaluations.
+/// In addition to the evaluations, the method takes the time of some hundred boosted trees and one
+/// eigendecomposition: `O(m³)` for m pairs up to 900, and above this `O(m r²)` for up to r = 1000 products.
+/// For a sum of unanimity games of 100 players, this is 0.34 s for 500 evaluations, 0.44 s for 2000 and
+/// 1.5 s for 10,000, on one core of an AMD EPYC (`cargo xtask measure frontier --threads 1 --games "unanimity
+/// 100" --seeds 3 --budgets 5n,20n,100n`). [`LeverageShap`](crate::LeverageShap) takes 3 to 5% of this time.
+/// For very cheap games, it is better to spend this time on more evaluations.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LearnedSpectrum, LeverageShap};
@@ -302,8 +302,8 @@ impl LearnedSpectrum {
     /// if unknown. The standard error for a single player is the sum of those of φ_i and of the subtracted
     /// part. For a budget of `2^n`, everything is exact.
     ///
-    /// In addition to the game, it takes about twice the time of the values alone, and `O(n² k²)` time for k
-    /// pairs of coalitions.
+    /// In addition to the evaluations of the game, this takes about twice the time of the values alone, and
+    /// `O(n² k²)` time for k pairs of coalitions.
     ///
     /// ```
     /// use apportion_estimators::LearnedSpectrum;

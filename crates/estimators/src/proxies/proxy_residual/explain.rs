@@ -34,11 +34,13 @@ enum Solver<'a> {
 /// How the surrogates are used for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// They are not used: with far fewer rows than unknowns, the minimum-norm regression is more accurate.
+    /// The surrogates are not used. With far fewer rows than unknowns, the minimum-norm regression is more
+    /// accurate.
     None,
-    /// They are used alone: with about as many rows as unknowns, the regression amplifies any remainder.
+    /// The surrogates are used alone. With about as many rows as unknowns, the regression amplifies any
+    /// remainder.
     Alone,
-    /// They are subtracted before the regression.
+    /// The surrogates are subtracted before the regression.
     Remainder,
 }
 

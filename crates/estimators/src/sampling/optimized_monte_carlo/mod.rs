@@ -64,7 +64,8 @@ pub enum References {
 /// [`minimum_budget`](Estimator::minimum_budget) may be sufficient; `evaluations` are rounded up. The
 /// estimate stays unbiased. The values sum to the mean of `v_b(N) − v_b(∅)` over the drawn scenarios, which
 /// the standard errors account for. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios evenly
-/// over its draws. This is better for a single budget, but its samples do not grow.
+/// over its draws, which is better for a single budget. Its samples only grow in its
+/// [growing](Estimator::growing) variant.
 ///
 /// **Choice of orders.** The table shows mean squared errors relative to antithetic orders at the same number
 /// of evaluations, for n = 10, 20 and 30 and `m` = 2n² to 128n² (`cargo xtask measure monte-carlo`):

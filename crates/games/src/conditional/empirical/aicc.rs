@@ -38,9 +38,10 @@ const NARROW: f64 = 1e-7;
 /// AICc(σ) = ln(|y − ŷ|² / N) + (1 + tr(H)/N) / (1 − (tr(H) + 2)/N)
 /// ```
 ///
-/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among the σ from 0.01 to 100 with
-/// tr(H) + 2 < N. The minimum is found on a coarse grid and refined by golden-section search. If the model
-/// does not depend on any absent feature, the original bandwidth is used.
+/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among the σ from 0.01 to 100 with tr(H) + 2 <
+/// N. The minimum is found on a coarse grid and refined by golden-section search. If the predictions `y_r` do
+/// not vary, because the model does not depend on any absent feature, the bandwidth of the original
+/// [`EmpiricalDistribution`] is used.
 ///
 /// This corresponds to `AICc_full` in the R package shapr, which searches for a local minimum, starting at
 /// 0.1, and stops after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that
@@ -74,7 +75,7 @@ impl EmpiricalDistribution {
     /// # Errors
     ///
     /// [`GameError::Parameter`] for more than 2000 rows, [`GameError::TooFewRows`] for fewer than 4,
-    /// [`GameError::Width`] if the number of features of the model differs.
+    /// [`GameError::Width`] if the model and the data have different numbers of features.
     pub fn with_bandwidths_by_aicc<'a>(
         self,
         model: impl Into<Shared<'a, dyn Model + 'a>>,
@@ -126,8 +127,8 @@ impl AdaptedEmpiricalDistribution<'_> {
         Ok(smoother.best_bandwidth())
     }
 
-    /// Returns the predictions for the rows of the data, for each output that varies: centred, and scaled to
-    /// a maximum of 1.
+    /// Returns the predictions for the rows of the data, for each output that varies. They are shifted so
+    /// that the first is 0, and scaled so that the largest magnitude is 1.
     fn responses(
         &self,
         explicand: &[f64],
@@ -155,7 +156,7 @@ impl AdaptedEmpiricalDistribution<'_> {
             values.iter_mut().for_each(|value| *value = *value / 2.0 - first / 2.0);
             let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
             values.iter_mut().for_each(|value| *value /= largest);
-            // The variation of a constant output is rounding error.
+            // Smaller variation is the rounding error of a constant output.
             (largest > 1e-13 * size).then_some(values)
         });
         Ok(outputs.collect())

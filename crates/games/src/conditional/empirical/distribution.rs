@@ -81,9 +81,9 @@ pub struct EmpiricalDistribution {
 /// How the rows of the data are weighted and selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
-    /// As in the paper.
+    /// Weights and selection as in Aas, Jullum and Løland (2021).
     Paper,
-    /// As in the R package shapr.
+    /// Weights and selection as in the R package shapr.
     Shapr,
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// could exhaust the memory.
 const MAX_COLUMNS: usize = 1 << 20;
 
-/// A numeric column.
+/// The column of a numeric feature, and the treatment of its missing values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) column: usize,

@@ -1,4 +1,4 @@
-//! The link functions of objectives.
+//! The link functions of LightGBM's objectives.
 
 use crate::ensemble::Link;
 

@@ -1,4 +1,4 @@
-//! The base margin and the link of objectives.
+//! The base margin and the link function of XGBoost's objectives.
 //!
 //! XGBoost stores `base_score` on the scale of its outputs, and the link function of the objective converts
 //! it to a margin. Verified against the margins of XGBoost 1.7.6, 2.1.4 and 3.2.0 for every objective below

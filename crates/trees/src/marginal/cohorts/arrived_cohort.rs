@@ -1,4 +1,4 @@
-//! A cohort at a leaf.
+//! A cohort of background rows that arrived at a leaf.
 
 use super::MAX_DEPTH;
 use super::sets::{Numbers, Set, both, is_empty, room};

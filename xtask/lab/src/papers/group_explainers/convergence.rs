@@ -11,7 +11,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Limits between which a slope counts as −1, in the claim on the theory.
+/// Limits between which a slope counts as −1, in the claim that MISE decreases like 1/K as in the theory.
 const SLOPES_OF_THEORY: (f64, f64) = (-1.1, -0.9);
 /// Limits between which a slope counts as −1, in this project's target.
 const SLOPES: (f64, f64) = (-1.05, -0.95);

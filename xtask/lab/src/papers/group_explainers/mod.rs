@@ -78,7 +78,7 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "two-step",
-            "what two-step Shapley values sum to, as printed and as corrected, experiments 3a and 3b",
+            "sums of two-step Shapley values, as printed and as corrected, experiments 3a and 3b",
             two_step::two_step,
         ),
     ],

@@ -300,7 +300,7 @@ fn figure(all: &[ExplainedExperiment]) -> Figure {
 }
 
 fn table(all: &[ExplainedExperiment]) -> Table {
-    table!("How far two-step values are off at most", [for played in all; for form in Form::ALL;]
+    table!("Maximum deviations of two-step values", [for played in all; for form in Form::ALL;]
         "game" => played.name.as_str(),
         "form" => form.words(),
         "groups" => played.partition.len(),

@@ -57,9 +57,9 @@ contenders! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GameOf {
     PathDependent,
-    /// Interventional, with the column means as baseline.
+    /// The marginal game with the column means as baseline.
     Baseline,
-    /// Interventional, with background rows.
+    /// The marginal game with background rows.
     Rows,
 }
 
@@ -85,7 +85,7 @@ impl Contender {
     pub(crate) const REGRESSIONS_ON_ROWS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShapOnRows, Self::OptimizedKernelShapOnRows];
 
-    /// The regressions, for all games to which they are applied.
+    /// The regressions for Banzhaf and Shapley values, the latter for both games to which they are applied.
     pub(crate) const ALL_REGRESSIONS: [Self; 5] = [
         Self::KernelBanzhaf,
         Self::LeverageShap,

@@ -23,11 +23,11 @@ use crate::reproduce::store::derive_seed;
 /// Maximum number of players for which all coalitions are evaluated.
 pub(crate) const SMALL: usize = 20;
 
-/// Number of background rows in the interventional game that does not use a single baseline.
+/// Number of background rows in the marginal game with background rows instead of a baseline.
 pub(crate) const BACKGROUND: usize = 50;
 
 /// A dataset's trees and an explicand. Banzhaf values are computed for the path-dependent game, and Shapley
-/// values for the interventional game, with the column means as baseline or with 50 other rows as background.
+/// values for the marginal game, with the column means as baseline or with 50 other rows as background.
 pub(crate) struct Instance {
     dataset: Arc<Dataset>,
     run: usize,
@@ -37,9 +37,9 @@ pub(crate) struct Instance {
     background: Background,
     /// Exact Banzhaf values of the path-dependent game.
     banzhaf: Vec<f64>,
-    /// Exact Shapley values of the interventional game with the baseline.
+    /// Exact Shapley values of the marginal game with the baseline.
     shapley: OnceLock<Vec<f64>>,
-    /// Exact Shapley values of the interventional game with the background rows.
+    /// Exact Shapley values of the marginal game with the background rows.
     shapley_on_rows: OnceLock<Vec<f64>>,
     /// `‖Aφ − b‖²` for the path-dependent game, the minimum of the objective.
     min_objective: OnceLock<f64>,
@@ -103,8 +103,8 @@ impl Instance {
         Ok(shapley.get_or_init(|| values))
     }
 
-    /// Returns the interventional game with the background rows; each coalition value requires predictions
-    /// for all of them.
+    /// Returns the marginal game with the background rows; each coalition value requires predictions for all
+    /// of them.
     pub(crate) fn predicted(&self) -> Result<MarginalGame<'_, Ensemble>> {
         Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
     }

@@ -7,7 +7,7 @@
 //! | [`instance`] | one run on a dataset: explicand, games, exact values |
 //! | [`experiment`] | the datasets, and the errors of estimates |
 //! | [`linear`] | the regression over all coalitions |
-//! | [`trees_on_rows`] | the interventional game of trees with background rows |
+//! | [`trees_on_rows`] | the marginal game of trees with background rows |
 //! | [`printed_k`] | K of figure 5 as printed in the text |
 //! | [`scatter`] | figure 1 |
 //! | [`sample_size`] | figures 2, 9 |

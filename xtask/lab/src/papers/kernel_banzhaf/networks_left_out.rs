@@ -1,4 +1,5 @@
-//! Figure 6 in a build without support for neural networks: reports what is missing, and how to get it.
+//! Figure 6 in a build without support for neural networks. The figure is skipped, with instructions for a
+//! build that creates it.
 
 use anyhow::Result;
 

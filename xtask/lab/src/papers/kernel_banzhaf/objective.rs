@@ -87,8 +87,8 @@ fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
     guarantee.claim(experiment, |_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
 
-/// Judges corollary 3.4, with γ = ‖Aφ − b‖² / ‖Aφ‖² by definition. Since A is orthogonal up to scale, it is
-/// equivalent to theorem 3.3, for the values instead of the objective.
+/// Judges corollary 3.4, with γ = ‖Aφ − b‖² / ‖Aφ‖² by definition. Since the columns of A are orthogonal and
+/// of equal norm, the corollary is theorem 3.3, stated for the values instead of the objective.
 fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "‖φ̃ − φ‖² is at most εγ‖φ‖² with m = O(n log(n/δ) + n/(δε)) evaluations",

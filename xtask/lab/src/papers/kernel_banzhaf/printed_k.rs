@@ -1,4 +1,4 @@
-//! K of figure 5 as printed in section 4.2.
+//! The matrix K of figure 5, as printed in section 4.2.
 //!
 //! # Notation
 //!

@@ -136,7 +136,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(
-        format!("Median error of Kernel Banzhaf over that of the others, m = {MULTIPLE}n"),
+        format!("Median error of Kernel Banzhaf divided by that of each other estimator, m = {MULTIPLE}n"),
         std::iter::once("dataset").chain(rivals.map(Contender::title)),
     );
     for place in at_multiple(curves) {

@@ -140,7 +140,8 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
     ]
 }
 
-/// Returns the claim that MC costs about twice as much as the other estimators, for the given kind of cost.
+/// Returns the claim that the Monte Carlo estimator `mc` costs about twice as much as the other estimators,
+/// for the given kind of cost.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
     let cases = costs.cases(costs.places(), pair, |place| {

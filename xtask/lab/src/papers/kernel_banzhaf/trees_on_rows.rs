@@ -1,5 +1,4 @@
-//! The interventional game of trees with background rows, evaluated by traversing each tree once for all
-//! rows.
+//! The marginal game of trees with background rows, evaluated by traversing each tree once for all rows.
 //!
 //! # Notation
 //!

@@ -23,7 +23,7 @@ const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 /// Side lengths of the grids, in steps of 5, and large enough for complete inner neighbourhoods.
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
-/// The kind of value whose evaluations are counted.
+/// A kind of value, whose evaluations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -110,9 +110,9 @@ impl Series {
         if self.is_grid { self.sizes[at] * self.sizes[at] } else { self.sizes[at] }
     }
 
-    /// Returns the number of coalitions added by each further inner player, if constant. On a line, this is
-    /// the slope; on a grid, it is the leading coefficient of a quadratic polynomial in the side, whose other
-    /// terms are due to the border.
+    /// Returns the number of coalitions added by each further inner player, or `None` if that number is not
+    /// constant. On a line, this is the slope; on a grid, it is the leading coefficient of a quadratic
+    /// polynomial in the side, whose other terms are due to the border.
     fn per_player(&self) -> Option<f64> {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])

@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// The methods whose masked images are in the rows below the original images.
+/// The methods whose masked images form the rows below the original images.
 const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
 /// Number of images per class.
@@ -64,7 +64,7 @@ pub(super) fn fig5(session: &Session) -> Result<ArtefactOutput> {
         None => ("the photographs or the network are not there", None, data_table()),
         Some(subject) => {
             let title = format!("Figure 5: {} with the top pixels masked", subject.title);
-            let note = "Masked pixels have the mean of all pixels, a grey.";
+            let note = "Masked pixels are grey: they have the mean of all pixels.";
             let (figure, data) = gallery(session, subject, &SHOWN[1..], &title, note)?;
             ("what is interpretable people must say: see the figure", Some(figure), data)
         }
@@ -216,9 +216,9 @@ fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
 }
 
 fn near_table(measured: &Measured<'_>) -> Result<Table> {
-    let columns = ["method", "percent masked", "samples", "share on or beside the digit", "standard error"];
+    let columns = ["method", "percent masked", "samples", "share on or next to the digit", "standard error"];
     let mut table = Table::new(
-        format!("Masked pixels that are activated or touch an activated one, {}", measured.subject.name),
+        format!("Share of masked pixels on or next to an activated pixel, {}", measured.subject.name),
         columns,
     );
     for (at, percent) in SHOWN.into_iter().enumerate() {

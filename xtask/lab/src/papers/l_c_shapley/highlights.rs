@@ -337,7 +337,7 @@ fn visible(score: f64) -> Entry {
 }
 
 fn errors_table(all: &[Explained<'_>]) -> Table {
-    table!(format!("Distance to the exact values; of methods that draw the mean over {DRAWS} runs"), [
+    table!(format!("Distance to the exact values; for sampling methods, the mean over {DRAWS} runs"), [
         for explained in all;
         for row in &explained.methods;
         let (error, correlation) = (Measurement::mean(&row.errors), Measurement::mean(&row.correlations));

@@ -18,7 +18,7 @@ use crate::reproduce::store::derive_seed;
 /// detect, so that old checkpoints are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Number of samples per cell, for texts and embedded images, which take little time each.
+/// Number of samples per cell, if a sample takes little time: for texts and embedded images.
 const BLOCK: usize = 10;
 
 /// Minimum brightness of a pixel that counts as activated.

@@ -38,8 +38,8 @@ pub(super) enum Method {
     /// The regression of C-Shapley on the [dual game](Dual), in which the players outside an n-gram or a
     /// square of pixels are present.
     CShapleyPresent,
-    /// Equation 6 of order 1 with the players outside neighbourhoods present, as in the authors' code for
-    /// texts.
+    /// C-Shapley of order 1 by equation 6, with the players outside neighbourhoods present, as in the
+    /// authors' code for texts.
     EquationSixPresent,
     KernelShap,
     /// SampleShapley: random permutations (Štrumbelj and Kononenko).
@@ -172,7 +172,7 @@ impl Method {
     }
 }
 
-/// Computes a smooth model in which neighbours interact.
+/// A smooth model in which neighbouring features interact, on which methods are probed.
 fn probe(row: &[f64]) -> f64 {
     let alone = row.iter().enumerate().map(|(at, x)| x * (at as f64 + 0.5).sin()).sum::<f64>();
     alone + row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>()

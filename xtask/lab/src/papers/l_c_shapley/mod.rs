@@ -23,7 +23,7 @@
 //! | [`notes`] | notes on methods in the reports |
 
 mod curves;
-#[allow(dead_code, reason = "some of what is read serves tests alone, or networks")]
+#[allow(dead_code, reason = "some fields are used only by tests, or only in builds with networks")]
 mod data;
 mod dual;
 mod evaluations;
@@ -67,7 +67,7 @@ pub(crate) const PAPER: Paper = Paper {
     artefacts: &[
         artefact(
             "fig1",
-            "a neighbourhood on a grid, and which of its subsets are summed over",
+            "a neighbourhood on a grid, and its subsets in the sums of L-Shapley and C-Shapley",
             neighbourhood::fig1,
         ),
         artefact("fig2", "change of log-odds as words are masked, by method; texts", texts::fig2),

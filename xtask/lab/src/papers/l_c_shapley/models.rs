@@ -24,7 +24,7 @@ pub(super) fn table1(session: &Session) -> Result<ArtefactOutput> {
     let images = images(session)?;
     found.subjects.extend(images.subjects);
     found.skipped.extend(images.skipped);
-    let mut own = Table::new("Here: accuracy by running the model on all test samples", COLUMNS);
+    let mut own = Table::new("Models of this project: accuracy on all test samples", COLUMNS);
     for subject in &found.subjects {
         own.push(row![
             subject.name,

@@ -62,7 +62,7 @@ enum Inputs {
         sentences: Vec<Sentence>,
         /// The input that the model expects.
         reading: Reading,
-        /// A function that returns the ID of a token.
+        /// Maps a token to its ID.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
     },
     Images {
@@ -102,7 +102,7 @@ impl Sample {
     }
 }
 
-/// A sample in the form shown to readers.
+/// A sample in the form that figures and tables show.
 pub(super) enum Shown {
     Text(Text),
     Image(Image, Segmentation),
@@ -157,7 +157,7 @@ pub(super) const SENTENCES: &str = "sentences";
 /// Name of the embedded images.
 pub(super) const DIGITS: &str = "digits38";
 
-/// A network used in the reproduction, and the replacement for it if it was not trained.
+/// A network used in the reproduction, and the network that replaces it if it was not trained.
 struct Kind {
     /// Name of the network in the command `cargo xtask train`.
     network: &'static str,
@@ -318,7 +318,7 @@ struct LoadedNetwork {
 }
 
 /// Returns the network trained by us, or else the network in the data directory, or else `None`. Records a
-/// message for each of them that is missing.
+/// message for each missing network.
 fn network(
     session: &Session,
     found: &mut AvailableSubjects,

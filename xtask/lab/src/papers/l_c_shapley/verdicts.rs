@@ -67,7 +67,7 @@ pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method
 const AREAS: &str = "a dataset, a method and another method; it agrees if the change of log-odds, averaged \
                      over all shares masked, is lower on the same sample";
 
-/// Returns a claim that a method is better than others.
+/// Returns the claim that a method is better than others, by the area under the curve.
 pub(super) fn ahead(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
     ahead_by(claim, source, AREAS, cases)
 }
@@ -77,7 +77,7 @@ pub(super) fn ahead_by(claim: &str, source: &str, measure: &str, cases: Vec<Case
     By::StandardError.in_all(claim, source, measure, cases)
 }
 
-/// Returns a claim that a method is not worse than others.
+/// Returns the claim that a method is not worse than others, by the area under the curve.
 pub(super) fn not_behind(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
     Claim::over_cases(claim, source, AREAS, By::StandardError, Needed::NotBehind, cases)
 }

@@ -151,8 +151,8 @@ fn output(
     ArtefactOutput { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
 }
 
-/// Returns the claims that the error grows with γ: the error of the Shapley values in our runs and in the
-/// authors' runs, and the error that the authors plotted.
+/// Returns the claims that errors grow with γ, one claim for each of three errors: of the Shapley values in
+/// our runs, of the Shapley values in the authors' runs, and as plotted by the authors.
 fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str) -> Vec<Claim> {
     vec![
         error_grows(ours, claim, source),

@@ -8,7 +8,7 @@ use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// A measure of improvement. The paper does not specify which one it means.
+/// A measure of the improvement over a rival. The paper does not specify its measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
     /// Error of the rival divided by the error of Leverage SHAP.

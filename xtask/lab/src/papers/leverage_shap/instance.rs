@@ -23,7 +23,7 @@ pub(crate) struct Instance {
     pub(crate) run: usize,
     explicand: Vec<f64>,
     background: Background,
-    /// φ, the exact interventional Shapley values of the trees.
+    /// φ, the exact Shapley values of the marginal game of the trees.
     pub(crate) truth: Vec<f64>,
     small: OnceLock<Small>,
 }

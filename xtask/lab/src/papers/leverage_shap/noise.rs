@@ -69,8 +69,8 @@ pub(crate) fn fig11(session: &Session) -> Result<ArtefactOutput> {
     sweep.artefact_output(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// Returns the claim of section 1.2 on improvements under noise, once over Kernel SHAP (as in section 1.1)
-/// and once over Optimized Kernel SHAP.
+/// Returns the claim of section 1.2 on improvements under noise, once for the rival Kernel SHAP (as in
+/// section 1.1) and once for Optimized Kernel SHAP.
 fn more_substantial_when_noisy(curves: &Curves) -> Vec<Claim> {
     let last = curves.levels.len() - 1;
     let rivals = [KernelShap, OptimizedKernelShap];

@@ -96,8 +96,8 @@ fn machine_precision(curves: &Curves) -> Claim {
     )
 }
 
-/// Returns the claim of section 1.2 on improvements with few evaluations, once over Kernel SHAP (as in
-/// section 1.1) and once over Optimized Kernel SHAP.
+/// Returns the claim of section 1.2 on improvements with few evaluations, once for the rival Kernel SHAP (as
+/// in section 1.1) and once for Optimized Kernel SHAP.
 fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
     let rivals = [KernelShap, OptimizedKernelShap];
     let over = |rival| {

@@ -207,7 +207,7 @@ pub(crate) fn table1(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
         &Contender::MAIN,
-        "Mean and quartiles of the error at m = 10n, ours and that of the authors' runs",
+        "Mean and quartiles of the error at m = 10n, in our runs and in the authors' runs",
     )?;
     let claims = |errors: &Compared| {
         vec![
@@ -230,7 +230,7 @@ pub(crate) fn table4(session: &Session) -> Result<ArtefactOutput> {
     let errors = errors(
         session,
         Contender::ALL,
-        "Mean and quartiles of the error at m = 10n, ours and that of the authors' runs",
+        "Mean and quartiles of the error at m = 10n, in our runs and in the authors' runs",
     )?;
     let claims = |errors: &Compared| {
         vec![
@@ -286,7 +286,7 @@ pub(crate) fn table2(session: &Session) -> Result<ArtefactOutput> {
     let judged = curves.only(|panel| is_of_paper(experiment.datasets[panel].known), Contender::ALL);
     claims.push(target(&judged));
     let caption = |what: &str| {
-        format!("Ratio of the {what} errors (table 2), with that of the authors' runs in brackets")
+        format!("Ratio of the {what} errors (table 2), with the ratio in the authors' runs in brackets")
     };
     Ok(ArtefactOutput {
         data: ratio_data(&curves, &theirs, &names),

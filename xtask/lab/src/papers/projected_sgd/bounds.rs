@@ -58,7 +58,7 @@ const PROPORTION: f64 = 0.2;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
-    /// Inverse steps with the printed μ, which are twice as long as with [`Self::Inverse`].
+    /// Inverse steps with the printed μ, which are twice as long as the steps of [`Self::Inverse`].
     PrintedInverse,
     Inverse,
     SquareRoot,
@@ -557,7 +557,7 @@ fn constants(games: &[Vec<KnownGame>], gradients: &[f64]) -> Table {
 }
 
 fn table(all: &[Series]) -> Table {
-    table!("Mean squared errors beside their bounds", [
+    table!("Mean squared errors and their bounds", [
         for series in all;
         for (level, steps) in STEPS.into_iter().enumerate();
         let games = series.games();
@@ -611,7 +611,7 @@ fn figure(all: &[Series]) -> Figure {
         }
     };
     Figure {
-        title: "Mean squared error of stochastic gradients beside the bounds of section 4.2".to_owned(),
+        title: "Mean squared error of stochastic gradients, with the bounds of section 4.2".to_owned(),
         panels: PLAYERS
             .into_iter()
             .flat_map(|d| kinds.map(|kind| (kind, d)))

@@ -109,7 +109,7 @@ pub(super) fn fig3(session: &Session) -> Result<ArtefactOutput> {
         panel(one, &all_methods(one), &x_axis(), ", with ours"),
     ];
     let mut noise = Table::new(
-        "What the truth is off: the mean over the pairs of the sum of its squared standard errors",
+        "Squared error of the reference values, from their standard errors: mean over the pairs",
         ["truth", "squared error"],
     );
     noise.push(row!["ours", one.noise()]);

@@ -26,7 +26,7 @@ impl DiscreteDistribution {
 
     /// Returns `P(Z ≥ A(2 + 4a))` with `A = E[Z]`.
     pub(super) fn beyond(&self, a: f64) -> f64 {
-        // The factor includes values that equal the limit up to rounding.
+        // The factor lowers the limit, so that values equal to it up to rounding are included.
         let limit = self.mean() * (2.0 + 4.0 * a) * (1.0 - 1e-12);
         self.points.iter().filter(|(value, _)| *value >= limit).map(|(_, probability)| probability).sum()
     }
@@ -43,7 +43,7 @@ impl DiscreteDistribution {
     /// is large enough not to matter).
     ///
     /// Starting from φ_0 = 0, nothing changes unless this coalition is drawn. The distribution is computed
-    /// exactly, over all coalitions.
+    /// exactly, from all coalitions that can be drawn.
     pub(super) fn of_one_step() -> Result<Self> {
         let players = 8;
         let mut values = vec![0.0; 1 << players];

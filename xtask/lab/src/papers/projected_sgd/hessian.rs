@@ -12,8 +12,8 @@ pub(super) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Computes the eigenvalues for `players` (two or more); NaN if the Hessian does not have the form
-    /// `(a − b) I + b J`, to which these formulas apply.
+    /// Computes the eigenvalues for `players` (two or more). The formulas apply to Hessians of the form
+    /// `(a − b) I + b J`; for any other Hessian, the eigenvalues are NaN.
     ///
     /// F is quadratic, so its second differences are the entries of its Hessian. The values y do not matter
     /// and are set to 0.

@@ -21,7 +21,8 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// Numbers of permutations T. The budget of each method is the number of evaluations for T permutations.
+/// Numbers of permutations T. The budget of each method is the number of evaluations that optimized Monte
+/// Carlo needs for T permutations.
 const PASSES: [usize; 3] = [16, 64, 256];
 
 /// The tasks, from nearly additive games to a threshold.
@@ -68,7 +69,7 @@ pub(super) fn interactions(session: &Session) -> Result<ArtefactOutput> {
         data: table("data", &points),
         figure: Some(figure(&points)),
         tables: vec![table(
-            "Mean squared error, and that of gradients over that of optimized Monte Carlo",
+            "Mean squared errors, and those of gradients divided by the error of optimized Monte Carlo",
             &points,
         )],
         claims: vec![weak(&points), strong(&points, &high)],
@@ -77,7 +78,7 @@ pub(super) fn interactions(session: &Session) -> Result<ArtefactOutput> {
     })
 }
 
-/// Returns the share of interactions, averaged over the pairs.
+/// Returns the share of the games' variation that is due to interactions, averaged over the pairs.
 fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     let setting = measured.setting;
     let weights = weights(LOW);
@@ -125,8 +126,8 @@ fn turned_cases(measured: &Measured) -> Vec<Case> {
         .collect()
 }
 
-/// Returns, for each gradient method and budget, the case that its error is below the error of optimized
-/// Monte Carlo.
+/// Returns, for each gradient method and budget, the case that the error of the method is below the error of
+/// optimized Monte Carlo.
 fn cases(measured: &Measured) -> Vec<Case> {
     let players = measured.setting.players;
     let gradients = Method::gradients(players).into_iter();

@@ -13,7 +13,7 @@ use crate::comparison::squared_norm;
 use crate::reproduce::ingredients::Digest;
 use crate::reproduce::store::derive_seed;
 
-/// Ratio of D to ‖φ*‖, which D bounds.
+/// Ratio of D, the bound on ‖φ*‖, to ‖φ*‖ itself.
 const ROOM: f64 = 1.1;
 
 /// Number of points of K at which gradients are computed, in addition to φ* and φ_0.

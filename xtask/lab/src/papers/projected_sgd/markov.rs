@@ -22,7 +22,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::quantile;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Values of ε/A; the bound is the reciprocal of ε/A.
+/// Values of ε/A. The bound on the probability is A/ε.
 const TIMES: [f64; 4] = [1.5, 2.0, 5.0, 10.0];
 
 pub(super) fn markov(session: &Session) -> Result<ArtefactOutput> {
@@ -63,7 +63,7 @@ pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
     ]
 }
 
-/// Returns whether two rules are of the same kind; constant steps of different sizes are alike.
+/// Returns whether two rules are of the same kind. Constant steps are of one kind, whatever their sizes.
 pub(super) fn is_alike(one: PrintedRule, other: PrintedRule) -> bool {
     std::mem::discriminant(&one) == std::mem::discriminant(&other)
 }
@@ -115,7 +115,7 @@ fn levels(tails: &[Tail]) -> Table {
         errors.sort_by(f64::total_cmp);
         errors
     };
-    table!("What one run in ten exceeds, and its bound by Markov's inequality", [
+    table!("Mean and 90% quantile of the errors, with their bounds", [
         for tail in tails;
         for (level, steps) in STEPS.into_iter().enumerate();
         let errors = sorted(tail, level);

@@ -87,7 +87,7 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "bounds",
-            "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their \
+            "mean squared errors of stochastic gradients next to the bounds of section 4.2, with their \
              constants",
             bounds::bounds,
         ),

@@ -39,7 +39,7 @@ struct ErrorsKey<'a> {
     pair: usize,
     method: Method,
     passes: &'a [usize],
-    /// Number of permutations used to estimate the ground truth, which depends on it.
+    /// Number of permutations from which the ground truth was estimated; `None` for enumeration.
     orders: Option<usize>,
 }
 

@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 
-/// Step sizes γ: of a constant step, or of the first of several decreasing steps.
+/// Values of γ: the size of constant steps, or of the first of the decreasing steps.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
 /// Maximum ratio of a step's error to the smallest error, up to which the step counts as among the best.

@@ -1,5 +1,5 @@
-//! Many runs in one game each, to see how often errors exceed the high-probability bounds of section 4.2 and
-//! appendix 8.2.
+//! Many runs of every step rule in one game for each number of players, to measure how often errors exceed
+//! the high-probability bounds of section 4.2 and appendix 8.2.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,8 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Numbers of players. They are small, so that bounds fall below the diameter of K within thousands of steps.
+/// Numbers of players. They are small, so that within thousands of steps the bounds fall below the maximum
+/// possible error.
 const PLAYERS: [usize; 2] = [3, 4];
 
 /// The numbers of steps T.

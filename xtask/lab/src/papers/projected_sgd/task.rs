@@ -1,8 +1,8 @@
 //! The simulated tasks of section 5.1 and their games.
 //!
 //! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. So a coalition's
-//! value only depends on the sum of the changes that its members make by replacing features of the reference.
-//! This sum is looked up in tables, eight players at a time.
+//! value only depends on the sum of the changes that occur when the members' feature values replace those of
+//! the reference. This sum is looked up in tables, eight players at a time.
 
 use std::f64::consts::PI;
 
@@ -73,7 +73,7 @@ impl Task {
     }
 }
 
-/// The use of pairs: shown in figures, or held out for the choice of step sizes.
+/// The purpose of pairs: to be shown in figures, or to be held out for the choice of step sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pairs {

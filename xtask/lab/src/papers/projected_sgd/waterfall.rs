@@ -216,7 +216,7 @@ fn explained<M: Model>(
     })
 }
 
-/// Returns the claim that the difference between two numbers is only rounding error.
+/// Returns a claim of equality, which holds if the difference between the two sides is only rounding error.
 fn to_rounding(
     [claim, source, case]: [&str; 3],
     waterfalls: &[Waterfall],
@@ -301,7 +301,7 @@ fn of_the_caption(compas: &Waterfall) -> [Claim; 2] {
 
 fn quality_table(quality: &Quality) -> Table {
     let mut table =
-        Table::new("The model of COMPAS on the rows held out", ["", "model", "the classes' shares alone"]);
+        Table::new("The model of COMPAS on the held-out rows", ["", "model", "the class shares alone"]);
     table.push(row!["accuracy", quality.accuracy, quality.accuracy_of_majority]);
     table.push(row!["logarithmic loss", quality.log_loss, quality.log_loss_of_share]);
     table

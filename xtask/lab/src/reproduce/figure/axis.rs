@@ -19,8 +19,8 @@ const MARGIN: f64 = 0.06;
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
     pub(crate) label: String,
-    /// Value up to which values are numerical zeros, for logarithmic axes. Zeros are placed on a separate
-    /// piece of the axis.
+    /// Limit up to which values count as zero, for logarithmic axes. Zeros are placed on a separate piece of
+    /// the axis.
     floor: Option<f64>,
     /// Ticks with their labels. If empty, ticks are chosen from the data.
     ticks: Vec<(f64, String)>,
@@ -50,7 +50,7 @@ impl Axis {
         self
     }
 
-    /// Extends the axis to cover at least the range between two values.
+    /// Makes the axis cover at least the range between two values.
     pub(crate) fn covering(mut self, low: f64, high: f64) -> Self {
         self.covered = vec![low, high];
         self
@@ -108,7 +108,7 @@ fn widened((low, high): (f64, f64), areas: (f64, f64)) -> (f64, f64) {
     (low.min(areas.0).max(low - room), high.max(areas.1).min(high + room))
 }
 
-/// Returns whether a value is zero on an axis.
+/// Returns whether a value counts as zero: whether it is at most the limit `floor`, if the axis has one.
 fn is_zero(value: f64, floor: Option<f64>) -> bool {
     floor.is_some_and(|floor| value <= floor)
 }

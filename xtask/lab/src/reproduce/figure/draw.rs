@@ -133,8 +133,8 @@ fn draw_legend(scene: &mut Scene, figure: &Figure, top: f64) -> f64 {
     names.len().div_ceil(columns.len().max(1)) as f64 * LEGEND_LINE
 }
 
-/// Returns the widths of the columns of a legend. There are as many columns as fit, but none that could be
-/// removed without adding a row.
+/// Returns the widths of the columns of a legend. There are as many columns as fit, without columns that
+/// could be removed without adding a row.
 fn legend_columns(names: &[String], room: f64) -> Vec<f64> {
     let width = |name: &String| KEY + KEY_GAP + width_of(name, LEGEND_FONT) + ENTRY_GAP;
     let columns = |count: usize| -> Vec<f64> {

@@ -94,8 +94,8 @@ pub(crate) fn are_contradicted(cases: &[Case]) -> bool {
     findings(cases).contains(&Finding::Against)
 }
 
-/// Returns the minimum number of runs with which one of `cases` cases can be significant. By chance, all n
-/// runs have a given sign with probability 2^−n.
+/// Returns the minimum number of runs with which one of `cases` cases can be significant. By chance, the
+/// differences of all n runs have a given sign with probability 2^−n.
 fn runs_needed(cases: usize) -> usize {
     let by_signs = (cases.max(1) as f64 / FALSE_ALARM).log2().ceil() as usize;
     by_signs.max(MIN_RUNS)

@@ -29,9 +29,9 @@ pub(crate) use test::{By, Resamples, Test};
 /// Version of the rules, increased with a line in the change log when a rule changes.
 pub(crate) const RULES: u32 = 4;
 
-/// Significance level per claim. It limits the probability that a claim that is false in all cases has a case
-/// significantly in favour of it. It also limits the probability that a claim that is true in all cases has a
-/// case significantly against it.
+/// Significance level per claim. If a claim is false in all cases, this level limits the probability that any
+/// case is significantly in favour of the claim. If a claim is true in all cases, it limits the probability
+/// that any case is significantly against it.
 pub(crate) const FALSE_ALARM: f64 = 0.05;
 
 /// Minimum number of runs for a verdict.

@@ -22,8 +22,8 @@ pub(crate) enum Reading {
 /// Characters with IDs, starting from 1; 0 is padding. Other characters are treated as spaces.
 pub(crate) const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Reads the texts in `file`, truncated to `width` IDs or padded with 0 at the end. Reviews keep their last
-/// words, as in the authors' code.
+/// Reads the texts in `file`, truncated to `width` IDs or padded with 0 at the end. A film review that is too
+/// long keeps its last words, as in the authors' code. Any other text keeps its first IDs.
 ///
 /// # Errors
 ///

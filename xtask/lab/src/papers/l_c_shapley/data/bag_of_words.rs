@@ -8,7 +8,7 @@ use super::text_set::{PADDING, TextSet, UNKNOWN};
 /// Penalty λ, the factor of half the sum of squared weights; the intercept is not penalized.
 const PENALTY: f64 = 1.0;
 
-/// Training stops when the absolute value of no partial derivative exceeds this.
+/// Training stops when no partial derivative exceeds this in absolute value.
 const FLAT: f64 = 1e-9;
 
 /// Maximum number of steps. The embedded sentences take about 1,500.

@@ -64,7 +64,7 @@ mod tests {
         let eights = |set: &ImageSet| set.targets.iter().sum::<usize>();
         assert_eq!(eights(&train) + eights(&test), 174);
         assert!((40..=60).contains(&eights(&test)), "{}", eights(&test));
-        // The first row at which it increases is the fourth: ⌊400/357⌋ = 1.
+        // The first row at which ⌊100 (index + 1) / 357⌋ increases is the fourth: ⌊400/357⌋ = 1.
         assert_eq!((0..12).filter(|&index| is_test(index)).collect::<Vec<_>>(), [3, 7, 10]);
         assert!((train.mean() - 0.311_101_653_696).abs() < 1e-8, "{}", train.mean());
         assert!((test.mean() - 0.309_443_359_375).abs() < 1e-8, "{}", test.mean());

@@ -1,4 +1,4 @@
-//! Images of one size, each of one of two classes.
+//! Sets of images with equal size, each image in one of two classes.
 
 use anyhow::{Context, Result, ensure};
 

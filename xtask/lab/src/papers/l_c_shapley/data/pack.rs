@@ -48,8 +48,8 @@ pub(crate) struct KnownTexts {
     rows: (usize, usize),
     /// Number of tokens in the vocabulary.
     vocabulary_size: usize,
-    /// Number of token IDs in the input of the network. Longer reviews are truncated at the start, as in the
-    /// authors' code, and longer news at the end; shorter texts are padded.
+    /// Number of token IDs in the input of the network. Longer film reviews lose their start, as in the
+    /// authors' code, and longer news lose their end. Shorter texts are padded.
     pub(crate) width: usize,
     pub(crate) classes: &'static [&'static str],
     ids: Ids,
@@ -57,7 +57,7 @@ pub(crate) struct KnownTexts {
     pub(crate) files: Files,
 }
 
-/// Origin of the token IDs.
+/// The origin of the token IDs of a dataset.
 enum Ids {
     /// The IDs are in the file, and another file contains the vocabulary. The function splits texts into
     /// tokens.

@@ -169,7 +169,7 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
 }
 
 pub(super) fn table(all: &[Compared]) -> Table {
-    table!("C-Shapley of order d and the Myerson value, in games in which disconnected sets add up", [
+    table!("C-Shapley of order d and the Myerson value, in games in which disconnected sets are additive", [
         for one in all;
     ]
         "graph" => one.graph,
