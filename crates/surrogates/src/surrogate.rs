@@ -1,4 +1,4 @@
-//! Surrogates: forests that were learned from a model, with exact values.
+//! Surrogates: functions that were learned from a model, with exact values.
 
 use apportion_games::{Background, GameError, Rows};
 use apportion_models::Ensemble;
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Result, SurrogateError};
 use crate::learner::boosting;
 use crate::learner::forest::Forest;
+use crate::learner::linear::{Linear, add_sums};
 use crate::learner::sizes::boosting_for;
 
 /// The number of rows for which the kernels of the tree engine are chosen, so that the values of a row do not
@@ -17,6 +18,9 @@ const KERNEL_ROWS: usize = 64;
 
 /// The relative difference from which two outputs of a model count as different.
 const TOLERANCE: f64 = 1e-6;
+
+/// A linear part is exact if it leaves at most this share of the targets' range.
+const EXACT: f64 = 1e-9;
 
 /// The rows and outputs from which a surrogate is learned.
 #[derive(Debug, Clone, Copy)]
@@ -32,10 +36,11 @@ pub struct LearningRows<'a> {
     pub is_categorical: &'a [bool],
 }
 
-/// A surrogate of a model: a sum of trees `g ≈ f`, learned from rows and outputs of f, whose values are
-/// exact.
+/// A surrogate of a model: a linear function plus a sum of trees, `g ≈ f`, learned from rows and outputs of
+/// f, whose values are exact.
 ///
-/// The trees are gradient-boosted with squared loss, on at most 255 bins per feature (quantiles). A missing
+/// The linear function is a ridge regression, whose strength is chosen by cross-validation. The trees are
+/// learned from what it leaves: gradient-boosted with squared loss, on at most 255 bins per feature (quantiles). A missing
 /// value (NaN) has a separate direction at each split; codes of categories are split into two sets. Several
 /// outputs share their trees. The number of trees is chosen with a validation set, and the maximum size of
 /// the forest by the numbers of rows and features. The result depends on the rows, the outputs and the seed
@@ -65,6 +70,7 @@ pub struct LearningRows<'a> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Surrogate {
+    pub(crate) linear: Linear,
     pub(crate) forest: Forest,
     pub(crate) ensemble: Ensemble,
     /// The fingerprint of the background.
@@ -76,7 +82,8 @@ pub struct Surrogate {
 /// Surrogates are equal if they predict the same for all rows, and belong to the same background and model.
 impl PartialEq for Surrogate {
     fn eq(&self, other: &Self) -> bool {
-        self.forest == other.forest
+        self.linear == other.linear
+            && self.forest == other.forest
             && self.background == other.background
             && self.background_outputs == other.background_outputs
     }
@@ -121,14 +128,17 @@ impl Surrogate {
                 });
             }
         }
+        let linear = Linear::fit(rows, targets, outputs, is_categorical);
+        let rest = rest(&linear, rows, targets, outputs);
         let boosting = boosting_for(rows.len(), rows.columns());
-        let forest = boosting::learn(rows, targets, outputs, is_categorical, &boosting, seed);
-        Self::new(forest, fingerprint(background), background_outputs.to_vec())
-    }
-
-    pub(crate) fn new(forest: Forest, background: [u8; 32], background_outputs: Vec<f64>) -> Result<Self> {
-        let ensemble = forest.ensemble()?;
-        Ok(Self { forest, ensemble, background, background_outputs })
+        let forest = boosting::learn(rows, &rest, outputs, is_categorical, &boosting, seed);
+        Ok(Self {
+            linear,
+            ensemble: forest.ensemble()?,
+            forest,
+            background: fingerprint(background),
+            background_outputs: background_outputs.to_vec(),
+        })
     }
 
     /// Returns the number of features.
@@ -141,14 +151,12 @@ impl Surrogate {
         self.forest.base.len()
     }
 
-    /// Returns the surrogate as a tree ensemble, for exact values of every kind: groups, pairs, interactions
-    /// of any order.
-    pub fn ensemble(&self) -> &Ensemble {
+    /// Returns the trees, without the linear part.
+    pub fn trees(&self) -> &Ensemble {
         &self.ensemble
     }
 
-    /// Returns the predictions for rows: rows × outputs. They equal those of the
-    /// [ensemble](Self::ensemble) to the last bit.
+    /// Returns the predictions for rows: rows × outputs.
     ///
     /// # Errors
     ///
@@ -158,17 +166,27 @@ impl Surrogate {
             let (actual, expected) = (rows.columns(), self.features());
             return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
         }
-        let mut out = vec![0.0; rows.len() * self.outputs()];
-        self.forest.predict(&self.forest.bins.bins(rows), &mut out);
-        Ok(out)
+        Ok(self.predictions(rows))
     }
 
-    /// Returns the tree explainer of the surrogate with a background, for exact values of any kind.
+    fn predictions(&self, rows: Rows<'_>) -> Vec<f64> {
+        let mut out = vec![0.0; rows.len() * self.outputs()];
+        self.forest.predict(&self.forest.bins.bins(rows), &mut out);
+        self.linear.add(rows, &mut out);
+        out
+    }
+
+    /// Returns the predictions for a row with the right number of columns.
+    pub(crate) fn predict_row(&self, row: &[f64]) -> Vec<f64> {
+        self.predictions(Rows::new(row, self.features()))
+    }
+
+    /// Returns the explainer of the trees with a background.
     ///
     /// # Errors
     ///
     /// [`SurrogateError::OtherBackground`] if the surrogate was learned with another background.
-    pub fn tree_explainer(&self, background: &Background) -> Result<MarginalTreeExplainer<'_>> {
+    pub(crate) fn tree_explainer(&self, background: &Background) -> Result<MarginalTreeExplainer<'_>> {
         let actual = fingerprint(background);
         if actual != self.background {
             let digits = |hash: &[u8; 32]| hash[..4].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -194,7 +212,44 @@ impl Surrogate {
         background: &Background,
         rows: Rows<'_>,
     ) -> Result<Attributions> {
-        Ok(self.tree_explainer(background)?.values_of(&value.into(), rows)?)
+        let value = value.into();
+        let mut found = self.tree_explainer(background)?.values_of(&value, rows)?;
+        self.add_linear(&value, background, rows, &mut found);
+        Ok(found)
+    }
+
+    /// Adds the values of the linear part. Every value gives a feature of a sum of functions of single
+    /// features its own function, minus the mean of that function over the background.
+    fn add_linear(&self, value: &Value, background: &Background, rows: Rows<'_>, found: &mut Attributions) {
+        let (features, outputs) = (self.features(), self.outputs());
+        let mut means = vec![0.0; features * outputs];
+        let mut summands = vec![0.0; features * outputs];
+        for (row, weight) in background.as_rows().iter().zip(background.weights()) {
+            self.linear.summands(row, &mut summands);
+            means.iter_mut().zip(&summands).for_each(|(mean, summand)| *mean += weight * summand);
+        }
+        add_sums(&means, &mut found.base);
+        let players = match value {
+            Value::Quotient(_, partition) => partition.len(),
+            _ => features,
+        };
+        let predictions = found.predictions.chunks_exact_mut(outputs);
+        let places = found.values.chunks_exact_mut(players * outputs).zip(predictions);
+        for (row, (values, prediction)) in rows.iter().zip(places) {
+            self.linear.summands(row, &mut summands);
+            add_sums(&summands, prediction);
+            summands.iter_mut().zip(&means).for_each(|(summand, mean)| *summand -= mean);
+            match value {
+                Value::Quotient(_, partition) => {
+                    for (group, values) in partition.groups().iter().zip(values.chunks_exact_mut(outputs)) {
+                        for &feature in group {
+                            add_sums(&summands[feature * outputs..][..outputs], values);
+                        }
+                    }
+                }
+                _ => values.iter_mut().zip(&summands).for_each(|(value, summand)| *value += summand),
+            }
+        }
     }
 
     /// Checks that a model with these outputs for the first background rows is the model from which the
@@ -212,6 +267,26 @@ impl Surrogate {
             }),
         }
     }
+}
+
+/// Returns what the linear part leaves of the targets: zeros for an output that it fits up to rounding.
+fn rest(linear: &Linear, rows: Rows<'_>, targets: &[f64], outputs: usize) -> Vec<f64> {
+    let mut rest = vec![0.0; targets.len()];
+    linear.add(rows, &mut rest);
+    rest.iter_mut().zip(targets).for_each(|(rest, target)| *rest = target - *rest);
+    for output in 0..outputs {
+        let range = |numbers: &[f64]| {
+            let column = numbers.iter().skip(output).step_by(outputs);
+            column.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &number| {
+                (low.min(number), high.max(number))
+            })
+        };
+        let ((low, high), (lowest, highest)) = (range(&rest), range(targets));
+        if high - low <= EXACT * (highest - lowest) {
+            rest.iter_mut().skip(output).step_by(outputs).for_each(|rest| *rest = 0.5 * (low + high));
+        }
+    }
+    rest
 }
 
 /// Returns the SHA-256 of the number of columns, the rows and the weights of a background. All missing values

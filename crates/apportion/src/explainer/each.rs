@@ -23,13 +23,11 @@ impl Explainer<'_> {
     /// `receive` is called with the index of a row and its explanation, in the order of the rows, on the
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
-    /// [`Method::Table`] explains all rows as one table before the first call of `receive`, so that all
-    /// explanations are in memory. For longer tables, call this function for several tables.
-    ///
-    /// For other methods, rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
-    /// thread, and 4096 rows for the tree method. The size of a block is the number of explanations in
-    /// memory. It is also the maximum number of rows that are explained unnecessarily if `receive` stops. The
-    /// explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
+    /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
+    /// thread, and 4096 rows for the tree method and for a learned surrogate. Without a learned surrogate,
+    /// [`Method::Table`] explains all rows as one block, because they form one table. The size of a block is
+    /// the number of explanations in memory. It is also the maximum number of rows that are explained
+    /// unnecessarily if `receive` stops. The explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
     /// method, which chooses its kernel by the number of rows, they are equal up to rounding.
     ///
     /// ```
@@ -63,12 +61,9 @@ impl Explainer<'_> {
         mut receive: impl FnMut(usize, Explanation) -> ControlFlow<()>,
     ) -> Result<(), ExplainError> {
         self.check_method()?;
-        if self.asked.method == Method::Table {
-            let explanations = self.explain_by_table(explicands, &CountRows(|| {}))?;
-            let _ = explanations.into_iter().enumerate().try_for_each(|(row, found)| receive(row, found));
-            return Ok(());
-        }
-        let block = if self.exact_method() == Some(Method::Tree) {
+        let block = if let Some(rows) = self.rows_of_tables(explicands.len()) {
+            rows
+        } else if self.exact_method() == Some(Method::Tree) {
             ROWS_OF_TREE_METHOD
         } else if self.source.parallel() {
             ROWS_PER_THREAD * rayon::current_num_threads()
@@ -79,6 +74,10 @@ impl Explainer<'_> {
             let rows = explicands.slice(first..explicands.len().min(first + block));
             let explained = match self.explain_by_exact_method(rows)? {
                 Some(explanations) => explanations.into_iter().map(Ok).collect(),
+                #[cfg(feature = "surrogates")]
+                None if self.asked.method == Method::Table => {
+                    self.explain_by_table(rows, &CountRows(|| {}))?.into_iter().map(Ok).collect()
+                }
                 None => self.explain_rows_by_game(rows, &CountRows(|| {}), false),
             };
             for (row, explanation) in (first..).zip(explained) {
@@ -88,5 +87,17 @@ impl Explainer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the number of rows in a block of the table method, if it is used.
+    #[cfg(feature = "surrogates")]
+    fn rows_of_tables(&self, rows: usize) -> Option<usize> {
+        let of_table = if self.surrogate.is_some() { ROWS_OF_TREE_METHOD } else { rows.max(1) };
+        (self.asked.method == Method::Table).then_some(of_table)
+    }
+
+    #[cfg(not(feature = "surrogates"))]
+    fn rows_of_tables(&self, _: usize) -> Option<usize> {
+        None
     }
 }

@@ -19,6 +19,8 @@ pub use ends::Ends;
 
 use apportion_estimators::{Explanation, Until};
 use apportion_games::{Background, GameError, Model, Rows, Shared, parallel};
+#[cfg(feature = "surrogates")]
+use apportion_surrogates::Surrogate;
 use apportion_values::Value;
 
 use crate::budget::Budget;
@@ -56,7 +58,8 @@ pub enum NullPlayers {
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
 /// The explanation of a row depends on the row and the seed, not on the other rows, except with
-/// [`Method::Table`], which explains all rows of a call as one table. Exact values of trees are another
+/// [`Method::Table`], which explains all rows of a call as one table unless a surrogate was learned before
+/// ([`Explainer::surrogate`]). Exact values of trees are another
 /// exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
 /// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
@@ -93,6 +96,8 @@ pub struct Explainer<'a> {
     source: Source<'a>,
     asked: GameExplainer,
     null_players: NullPlayers,
+    #[cfg(feature = "surrogates")]
+    surrogate: Option<Shared<'a, Surrogate>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -118,7 +123,13 @@ impl<'a> Explainer<'a> {
     }
 
     fn from_source(source: Source<'a>) -> Self {
-        Self { source, asked: GameExplainer::new(), null_players: NullPlayers::default() }
+        Self {
+            source,
+            asked: GameExplainer::new(),
+            null_players: NullPlayers::default(),
+            #[cfg(feature = "surrogates")]
+            surrogate: None,
+        }
     }
 
     /// Sets the value to compute, including groups or a graph; Shapley values by default.
@@ -218,6 +229,7 @@ impl<'a> Explainer<'a> {
     /// the value, the budget is too small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
+        #[cfg(feature = "surrogates")]
         if self.asked.method == Method::Table {
             return self.explain_by_table_alone(explicand);
         }
@@ -234,7 +246,8 @@ impl<'a> Explainer<'a> {
     /// Explains all rows in parallel; the explanations are in the order of the rows.
     ///
     /// The kernel for exact values of trees is chosen by the number of rows; see [`exact`](Self::exact).
-    /// [`Method::Table`] explains all rows of the call as one table.
+    /// [`Method::Table`] explains all rows of the call as one table, unless a surrogate was
+    /// [learned](Self::learn) before.
     ///
     /// # Errors
     ///
@@ -261,9 +274,9 @@ impl<'a> Explainer<'a> {
     /// progress of the runs, can stop them, and restores stored results. Observing, interrupting and resuming
     /// runs does not change any bit of the explanations.
     ///
-    /// [`Method::Table`] uses stored results only if all rows of the call have one, because a row's values
-    /// depend on all rows. It cannot be interrupted by the observer after it has started; use a
-    /// [`Cancellation`](apportion_games::Cancellation).
+    /// Without a learned surrogate, [`Method::Table`] uses stored results only if all rows of the call have
+    /// one, because a row's values depend on all rows. It cannot be interrupted by the observer after it has
+    /// started; use a [`Cancellation`](apportion_games::Cancellation).
     ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.
@@ -288,6 +301,7 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
+        #[cfg(feature = "surrogates")]
         if self.asked.method == Method::Table {
             return self.explain_by_table(explicands, observer);
         }
@@ -343,25 +357,12 @@ impl<'a> Explainer<'a> {
             method if self.source.exact_method() == Some(method) => Ok(()),
             Method::Tree => Err(ExplainError::NotTrees),
             Method::KernelMachine => Err(ExplainError::NotKernelMachine),
-            Method::Table => self.check_table_method(),
+            #[cfg(feature = "surrogates")]
+            Method::Table => self.source.model_and_background().map(drop),
+            #[cfg(not(feature = "surrogates"))]
+            Method::Table => Err(ExplainError::NoTableMethod),
             _ => Ok(()),
         }
-    }
-
-    /// Returns the error for a crate that was built without the table method.
-    #[cfg(not(feature = "surrogates"))]
-    fn check_table_method(&self) -> Result<(), ExplainError> {
-        Err(ExplainError::NoTableMethod)
-    }
-
-    #[cfg(not(feature = "surrogates"))]
-    fn explain_by_table(&self, _: Rows<'_>, _: &dyn RunObserver) -> Result<Vec<Explanation>, ExplainError> {
-        Err(ExplainError::NoTableMethod)
-    }
-
-    #[cfg(not(feature = "surrogates"))]
-    fn explain_by_table_alone(&self, _: &[f64]) -> Result<Explanation, ExplainError> {
-        Err(ExplainError::NoTableMethod)
     }
 
     /// Returns the exact method without evaluations, if it is used.

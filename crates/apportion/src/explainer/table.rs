@@ -1,8 +1,8 @@
-//! Explains all rows of a call as one table.
+//! Explains all rows of a call as one table, or each row with a surrogate that was learned before.
 
 use apportion_estimators::Explanation;
-use apportion_games::{Background, GameError, Model, Rows};
-use apportion_surrogates::TableMethod;
+use apportion_games::{Background, GameError, Rows, Shared};
+use apportion_surrogates::{Surrogate, TableMethod};
 
 use super::Explainer;
 use crate::budget::Budget;
@@ -11,14 +11,55 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::plan::Plan;
 
-impl Explainer<'_> {
-    /// Returns an error if the game is not the marginal game of a model with background rows.
-    pub(super) fn check_table_method(&self) -> Result<(), ExplainError> {
-        self.source.model_and_background().map(drop)
+impl<'a> Explainer<'a> {
+    /// Learns a surrogate of the model from hybrids of the rows of a sample, with the budget of this
+    /// explainer. Pass it to [`surrogate`](Self::surrogate).
+    ///
+    /// A few hundred rows suffice for most models. The cost is that of explaining the sample with
+    /// [`Method::Table`].
+    ///
+    /// ```
+    /// use apportion::{Background, Explainer, Method, Rows};
+    ///
+    /// let model = |row: &[f64]| (row[0] + row[1] * row[2]).tanh() + row[3] * row[4] - row[5];
+    /// let numbers: Vec<f64> = (0..6 * 60).map(|at| f64::from(at * 53 % 97) / 97.0).collect();
+    /// let (background, sample) = numbers.split_at(6 * 10);
+    /// let explainer = || -> Result<_, apportion::ExplainError> {
+    ///     Ok(Explainer::new(&model, Background::rows(background, 6)?).method(Method::Table))
+    /// };
+    /// let surrogate = explainer()?.learn(Rows::new(sample, 6))?;
+    /// let explainer = explainer()?.surrogate(&surrogate);
+    /// // Each row is explained alone, as it would be with others.
+    /// let rows = explainer.explain_rows(Rows::new(&sample[..12], 6))?;
+    /// assert_eq!(explainer.explain(&sample[6..12])?, rows[1]);
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`explain_rows`](Self::explain_rows) for [`Method::Table`], and
+    /// [`SurrogateError::NoRows`](apportion_surrogates::SurrogateError::NoRows) for an empty sample.
+    pub fn learn(&self, sample: Rows<'_>) -> Result<Surrogate, ExplainError> {
+        let (model, background) = self.source.model_and_background()?;
+        self.asked.results(background.columns())?;
+        self.plan_of_table()?.check()?;
+        Ok(self.table_method(background).learn(model, sample, background, self.asked.seed)?)
     }
 
-    /// Explains all rows as one table. The stored results of the observer are used if there is one for each
-    /// row, because the values of a row depend on all rows.
+    /// Sets a surrogate of the model for [`Method::Table`], from [`learn`](Self::learn). The explanation of a
+    /// row then depends on the row, the seed and the surrogate, not on the other rows. Other methods do not
+    /// use it.
+    ///
+    /// The surrogate must belong to the model and the background of this explainer; other surrogates are
+    /// rejected when a row is explained.
+    pub fn surrogate(mut self, surrogate: impl Into<Shared<'a, Surrogate>>) -> Self {
+        self.surrogate = Some(surrogate.into());
+        self
+    }
+
+    /// Explains all rows as one table, or each row with the surrogate if there is one. In a table, the values
+    /// of a row depend on all rows, so that the stored results of the observer are used only if there is one
+    /// for each row.
     pub(super) fn explain_by_table(
         &self,
         explicands: Rows<'_>,
@@ -27,12 +68,20 @@ impl Explainer<'_> {
         if (0..explicands.len()).any(|row| observer.on_row_start(row).is_break()) {
             return Err(GameError::Interrupted { evaluations: 0 }.into());
         }
-        let stored: Option<Vec<Explanation>> =
+        let mut stored: Vec<Option<Explanation>> =
             (0..explicands.len()).map(|row| observer.load_result(row)).collect();
-        let explanations = match stored {
-            Some(stored) => stored,
-            None => self.table(explicands)?,
-        };
+        if self.surrogate.is_none() && stored.iter().any(Option::is_none) {
+            stored.fill(None);
+        }
+        let missing: Vec<usize> = (0..stored.len()).filter(|&row| stored[row].is_none()).collect();
+        if !missing.is_empty() {
+            let rows: Vec<f64> = missing.iter().flat_map(|&row| explicands.row(row)).copied().collect();
+            let found = self.table(Rows::new(&rows, explicands.columns()))?;
+            for (row, explanation) in missing.into_iter().zip(found) {
+                stored[row] = Some(explanation);
+            }
+        }
+        let explanations: Vec<Explanation> = stored.into_iter().flatten().collect();
         for (row, explanation) in explanations.iter().enumerate() {
             observer.on_row_done(row, explanation);
         }
@@ -55,7 +104,7 @@ impl Explainer<'_> {
         let (_, background) = self.source.model_and_background()?;
         let players = background.columns();
         let evaluations = |rows: usize| rows.div_ceil(background.len());
-        let most = Some(evaluations(self.model_rows(background)));
+        let most = Some(evaluations(self.table_method(background).budget));
         Ok(Plan {
             method: Method::Table,
             min_evaluations: Some(evaluations(TableMethod::MIN_BUDGET)),
@@ -68,17 +117,21 @@ impl Explainer<'_> {
     }
 
     fn table(&self, explicands: Rows<'_>) -> Result<Vec<Explanation>, ExplainError> {
-        let (model, background): (&dyn Model, &Background) = self.source.model_and_background()?;
+        let (model, background) = self.source.model_and_background()?;
+        self.asked.results(background.columns())?;
         self.plan_of_table()?.check()?;
-        let method = TableMethod::new(self.model_rows(background));
-        let mut explanations = method.explain(model, explicands, background, self.asked.seed)?;
+        let (method, seed) = (self.table_method(background), self.asked.seed);
+        let mut explanations = match &self.surrogate {
+            Some(surrogate) => method.explain_with(surrogate, model, explicands, background, seed)?,
+            None => method.explain(model, explicands, background, seed)?,
+        };
         for explanation in &mut explanations {
             explanation.value = self.asked.value.concept();
         }
         Ok(explanations)
     }
 
-    fn model_rows(&self, background: &Background) -> usize {
-        self.asked.budget.model_rows(background.columns(), background.len())
+    fn table_method(&self, background: &Background) -> TableMethod {
+        TableMethod::new(self.asked.budget.model_rows(background.columns(), background.len()))
     }
 }

@@ -1,6 +1,7 @@
 //! Models whose marginal Shapley values are known.
 
 use apportion_games::{Background, BoxError, MarginalGame, Model, Rows};
+use apportion_models::Ensemble;
 use apportion_surrogates::{LearningRows, Surrogate};
 use apportion_values::{Semivalue, enumerate};
 use rand::{RngExt, SeedableRng};
@@ -28,7 +29,9 @@ enum Kind {
         gamma: f64,
         centres: Vec<(Vec<f64>, f64)>,
     },
-    Trees(Box<Surrogate>),
+    Trees(Box<Ensemble>),
+    /// Σ weight · x.
+    Linear(Vec<f64>),
     /// The mean target of the 15 nearest neighbours.
     Neighbours(Vec<(Vec<f64>, f64)>),
 }
@@ -114,8 +117,9 @@ impl Problem {
                     is_categorical: &[],
                 };
                 let background = Background::baseline(vec![0.0; features])?;
-                Kind::Trees(Box::new(Surrogate::learn(learning, &background, &[0.0], 7)?))
+                Kind::Trees(Box::new(Surrogate::learn(learning, &background, &[0.0], 7)?.trees().clone()))
             }
+            "linear" => Kind::Linear((0..features).map(|_| normal(&mut random)).collect()),
             "neighbours" if features <= MAX_ENUMERATED => Kind::Neighbours(pairs(training(&problem, 400)?)),
             _ => return Ok(None),
         };
@@ -140,12 +144,18 @@ impl Problem {
     /// Returns the Shapley values of a row.
     pub(crate) fn values(&self, row: &[f64], background: &Background) -> Result<Vec<f64>, Failure> {
         match &self.kind {
-            Kind::Trees(surrogate) => {
+            Kind::Trees(trees) => {
                 let background = background.as_rows();
-                let explainer =
-                    apportion_trees::MarginalTreeExplainer::new(surrogate.ensemble(), background, None)?;
+                let explainer = apportion_trees::MarginalTreeExplainer::new(&**trees, background, None)?;
                 let rows = Rows::new(row, self.features);
                 Ok(apportion_trees::Exact::values_of(&explainer, &Semivalue::Shapley.into(), rows)?.values)
+            }
+            Kind::Linear(weights) => {
+                let mean = |feature: usize| {
+                    background.as_rows().iter().map(|row| row[feature]).sum::<f64>() / background.len() as f64
+                };
+                let value = |feature: usize| weights[feature] * (row[feature] - mean(feature));
+                Ok((0..self.features).map(value).collect())
             }
             Kind::Network(groups) if self.features > MAX_ENUMERATED => {
                 let mut values = vec![0.0; self.features];
@@ -236,7 +246,12 @@ impl Model for Problem {
                     *out = centres.iter().map(term).sum();
                 }
             }
-            Kind::Trees(surrogate) => out.copy_from_slice(&surrogate.predict(rows)?),
+            Kind::Linear(weights) => {
+                for (out, row) in out.iter_mut().zip(rows.iter()) {
+                    *out = row.iter().zip(weights).map(|(value, weight)| value * weight).sum();
+                }
+            }
+            Kind::Trees(trees) => out.copy_from_slice(&trees.margins(rows)?),
             Kind::Neighbours(points) => {
                 for (out, row) in out.iter_mut().zip(rows.iter()) {
                     let mut near: Vec<(f64, f64)> =

@@ -1,4 +1,4 @@
-//! The learner: gradient-boosted trees on binned features.
+//! The learner: a linear function, and gradient-boosted trees on binned features for the rest.
 //!
 //! | file | contents |
 //! |---|---|
@@ -7,6 +7,7 @@
 //! | [`histogram`] | sums of residuals by bin, the best split |
 //! | [`grow`] | the growth of one tree |
 //! | [`boosting`] | the sequence of trees |
+//! | [`linear`] | the linear part |
 //! | [`sizes`] | sizes of the forest, chosen by counts |
 
 pub(crate) mod bins;
@@ -14,4 +15,5 @@ pub(crate) mod boosting;
 pub(crate) mod forest;
 pub(crate) mod grow;
 pub(crate) mod histogram;
+pub(crate) mod linear;
 pub(crate) mod sizes;

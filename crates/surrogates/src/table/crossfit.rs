@@ -1,4 +1,4 @@
-//! Cross-fitting: forests that are learned from hybrids, and applied to other hybrids.
+//! Cross-fitting: surrogates that are learned from hybrids, and applied to other hybrids.
 //!
 //! Every explicand has one or several *parts* of draws, and every part a forest that was learned without it.
 //! So the residuals of a part are those of a fixed function, and the correction is an ordinary estimate.
@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use apportion_games::{Background, Purpose, Rows, parallel, stream};
-use apportion_trees::Exact;
 use apportion_values::{Semivalue, Value};
 use rand::Rng;
 
 use super::hybrids::Explicand;
 use crate::error::Result;
+use crate::learner::linear::add_sums;
 use crate::surrogate::{LearningRows, Surrogate};
 
 /// The number of hybrids that are predicted together.
@@ -148,9 +148,8 @@ pub(crate) fn exact_values(
             continue;
         }
         let rows: Vec<f64> = used.iter().flat_map(|&at| explicands[at].row).copied().collect();
-        let tree_explainer = surrogate.tree_explainer(background)?;
-        let value = Value::from(value.clone());
-        let explained = tree_explainer.values_of(&value, Rows::new(&rows, columns))?;
+        let explained =
+            surrogate.values(Value::from(value.clone()), background, Rows::new(&rows, columns))?;
         for (place, &at) in used.iter().enumerate() {
             let (own, share) = (&mut found[at], shares[at]);
             let of_row = &explained.values[place * columns * outputs..][..columns * outputs];
@@ -163,27 +162,50 @@ pub(crate) fn exact_values(
     Ok(found)
 }
 
-/// Returns the predictions of the forests for the hybrids of an explicand, pairs × 2 × outputs. Each part is
-/// predicted by its forest.
+/// The background rows as a surrogate takes them.
+pub(crate) struct PreparedBackground {
+    /// The bins of all rows: B × features.
+    bins: Vec<u8>,
+    /// The summands of the linear part: B × features × outputs.
+    summands: Vec<f64>,
+}
+
+impl PreparedBackground {
+    pub(crate) fn new(surrogate: &Surrogate, background: &Background) -> Self {
+        let rows = background.as_rows();
+        let size = surrogate.features() * surrogate.outputs();
+        let mut summands = vec![0.0; rows.len() * size];
+        for (row, out) in rows.iter().zip(summands.chunks_exact_mut(size)) {
+            surrogate.linear.summands(row, out);
+        }
+        Self { bins: surrogate.forest.bins.bins(rows), summands }
+    }
+}
+
+/// Returns the predictions of the surrogates for the hybrids of an explicand, pairs × 2 × outputs. Each part
+/// is predicted by its surrogate.
 pub(crate) fn predict_hybrids(
     explicand: &Explicand<'_>,
     parts: impl Iterator<Item = (usize, Range<usize>)>,
     surrogates: &[Surrogate],
-    binned_background: &[Vec<u8>],
+    backgrounds: &[PreparedBackground],
 ) -> Vec<f64> {
     let outputs = surrogates.first().map_or(0, Surrogate::outputs);
     let mut predictions = vec![0.0; explicand.draws.len() * 2 * outputs];
     for (forest, pairs) in parts {
-        let (surrogate, background) = (&surrogates[forest], &binned_background[forest]);
+        let (surrogate, background) = (&surrogates[forest], &backgrounds[forest]);
         let columns = surrogate.features();
         let mut own = Vec::with_capacity(columns);
         surrogate.forest.bins.append(explicand.row, &mut own);
+        let mut own_summands = vec![0.0; columns * outputs];
+        surrogate.linear.summands(explicand.row, &mut own_summands);
         let mut rows: Vec<u8> = Vec::with_capacity(2 * BLOCK_PAIRS * columns);
         for start in pairs.clone().step_by(BLOCK_PAIRS) {
             let block = start..pairs.end.min(start + BLOCK_PAIRS);
             rows.clear();
             for pair in block.clone() {
-                let other = &background[explicand.draws.background[pair] as usize * columns..][..columns];
+                let other =
+                    &background.bins[explicand.draws.background[pair] as usize * columns..][..columns];
                 let at = rows.len();
                 rows.extend_from_slice(other);
                 rows.extend_from_slice(&own);
@@ -194,12 +216,27 @@ pub(crate) fn predict_hybrids(
             }
             let out = &mut predictions[block.start * 2 * outputs..block.end * 2 * outputs];
             surrogate.forest.predict(&rows, out);
+            for (pair, out) in block.zip(out.chunks_exact_mut(2 * outputs)) {
+                let size = columns * outputs;
+                let other = &background.summands[explicand.draws.background[pair] as usize * size..][..size];
+                let (first, second) = out.split_at_mut(outputs);
+                add_sums(other, first);
+                add_sums(&own_summands, second);
+                explicand.each_member(pair, |feature| {
+                    for output in 0..outputs {
+                        let place = feature * outputs + output;
+                        let difference = own_summands[place] - other[place];
+                        first[output] += difference;
+                        second[output] -= difference;
+                    }
+                });
+            }
         }
     }
     predictions
 }
 
-/// Returns the differences of the forests' predictions for an explicand and for the background row of each
+/// Returns the differences of the surrogates' predictions for an explicand and for the background row of each
 /// pair, pairs × outputs, given their predictions for the background.
 pub(crate) fn sums_of_pairs(
     explicand: &Explicand<'_>,
@@ -210,11 +247,7 @@ pub(crate) fn sums_of_pairs(
     let outputs = surrogates.first().map_or(0, Surrogate::outputs);
     let mut sums = vec![0.0; explicand.draws.len() * outputs];
     for (forest, pairs) in parts {
-        let own = &surrogates[forest].forest;
-        let mut bins = Vec::with_capacity(explicand.row.len());
-        own.bins.append(explicand.row, &mut bins);
-        let mut prediction = vec![0.0; outputs];
-        own.predict(&bins, &mut prediction);
+        let prediction = surrogates[forest].predict_row(explicand.row);
         for pair in pairs {
             let row = explicand.draws.background[pair] as usize;
             let others = &of_background[forest][row * outputs..][..outputs];

@@ -7,7 +7,9 @@ use apportion_games::{Background, GameError, Model, Rows, memory, parallel};
 use apportion_values::Semivalue;
 
 use super::correct::{Candidates, RowOutputs, candidates};
-use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids, sums_of_pairs};
+use super::crossfit::{
+    ModelOutputs, Parts, PreparedBackground, exact_values, learn, predict_hybrids, sums_of_pairs,
+};
 use super::draws::{Allocation, Draws};
 use super::enumerated::enumerated;
 use super::hybrids::{CheckedModel, Explicand, active_features};
@@ -28,7 +30,7 @@ const CHECKED_ROWS: usize = 8;
 /// φ(f) = φ(g) + φ(f − g)
 /// ```
 ///
-/// A surrogate g of the model f is learned from *hybrids*, rows that mix features of an explicand and of a
+/// A surrogate g of the model f, a linear function plus boosted trees, is learned from *hybrids*, rows that mix features of an explicand and of a
 /// background row. Its values φ(g) are exact. The values of the rest are estimated by a regression on the
 /// residuals of hybrids from which g was not learned, so that a poor surrogate costs accuracy, but the values
 /// converge to those of f.
@@ -325,8 +327,8 @@ fn correct(
 ) -> Result<Vec<Candidates>> {
     let background = outputs.background;
     let exact = exact_values(explicands, parts, surrogates, background, &Semivalue::Shapley)?;
-    let binned: Vec<Vec<u8>> =
-        surrogates.iter().map(|surrogate| surrogate.forest.bins.bins(background.as_rows())).collect();
+    let prepared: Vec<PreparedBackground> =
+        surrogates.iter().map(|surrogate| PreparedBackground::new(surrogate, background)).collect();
     let of_background = surrogates
         .iter()
         .map(|surrogate| surrogate.predict(background.as_rows()))
@@ -336,7 +338,7 @@ fn correct(
         base.iter_mut().zip(row).for_each(|(base, value)| *base += weight * value);
     }
     parallel::try_map(exact.into_iter().enumerate(), |(at, exact)| {
-        let predicted = predict_hybrids(&explicands[at], parts.of(at), surrogates, &binned);
+        let predicted = predict_hybrids(&explicands[at], parts.of(at), surrogates, &prepared);
         let surrogate_sums = sums_of_pairs(&explicands[at], parts.of(at), surrogates, &of_background);
         let numbers = RowOutputs {
             of_hybrids: &outputs.of_hybrids[at],

@@ -58,7 +58,7 @@ fn surrogates_learn_numbers_missing_values_and_categories() {
 }
 
 #[test]
-fn the_ensemble_predicts_the_same_as_the_bins() {
+fn trees_and_the_linear_part_predict_without_values_outside_of_the_learning_rows() {
     let (surrogate, _) = learned();
     let mut rows = rows()[..4 * 200].to_vec();
     // Codes that were not seen, and values outside of the range.
@@ -67,7 +67,8 @@ fn the_ensemble_predicts_the_same_as_the_bins() {
     rows[8] = 1e300;
     rows[13] = f64::NEG_INFINITY;
     let rows = Rows::new(&rows, 4);
-    assert_eq!(surrogate.predict(rows).unwrap(), surrogate.ensemble().margins(rows).unwrap());
+    let found = surrogate.predict(rows).unwrap();
+    assert!(found.iter().all(|value| value.abs() < 10.0));
 }
 
 #[test]
