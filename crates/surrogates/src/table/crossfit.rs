@@ -29,8 +29,8 @@ pub(crate) struct ModelOutputs<'a> {
     pub(crate) outputs: usize,
 }
 
-/// The assignment of forests to the parts of the explicands.
-#[derive(Debug, Clone, PartialEq)]
+/// The assignment of forests to the parts of the explicands; empty if there are none.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Parts {
     /// The number of forests.
     pub(crate) forests: usize,
@@ -43,11 +43,10 @@ pub(crate) struct Parts {
 impl Parts {
     /// Iterates over the parts with the range of their pairs.
     pub(crate) fn of(&self, explicand: usize) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
-        let starts = &self.starts[explicand];
-        self.forest_of[explicand]
-            .iter()
-            .zip(starts.windows(2))
-            .map(|(&forest, ends)| (forest, ends[0]..ends[1]))
+        let of_explicand = self.forest_of.get(explicand).zip(self.starts.get(explicand));
+        of_explicand.into_iter().flat_map(|(forests, starts)| {
+            forests.iter().zip(starts.windows(2)).map(|(&forest, ends)| (forest, ends[0]..ends[1]))
+        })
     }
 }
 
@@ -122,11 +121,11 @@ pub(crate) struct SurrogateValues {
 pub(crate) fn exact_values(
     explicands: &[Explicand<'_>],
     parts: &Parts,
-    surrogates: &[Surrogate],
+    (surrogates, outputs): (&[Surrogate], usize),
     background: &Background,
     value: &Semivalue,
 ) -> Result<Vec<SurrogateValues>> {
-    let (columns, outputs) = (background.columns(), surrogates.first().map_or(0, Surrogate::outputs));
+    let columns = background.columns();
     let mut found: Vec<SurrogateValues> = explicands
         .iter()
         .map(|_| SurrogateValues {
@@ -187,10 +186,9 @@ impl PreparedBackground {
 pub(crate) fn predict_hybrids(
     explicand: &Explicand<'_>,
     parts: impl Iterator<Item = (usize, Range<usize>)>,
-    surrogates: &[Surrogate],
+    (surrogates, outputs): (&[Surrogate], usize),
     backgrounds: &[PreparedBackground],
 ) -> Vec<f64> {
-    let outputs = surrogates.first().map_or(0, Surrogate::outputs);
     let mut predictions = vec![0.0; explicand.draws.len() * 2 * outputs];
     for (forest, pairs) in parts {
         let (surrogate, background) = (&surrogates[forest], &backgrounds[forest]);
@@ -241,10 +239,9 @@ pub(crate) fn predict_hybrids(
 pub(crate) fn sums_of_pairs(
     explicand: &Explicand<'_>,
     parts: impl Iterator<Item = (usize, Range<usize>)>,
-    surrogates: &[Surrogate],
+    (surrogates, outputs): (&[Surrogate], usize),
     of_background: &[Vec<f64>],
 ) -> Vec<f64> {
-    let outputs = surrogates.first().map_or(0, Surrogate::outputs);
     let mut sums = vec![0.0; explicand.draws.len() * outputs];
     for (forest, pairs) in parts {
         let prediction = surrogates[forest].predict_row(explicand.row);

@@ -26,6 +26,10 @@ use rand_chacha::ChaCha8Rng;
 /// The maximum number of coalitions of a class that are listed to draw from them without replacement.
 const MAX_LISTED: u128 = 1 << 20;
 
+/// A class is also listed only if it has at most this many members for each draw. Fewer draws from larger
+/// classes are seldom equal.
+const MAX_SPARSE: u128 = 64;
+
 /// Pairs of coalitions with background rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draws {
@@ -77,23 +81,9 @@ impl Draws {
         &self.strata[at.min(self.strata.len() - 1)]
     }
 
-    /// Appends the pairs of another sample of the same players.
-    pub(crate) fn extend(&mut self, other: Self) {
-        // Numbers of repeated coalitions stay distinct, because the samples are independent.
-        let shift = self.repeated.iter().filter(|&&number| number != u32::MAX).max().map_or(0, |max| max + 1);
-        let shifted = |number: u32| if number == u32::MAX { number } else { number + shift };
-        self.words.extend(other.words);
-        self.background.extend(other.background);
-        self.classes.extend(other.classes);
-        self.repeated.extend(other.repeated.into_iter().map(shifted));
-        if self.strata.is_empty() {
-            self.strata = other.strata;
-        }
-        self.players = other.players;
-        if self.part_starts.is_empty() {
-            self.part_starts.push(0);
-        }
-        self.part_starts.push(self.background.len());
+    /// Divides the pairs, which are in random order, into parts of about equal numbers.
+    pub(crate) fn divide(&mut self, parts: usize) {
+        self.part_starts = (0..=parts).map(|part| part * self.len() / parts).collect();
     }
 }
 
@@ -195,7 +185,7 @@ impl Allocation {
         // Coalitions of the middle class are represented by their member 0.
         let (players, members) = if is_middle { (self.players - 1, size - 1) } else { (self.players, size) };
         let pairs = choose(players, members);
-        match pairs.filter(|&pairs| pairs <= MAX_LISTED && pairs <= 4 * count as u128) {
+        match pairs.filter(|&pairs| pairs <= MAX_LISTED && pairs <= MAX_SPARSE * count as u128) {
             Some(pairs) => {
                 let pairs = pairs as usize;
                 let mut ranks: Vec<usize> = (0..pairs).collect();

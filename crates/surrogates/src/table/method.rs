@@ -10,7 +10,7 @@ use super::correct::{Candidates, RowOutputs, candidates};
 use super::crossfit::{
     ModelOutputs, Parts, PreparedBackground, exact_values, learn, predict_hybrids, sums_of_pairs,
 };
-use super::draws::{Allocation, Draws};
+use super::draws::Allocation;
 use super::enumerated::enumerated;
 use super::hybrids::{CheckedModel, Explicand, active_features};
 use super::rows::{distinct_rows, seed_of};
@@ -19,6 +19,9 @@ use crate::surrogate::Surrogate;
 
 /// The number of distinct rows from which rows, not pairs, are divided into folds.
 const MANY_ROWS: usize = 20;
+/// The number of combinations of rows and background rows below which there is no surrogate: one would be
+/// learned from almost the hybrids that it predicts, and add nothing.
+const MIN_COMBINATIONS: usize = 4;
 /// The maximum number of features that are enumerated.
 const MAX_ENUMERATED: usize = 20;
 /// The number of background rows for which the model is compared with a surrogate.
@@ -44,7 +47,8 @@ const CHECKED_ROWS: usize = 8;
 /// [`chosen`](apportion_estimators::Diagnostics::chosen) is then `regression`.
 ///
 /// With 20 or more distinct rows, the rows are divided into two folds, and each fold is corrected with a
-/// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. Values therefore
+/// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. If there are only
+/// up to three combinations of an explicand and a background row, there is no surrogate. Values therefore
 /// depend on the whole table. With a surrogate that was [learned](Self::learn) before, the values of a row
 /// depend on the row, the seed and the surrogate only. Results do not depend on the number of threads.
 ///
@@ -204,12 +208,10 @@ impl TableMethod {
         let pairs = (self.budget - 1) / 2;
         parallel::map(active, |(index, active)| {
             let row = rows.row(index);
-            let mut draws = Draws::default();
-            for part in 0..parts {
-                let count = pairs / parts + usize::from(part < pairs % parts);
-                let allocation = Allocation::new(&Semivalue::Shapley, active.len(), background.len(), count);
-                draws.extend(allocation.draw(seed_of(row, seed).wrapping_add(part as u64)));
-            }
+            // The parts are divided from one sample, so that they have no pair in common.
+            let allocation = Allocation::new(&Semivalue::Shapley, active.len(), background.len(), pairs);
+            let mut draws = allocation.draw(seed_of(row, seed));
+            draws.divide(parts);
             Explicand { index, row, active, draws }
         })
     }
@@ -228,7 +230,9 @@ impl TableMethod {
         }
         let (distinct, of_row) = distinct_rows(rows);
         // Two parts of each row if there are few rows.
-        let in_pairs = |count: usize| surrogate.is_none() && count < MANY_ROWS;
+        let in_pairs = |count: usize| {
+            surrogate.is_none() && count < MANY_ROWS && count * background.len() >= MIN_COMBINATIONS
+        };
         let parts = |count: usize| if in_pairs(count) { 2 } else { 1 };
         let explicands = self.explicands(&distinct, rows, background, &parts, seed);
         memory::check(
@@ -241,11 +245,16 @@ impl TableMethod {
             let outputs = Evaluated::new(&checked, &explicands, background)?;
             let view = outputs.view(background);
             let is_in_pairs = in_pairs(explicands.len());
+            let has_surrogate = is_in_pairs || surrogate.is_some() || explicands.len() >= MANY_ROWS;
             let (owned, parts);
             let surrogates = match surrogate {
                 Some(surrogate) => {
                     parts = parts_of(&explicands, 1, &|_, _| 0);
                     std::slice::from_ref(surrogate)
+                }
+                None if !has_surrogate => {
+                    parts = Parts::default();
+                    &[]
                 }
                 None => {
                     let forest = |row: usize, part: usize| if is_in_pairs { part } else { row % 2 };
@@ -256,7 +265,11 @@ impl TableMethod {
                 }
             };
             let corrected = correct(&explicands, &view, &parts, surrogates)?;
-            let pooled = surrogate.is_none().then(|| choose(corrected.iter()));
+            let pooled = match surrogate {
+                Some(_) => None,
+                None if has_surrogate => Some(choose(corrected.iter())),
+                None => Some(vec![false; checked.outputs]),
+            };
             for (explicand, candidates) in explicands.iter().zip(corrected) {
                 let uses = pooled.clone().unwrap_or_else(|| choose(std::iter::once(&candidates)));
                 found.insert(explicand.index, candidates.explanation(&Semivalue::Shapley, &uses, seed));
@@ -326,7 +339,8 @@ fn correct(
     surrogates: &[Surrogate],
 ) -> Result<Vec<Candidates>> {
     let background = outputs.background;
-    let exact = exact_values(explicands, parts, surrogates, background, &Semivalue::Shapley)?;
+    let exact =
+        exact_values(explicands, parts, (surrogates, outputs.outputs), background, &Semivalue::Shapley)?;
     let prepared: Vec<PreparedBackground> =
         surrogates.iter().map(|surrogate| PreparedBackground::new(surrogate, background)).collect();
     let of_background = surrogates
@@ -338,8 +352,10 @@ fn correct(
         base.iter_mut().zip(row).for_each(|(base, value)| *base += weight * value);
     }
     parallel::try_map(exact.into_iter().enumerate(), |(at, exact)| {
-        let predicted = predict_hybrids(&explicands[at], parts.of(at), surrogates, &prepared);
-        let surrogate_sums = sums_of_pairs(&explicands[at], parts.of(at), surrogates, &of_background);
+        let predicted =
+            predict_hybrids(&explicands[at], parts.of(at), (surrogates, outputs.outputs), &prepared);
+        let surrogate_sums =
+            sums_of_pairs(&explicands[at], parts.of(at), (surrogates, outputs.outputs), &of_background);
         let numbers = RowOutputs {
             of_hybrids: &outputs.of_hybrids[at],
             predicted: &predicted,
