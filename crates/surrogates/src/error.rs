@@ -49,7 +49,10 @@ pub enum SurrogateError {
         value: f64,
     },
     /// The budget is too small for a single pair of coalitions.
-    #[error("invalid budget {budget}: explaining a row requires at least {min} rows of the model")]
+    #[error(
+        "the budget is too small: {budget} rows of the model for each row; the table method needs at least \
+         {min}"
+    )]
     Budget {
         /// The budget passed.
         budget: usize,

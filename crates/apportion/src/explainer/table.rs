@@ -11,11 +11,19 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::plan::Plan;
 
+/// The maximum number of rows of a table whose rows are all used to learn surrogates.
+const MAX_TABLE_ROWS: usize = 10_000;
+/// The number of rows from which the surrogate of a larger table is learned.
+const LEARNING_ROWS: usize = 1000;
+/// The number of rows that are explained together with a learned surrogate.
+const BLOCK_ROWS: usize = 1 << 10;
+
 impl<'a> Explainer<'a> {
     /// Learns a surrogate of the model from hybrids of the rows of a sample, with the budget of this
     /// explainer. Pass it to [`surrogate`](Self::surrogate).
     ///
-    /// A few hundred rows suffice for most models. The cost is that of explaining the sample with
+    /// A few hundred rows suffice for most models; [`Method::Table`] itself learns from 1000 rows if a table
+    /// has more than 10,000. The cost is that of explaining the sample with
     /// [`Method::Table`].
     ///
     /// ```
@@ -65,25 +73,40 @@ impl<'a> Explainer<'a> {
         explicands: Rows<'_>,
         observer: &dyn RunObserver,
     ) -> Result<Vec<Explanation>, ExplainError> {
-        if (0..explicands.len()).any(|row| observer.on_row_start(row).is_break()) {
-            return Err(GameError::Interrupted { evaluations: 0 }.into());
-        }
         let mut stored: Vec<Option<Explanation>> =
             (0..explicands.len()).map(|row| observer.load_result(row)).collect();
+        let is_one_table = self.surrogate.is_none() && explicands.len() <= MAX_TABLE_ROWS;
         if self.surrogate.is_none() && stored.iter().any(Option::is_none) {
             stored.fill(None);
         }
-        let missing: Vec<usize> = (0..stored.len()).filter(|&row| stored[row].is_none()).collect();
-        if !missing.is_empty() {
-            let rows: Vec<f64> = missing.iter().flat_map(|&row| explicands.row(row)).copied().collect();
-            let found = self.table(Rows::new(&rows, explicands.columns()))?;
+        let learned = match &self.surrogate {
+            None if !is_one_table && stored.iter().any(Option::is_none) => {
+                let step = explicands.len() / LEARNING_ROWS;
+                let sample = gathered(explicands, (0..explicands.len()).step_by(step).take(LEARNING_ROWS));
+                Some(self.learn(Rows::new(&sample, explicands.columns()))?)
+            }
+            _ => None,
+        };
+        let surrogate = self.surrogate.as_deref().or(learned.as_ref());
+        let block = if is_one_table { explicands.len().max(1) } else { BLOCK_ROWS };
+        let mut explanations = Vec::with_capacity(explicands.len());
+        for first in (0..explicands.len()).step_by(block) {
+            let rows = first..explicands.len().min(first + block);
+            if rows.clone().any(|row| observer.on_row_start(row).is_break()) {
+                return Err(GameError::Interrupted { evaluations: 0 }.into());
+            }
+            let missing: Vec<usize> = rows.clone().filter(|&row| stored[row].is_none()).collect();
+            let given = gathered(explicands, missing.iter().copied());
+            let found = self.table(Rows::new(&given, explicands.columns()), surrogate)?;
             for (row, explanation) in missing.into_iter().zip(found) {
                 stored[row] = Some(explanation);
             }
-        }
-        let explanations: Vec<Explanation> = stored.into_iter().flatten().collect();
-        for (row, explanation) in explanations.iter().enumerate() {
-            observer.on_row_done(row, explanation);
+            for row in rows {
+                if let Some(explanation) = stored[row].take() {
+                    observer.on_row_done(row, &explanation);
+                    explanations.push(explanation);
+                }
+            }
         }
         Ok(explanations)
     }
@@ -116,12 +139,16 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    fn table(&self, explicands: Rows<'_>) -> Result<Vec<Explanation>, ExplainError> {
+    fn table(
+        &self,
+        explicands: Rows<'_>,
+        surrogate: Option<&Surrogate>,
+    ) -> Result<Vec<Explanation>, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
         self.asked.results(background.columns())?;
         self.plan_of_table()?.check()?;
         let (method, seed) = (self.table_method(background), self.asked.seed);
-        let mut explanations = match &self.surrogate {
+        let mut explanations = match surrogate {
             Some(surrogate) => method.explain_with(surrogate, model, explicands, background, seed)?,
             None => method.explain(model, explicands, background, seed)?,
         };
@@ -134,4 +161,9 @@ impl<'a> Explainer<'a> {
     fn table_method(&self, background: &Background) -> TableMethod {
         TableMethod::new(self.asked.budget.model_rows(background.columns(), background.len()))
     }
+}
+
+/// Returns the values of some rows.
+fn gathered(rows: Rows<'_>, chosen: impl Iterator<Item = usize>) -> Vec<f64> {
+    chosen.flat_map(|row| rows.row(row)).copied().collect()
 }

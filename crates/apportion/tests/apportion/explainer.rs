@@ -173,6 +173,10 @@ fn players_that_cannot_matter_get_exactly_zero_and_no_evaluations() {
         let taken_out = explainer.explain(&explicand).unwrap();
         assert_eq!((taken_out.values[1], taken_out.values[3]), (0.0, 0.0), "{method}");
         assert_eq!(taken_out.evaluations, 4, "{method}: two players are left");
+        // The table method always takes null players out.
+        if method == Method::Table {
+            continue;
+        }
         let kept = Explainer::new(&model, background.clone())
             .method(method)
             .null_players(NullPlayers::Keep)

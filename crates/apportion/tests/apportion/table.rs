@@ -231,3 +231,39 @@ fn several_outputs_are_explained_at_once() {
         assert!(explanation.efficiency_gap() < 1e-9);
     }
 }
+
+#[test]
+fn long_tables_are_explained_in_blocks() {
+    let rows = numbers(10_001 * FEATURES, 2);
+    let budget = Budget::Fraction(0.5);
+    let explainer = Explainer::new(&network, background(4)).method(Method::Table).budget(budget);
+    let explanations = explain(explainer, &rows);
+    assert_eq!(explanations.len(), 10_001);
+    let exact = Explainer::new(&network, background(4)).method(Method::Exact);
+    let (mut covered, mut count) = (0, 0);
+    // Every tenth row is in the sample from which the surrogate was learned.
+    for row in (0..10_001).step_by(125) {
+        let truth = exact.explain(&rows[row * FEATURES..][..FEATURES]).unwrap().values;
+        for ((lower, upper), truth) in explanations[row].intervals(0.95).unwrap().into_iter().zip(truth) {
+            (covered, count) = (covered + usize::from(lower <= truth && truth <= upper), count + 1);
+        }
+    }
+    let share = f64::from(covered as u32) / f64::from(count);
+    assert!(share >= 0.91, "{share}");
+}
+
+#[test]
+fn intervals_of_rows_of_the_sample_hold() {
+    let rows = numbers(60 * FEATURES, 2);
+    let table = || Explainer::new(&network, background(10)).method(Method::Table);
+    let surrogate = table().learn(Rows::new(&rows, FEATURES)).unwrap();
+    let exact = explain(Explainer::new(&network, background(10)).method(Method::Exact), &rows);
+    let (mut covered, mut count) = (0.0, 0.0);
+    for (found, exact) in explain(table().surrogate(&surrogate), &rows).iter().zip(exact) {
+        for ((lower, upper), truth) in found.intervals(0.95).unwrap().into_iter().zip(exact.values) {
+            covered += f64::from(u8::from(lower <= truth && truth <= upper));
+            count += 1.0;
+        }
+    }
+    assert!((0.91..=0.99).contains(&(covered / count)), "{}", covered / count);
+}

@@ -26,6 +26,7 @@ pub(crate) struct Candidates {
     prediction: Vec<f64>,
     active: Vec<u32>,
     pairs: usize,
+    background_rows: usize,
 }
 
 /// The numbers of one explicand.
@@ -102,6 +103,7 @@ pub(crate) fn candidates(
         prediction: numbers.prediction.to_vec(),
         active: explicand.active.clone(),
         pairs,
+        background_rows: background.len(),
     })
 }
 
@@ -164,10 +166,12 @@ impl Candidates {
             }
         }
         let column = |output: usize| if uses_surrogate[output] { output } else { outputs + output };
-        let costs = (2 * self.pairs + 1, 1);
+        let model_rows = 2 * self.pairs + 1;
+        let costs = (model_rows.div_ceil(self.background_rows), self.background_rows);
         let concept = SolutionConcept::from(value.clone());
         let mut explanation =
             Explanation::estimate(METHOD, concept, values, (self.base, self.prediction), costs);
+        explanation.model_rows = model_rows;
         explanation.std_errors = Some(std_errors);
         explanation.distinct_coalitions = 2 * self.pairs + 2;
         explanation.seed = Some(seed);

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use apportion_estimators::Explanation;
-use apportion_games::{Background, GameError, Model, Rows, memory, parallel};
+use apportion_games::{Background, GameError, Model, Purpose, Rows, memory, parallel, stream};
 use apportion_values::Semivalue;
+use rand::Rng;
 
 use super::correct::{Candidates, RowOutputs, candidates};
 use super::crossfit::{
@@ -24,6 +25,8 @@ const MANY_ROWS: usize = 20;
 const MIN_COMBINATIONS: usize = 4;
 /// The maximum number of features that are enumerated.
 const MAX_ENUMERATED: usize = 20;
+/// The stream of the draws from which a surrogate is learned in advance.
+const LEARNING: u64 = (1 << 48) - 1;
 /// The number of background rows for which the model is compared with a surrogate.
 const CHECKED_ROWS: usize = 8;
 
@@ -154,7 +157,9 @@ impl TableMethod {
             return Err(SurrogateError::NoRows);
         }
         let (distinct, _) = distinct_rows(sample);
-        let explicands = self.explicands(&distinct, sample, background, &|_| 1, seed);
+        // Draws that differ from those of rows that are explained with the surrogate later.
+        let draws = stream(seed, Purpose::Parts, LEARNING).next_u64();
+        let explicands = self.explicands(&distinct, sample, background, &|_| 1, draws);
         let outputs = Evaluated::new(&checked, &explicands, background)?;
         let parts = parts_of(&explicands, 1, &|_, _| 0);
         let mut learned = learn(
