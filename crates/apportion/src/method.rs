@@ -28,9 +28,9 @@ pub enum Method {
     /// Exact values of a kernel machine, without evaluations.
     KernelMachine,
     /// Shapley values of all rows of a call, as one table: exact values of a surrogate learned from all rows,
-    /// with a correction for each row; see `apportion_surrogates::TableMethod`. For more than 10,000 rows, the
-    /// surrogate is learned from 1000 of them. It requires rows of a model
-    /// and background rows (the marginal game).
+    /// with a correction for each row; see `apportion_surrogates::TableMethod`. For more than 10,000 rows,
+    /// the surrogate is learned from 1000 of them. It requires rows of a model and background rows (the
+    /// marginal game).
     Table,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.

@@ -40,11 +40,11 @@ pub struct LearningRows<'a> {
 /// f, whose values are exact.
 ///
 /// The linear function is a ridge regression, whose strength is chosen by cross-validation. The trees are
-/// learned from what it leaves: gradient-boosted with squared loss, on at most 255 bins per feature (quantiles). A missing
-/// value (NaN) has a separate direction at each split; codes of categories are split into two sets. Several
-/// outputs share their trees. The number of trees is chosen with a validation set, and the maximum size of
-/// the forest by the numbers of rows and features. The result depends on the rows, the outputs and the seed
-/// only.
+/// learned from what it leaves: gradient-boosted with squared loss, on at most 255 bins per feature
+/// (quantiles). A missing value (NaN) has a separate direction at each split; codes of categories are split
+/// into two sets. Several outputs share their trees. The number of trees is chosen with a validation set, and
+/// the maximum size of the forest by the numbers of rows and features. The result depends on the rows, the
+/// outputs and the seed only.
 ///
 /// A surrogate belongs to a background and a model: it stores a fingerprint of the background and the outputs
 /// of the model for its rows. The [table method](crate::TableMethod) rejects a surrogate that was learned for

@@ -27,8 +27,9 @@ impl Explainer<'_> {
     /// thread, and 4096 rows for the tree method and for a learned surrogate. Without a learned surrogate,
     /// [`Method::Table`] explains all rows as one block, because they form one table. The size of a block is
     /// the number of explanations in memory. It is also the maximum number of rows that are explained
-    /// unnecessarily if `receive` stops. The explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
-    /// method, which chooses its kernel by the number of rows, they are equal up to rounding.
+    /// unnecessarily if `receive` stops. The explanations equal the results of
+    /// [`explain_rows`](Self::explain_rows) bit for bit. For the tree method, which chooses its kernel by the
+    /// number of rows, they are equal up to rounding.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -76,9 +76,9 @@ fn values_of_an_additive_model_and_of_equal_features_are_exact() {
     rows.chunks_exact_mut(FEATURES).for_each(|row| row[4] = 0.25);
     let found = explain(Explainer::new(&model, background).method(Method::Table), &rows);
     for (row, explanation) in rows.chunks_exact(FEATURES).zip(&found) {
-        for feature in 0..FEATURES {
+        for (feature, value) in row.iter().enumerate() {
             let mean = values.iter().skip(feature).step_by(FEATURES).sum::<f64>() / 10.0;
-            let expected = (feature as f64 + 1.0) * (row[feature] - mean);
+            let expected = (feature as f64 + 1.0) * (value - mean);
             assert!((explanation.values[feature] - expected).abs() < 1e-9, "{feature}");
         }
         assert_eq!(explanation.values[4], 0.0);

@@ -36,10 +36,10 @@ const CHECKED_ROWS: usize = 8;
 /// φ(f) = φ(g) + φ(f − g)
 /// ```
 ///
-/// A surrogate g of the model f, a linear function plus boosted trees, is learned from *hybrids*, rows that mix features of an explicand and of a
-/// background row. Its values φ(g) are exact. The values of the rest are estimated by a regression on the
-/// residuals of hybrids from which g was not learned, so that a poor surrogate costs accuracy, but the values
-/// converge to those of f.
+/// A surrogate g of the model f, a linear function plus boosted trees, is learned from *hybrids*, rows that
+/// mix features of an explicand and of a background row. Its values φ(g) are exact. The values of the rest
+/// are estimated by a regression on the residuals of hybrids from which g was not learned, so that a poor
+/// surrogate costs accuracy, but the values converge to those of f.
 ///
 /// Both hybrids of a pair take features from the same background row. With up to 128 features that differ
 /// from the background, the regression has separate coefficients for each background row. They are shrunk
@@ -50,10 +50,11 @@ const CHECKED_ROWS: usize = 8;
 /// [`chosen`](apportion_estimators::Diagnostics::chosen) is then `regression`.
 ///
 /// With 20 or more distinct rows, the rows are divided into two folds, and each fold is corrected with a
-/// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. If there are only
-/// up to three combinations of an explicand and a background row, there is no surrogate. Values therefore
-/// depend on the whole table. With a surrogate that was [learned](Self::learn) before, the values of a row
-/// depend on the row, the seed and the surrogate only. Results do not depend on the number of threads.
+/// surrogate from the other one; with fewer rows, the pairs of each row are divided instead. If there are
+/// only up to three combinations of an explicand and a background row, there is no surrogate. Values
+/// therefore depend on the whole table. With a surrogate that was [learned](Self::learn) before, the values
+/// of a row depend on the row, the seed and the surrogate only. Results do not depend on the number of
+/// threads.
 ///
 /// The budget counts rows that the model predicts for one explicand. The background rows are predicted once
 /// for all explicands. If the budget suffices for all coalitions with all background rows, the values are
