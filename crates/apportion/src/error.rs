@@ -6,6 +6,8 @@ use apportion_games::GameError;
 use apportion_kernels::KernelError;
 #[cfg(feature = "trees")]
 use apportion_models::ModelError;
+#[cfg(feature = "surrogates")]
+use apportion_surrogates::SurrogateError;
 #[cfg(feature = "trees")]
 use apportion_trees::TreeError;
 use apportion_values::{InteractionIndex, Value, ValueError};
@@ -29,7 +31,7 @@ pub enum ExplainError {
     /// The text cannot be parsed as a budget.
     #[error(
         "invalid budget {actual:?}; expected a number of evaluations (2000), a multiple of the number of \
-         features (10n), or auto"
+         features (10n or 0.5n), or auto"
     )]
     Budget {
         /// The given text.
@@ -86,6 +88,23 @@ pub enum ExplainError {
          method"
     )]
     NotKernelMachine,
+    /// The table method was requested for a game that is not the marginal game of a model with background
+    /// rows.
+    #[error(
+        "method table requires rows of a model and background rows (the marginal game); for other games use \
+         auto, exact or a sampling method"
+    )]
+    NotTable,
+    /// The table method was requested with a tolerance.
+    #[error(
+        "method table cannot be combined with a tolerance; set a budget instead, or use auto or a sampling \
+         method"
+    )]
+    TableTolerance,
+    /// The table method was requested, but the crate was built without it.
+    #[cfg(not(feature = "surrogates"))]
+    #[error("method table requires the feature surrogates of the crate apportion")]
+    NoTableMethod,
     /// The method does not compute the requested interaction index.
     #[error(
         "{method} does not support {index} interactions of order {order}; use learned-spectrum for shapley \
@@ -126,6 +145,10 @@ pub enum ExplainError {
     #[cfg(feature = "trees")]
     #[error(transparent)]
     Trees(#[from] TreeError),
+    /// The table method failed.
+    #[cfg(feature = "surrogates")]
+    #[error(transparent)]
+    Surrogates(#[from] SurrogateError),
     /// The exact method for kernel machines failed.
     #[cfg(feature = "kernels")]
     #[error(transparent)]

@@ -243,6 +243,7 @@ impl GameExplainer {
         match self.method {
             Method::Tree => Err(ExplainError::NotTrees),
             Method::KernelMachine => Err(ExplainError::NotKernelMachine),
+            Method::Table => Err(ExplainError::NotTable),
             _ => Ok(()),
         }
     }
@@ -251,6 +252,9 @@ impl GameExplainer {
     pub(crate) fn check_method(&self) -> Result<(), ExplainError> {
         if let Some(until) = &self.until {
             until.check()?;
+        }
+        if self.method == Method::Table && self.until.is_some() {
+            return Err(ExplainError::TableTolerance);
         }
         if !self.method.computes(&self.value) {
             return Err(ExplainError::Unsupported {

@@ -35,6 +35,12 @@ impl<'a> Kernels<'a> {
         marginal(&*self.machine as &dyn Model, explicand, &self.background)
     }
 
+    /// Returns the machine as a model, and the background.
+    #[cfg(feature = "surrogates")]
+    pub(crate) fn model_and_background(&self) -> (&dyn Model, &Background) {
+        (&*self.machine, &self.background)
+    }
+
     /// Returns the exact values of all rows.
     pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
         Ok(self.exact()?.values_of(value, rows)?)

@@ -27,6 +27,11 @@ pub enum Method {
     Tree,
     /// Exact values of a kernel machine, without evaluations.
     KernelMachine,
+    /// Shapley values of all rows of a call, as one table: exact values of a surrogate learned from all rows,
+    /// with a correction for each row; see `apportion_surrogates::TableMethod`. For more than 10,000 rows,
+    /// the surrogate is learned from 1000 of them. It requires rows of a model and background rows (the
+    /// marginal game).
+    Table,
     /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
     /// coalitions in their definition.
     Exact,
@@ -52,7 +57,7 @@ impl Method {
 
     /// Returns all methods that have a name.
     pub(crate) fn named() -> impl Iterator<Item = Self> {
-        let exact = [Self::Auto, Self::Tree, Self::KernelMachine, Self::Exact];
+        let exact = [Self::Auto, Self::Tree, Self::KernelMachine, Self::Exact, Self::Table];
         exact.into_iter().chain(methods::ALL.iter().copied().map(Self::By))
     }
 
@@ -63,6 +68,7 @@ impl Method {
             Self::Tree => "tree",
             Self::KernelMachine => "kernel-machine",
             Self::Exact => "exact",
+            Self::Table => "table",
             Self::By(method) => method.name(),
         }
     }
@@ -76,16 +82,17 @@ impl Method {
             Self::Exact => {
                 "all 2^n coalitions, up to 25 players; for values on graphs, those in their definition"
             }
+            Self::Table => "a surrogate of the model, learned from all rows, with a correction for each row",
             Self::By(method) => method.help(),
         }
     }
 
-    /// Returns the estimator for `value`. Returns `None` for [`Auto`](Self::Auto) and the exact methods, and
-    /// if the method does not support the value.
+    /// Returns the estimator for `value`. Returns `None` for [`Auto`](Self::Auto), the exact methods and
+    /// the table method, and if the method does not support the value.
     pub fn estimator(self, value: &Value) -> Option<Box<dyn Estimator>> {
         match self {
             Self::By(method) => method.build(value),
-            Self::Auto | Self::Tree | Self::KernelMachine | Self::Exact => None,
+            Self::Auto | Self::Tree | Self::KernelMachine | Self::Exact | Self::Table => None,
         }
     }
 
@@ -134,6 +141,7 @@ impl Method {
         match self {
             Self::Auto | Self::Exact => true,
             Self::Tree | Self::KernelMachine => !matches!(value, Value::Linear(_) | Value::OnGraph(..)),
+            Self::Table => value.simplified() == Semivalue::Shapley.into(),
             Self::By(method) => method.computes(value),
         }
     }

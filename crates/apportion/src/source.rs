@@ -57,6 +57,24 @@ impl Source<'_> {
         }
     }
 
+    /// Returns the model of the marginal game and its background.
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError::NotTable`] for other games, [`ExplainError::NoRows`] for a compiled background.
+    #[cfg(feature = "surrogates")]
+    pub(crate) fn model_and_background(&self) -> Result<(&dyn Model, &Background), ExplainError> {
+        match self {
+            Self::Model(model, background) => Ok((&**model, background)),
+            #[cfg(feature = "trees")]
+            Self::Trees(trees) => trees.model_and_background(),
+            #[cfg(feature = "kernels")]
+            Self::Kernels(kernels) => Ok(kernels.model_and_background()),
+            #[cfg(feature = "conditional")]
+            Self::Conditional(..) => Err(ExplainError::NotTable),
+        }
+    }
+
     /// Returns whether the model can be called from several threads.
     pub(crate) fn parallel(&self) -> bool {
         match self {

@@ -84,6 +84,22 @@ impl<'a> Trees<'a> {
         }
     }
 
+    /// Returns the model of the marginal game and its background.
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError::NoRows`] for a compiled background, [`ExplainError::NotTable`] for the path-dependent
+    /// game.
+    #[cfg(feature = "surrogates")]
+    pub(crate) fn model_and_background(&self) -> Result<(&dyn Model, &Background), ExplainError> {
+        match &self.plays {
+            TreeGame::Marginal(background) => Ok((&*self.ensemble, background)),
+            TreeGame::Linked(outputs, background) => Ok((&**outputs, background)),
+            TreeGame::Compiled(_) => Err(ExplainError::NoRows),
+            TreeGame::PathDependent => Err(ExplainError::NotTable),
+        }
+    }
+
     /// Returns the exact values of all rows.
     pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
         if !Method::Tree.computes(value) {

@@ -275,6 +275,9 @@ impl Builder {
         };
         let row = vec![0.0; features];
         let plan = explainer.plan(ROWS, Rows::try_new(&row, features).map_err(ExplainError::from)?)?;
+        if plan.method == Method::Table {
+            return Err(BatchError::Table);
+        }
         let pool = self.threads.map(threads).transpose()?;
         let groups = match &value {
             Value::Quotient(_, groups) => Some(groups.groups().to_vec()),

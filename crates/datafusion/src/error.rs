@@ -34,6 +34,12 @@ pub enum BatchError {
     /// The columns of the batches do not match the features of the model.
     #[error("the batches: {}", .0.in_words(|of| (of == ColumnUse::Ignored).then_some("keep")))]
     Columns(ChoiceError),
+    /// The table method was requested.
+    #[error(
+        "method table is not supported for batches, because it explains all rows of a table together; use \
+         auto or a sampling method"
+    )]
+    Table,
     /// The option is not supported for batches.
     #[error("option {name} is not supported for batches")]
     Option {

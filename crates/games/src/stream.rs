@@ -50,6 +50,10 @@ pub enum Purpose {
     Background = 17,
     /// Choices of which coalition of each pair to evaluate; the unit is 0.
     Halves = 18,
+    /// Draws of pairs of coalitions with background rows; the unit is the part of the sample.
+    Hybrids = 19,
+    /// Draws of rows and features for boosted trees; the unit is the tree.
+    Boosting = 20,
 }
 
 /// Number of bits in a unit.

@@ -11,6 +11,7 @@
 //! | [`LinkedEnsemble`] | the [`Model`] that predicts these outputs |
 //! | [`Origin`] | library, format and objective of a model |
 //! | [`tree`] | nodes and trees of an ensemble, for algorithms that traverse them |
+//! | [`EnsembleBuilder`] | an ensemble that is built in memory, tree by tree |
 //! | [`Categories`] | the categories of a feature, and the codes that splits use |
 //! | [`ModelError`] | the reason why a file or rows were rejected |
 //!
@@ -64,7 +65,10 @@ mod predict;
 #[doc(no_inline)]
 pub use apportion_games::{Model, Rows};
 
-pub use ensemble::{Categories, Category, Ensemble, Link, Origin, Rounds, UnknownCategory, tree};
+pub use ensemble::{
+    Categories, Category, Ensemble, EnsembleBuilder, Link, Origin, Rounds, SplitCondition, TreeNode,
+    UnknownCategory, tree,
+};
 pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 pub use options::ReadOptions;

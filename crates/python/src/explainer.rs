@@ -6,7 +6,7 @@ use apportion::games::{BoxError, ConditionalDistribution, Model};
 use apportion::models::LinkedEnsemble;
 use apportion::options::GameName;
 use apportion::trees::{Attributions, Diagonal};
-use apportion::{Background, ExplainError, Explanation, Method, Rows, RunObserver, Shared};
+use apportion::{Background, ExplainError, Explanation, Method, Plan, Rows, RunObserver, Shared};
 use apportion_files::CheckpointFile;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -86,6 +86,27 @@ impl Model for ServedModel<'_> {
         let question = Question::Rows { values: rows.values().to_vec(), columns: rows.columns() };
         out.copy_from_slice(&self.line.request(question, out.len())?);
         Ok(())
+    }
+}
+
+/// A model with the shape of a Python function, for plans, which evaluate nothing.
+struct Uncalled<'f>(&'f Function);
+
+impl Model for Uncalled<'_> {
+    fn outputs(&self) -> usize {
+        self.0.outputs
+    }
+
+    fn features(&self) -> Option<usize> {
+        Some(self.0.features)
+    }
+
+    fn parallel(&self) -> bool {
+        false
+    }
+
+    fn predict(&self, _: Rows<'_>, _: &mut [f64]) -> Result<(), BoxError> {
+        Err("a plan evaluates nothing".into())
     }
 }
 
@@ -242,14 +263,7 @@ impl Explainer {
         pool: &Bound<'_, Pool>,
     ) -> PyResult<PlanTuple> {
         let rows = rows(&array)?;
-        let planned = match &self.plays {
-            Backend::Trees(explainer) | Backend::KernelMachine(explainer) => {
-                pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?
-            }
-            Backend::Function(_) => {
-                self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
-            }
-        };
+        let planned = pool.get().run(py, || self.planned(rows.len(), sample(rows)))?;
         let plan = planned.map_err(|error| of_explaining(py, &error))?;
         Ok((plan.method.name(), plan.min_evaluations, plan.max_evaluations, plan.seconds))
     }
@@ -372,15 +386,18 @@ impl Explainer {
 
     /// Returns the budget that the values depend on, if any.
     fn budget(&self, rows: Rows<'_>) -> Option<usize> {
-        let plan = match &self.plays {
-            Backend::Trees(explainer) | Backend::KernelMachine(explainer) => {
-                explainer.plan(1, rows.slice(0..rows.len().min(1)))
+        self.planned(1, rows.slice(0..rows.len().min(1))).ok()?.budget
+    }
+
+    /// Returns the plan for explaining `count` rows, of which `sample` contains some.
+    fn planned(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
+        match &self.plays {
+            Backend::Trees(explainer) | Backend::KernelMachine(explainer) => explainer.plan(count, sample),
+            Backend::Function(function) if self.asked.method() == Method::Table => {
+                self.on_function(function, &Uncalled(function))?.plan(count, sample)
             }
-            Backend::Function(_) => {
-                self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
-            }
-        };
-        plan.ok()?.budget
+            Backend::Function(_) => self.asked.game_explainer()?.plan(sample.columns()),
+        }
     }
 
     fn pairs_by_function<'py>(
@@ -401,8 +418,8 @@ impl Explainer {
 
     fn on_function<'m>(
         &self,
-        function: &'m Function,
-        model: &'m ServedModel<'m>,
+        function: &Function,
+        model: &'m dyn Model,
     ) -> Result<apportion::Explainer<'m>, ExplainError> {
         let explainer = match function.absent.as_ref() {
             Absent::Background(background) => apportion::Explainer::new(model, background.clone()),

@@ -5,8 +5,10 @@ use apportion_games::Rows;
 
 use super::Explainer;
 use crate::error::ExplainError;
+#[cfg(any(feature = "surrogates", feature = "trees"))]
 use crate::method::Method;
 use crate::plan::Plan;
+#[cfg(any(feature = "kernels", feature = "trees"))]
 use crate::source::Source;
 use apportion_values::Attributions;
 
@@ -43,12 +45,11 @@ impl Explainer<'_> {
             return Ok(None);
         }
         self.asked.results(self.features())?;
-        let value = &self.asked.value;
-        match &self.source {
+        match (&self.source, &self.asked.value, explicands) {
             #[cfg(feature = "trees")]
-            Source::Trees(trees) => trees.values(value, explicands).map(Some),
+            (Source::Trees(trees), value, rows) => trees.values(value, rows).map(Some),
             #[cfg(feature = "kernels")]
-            Source::Kernels(kernels) => kernels.values(value, explicands).map(Some),
+            (Source::Kernels(kernels), value, rows) => kernels.values(value, rows).map(Some),
             _ => Ok(None),
         }
     }
@@ -61,14 +62,18 @@ impl Explainer<'_> {
     /// The errors of [`explain_rows`](Self::explain_rows), except those that occur during the runs.
     pub fn plan(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
         self.check_method()?;
-        match &self.source {
+        #[cfg(feature = "surrogates")]
+        if self.asked.method == Method::Table {
+            return self.plan_of_table();
+        }
+        match (&self.source, count) {
             #[cfg(feature = "trees")]
-            Source::Trees(trees) if self.exact_method().is_some() => {
+            (Source::Trees(trees), count) if self.exact_method().is_some() => {
                 let plan = trees.exact()?.plan_of(&self.asked.value, count, sample)?;
                 Ok(Plan::without_evaluations(Method::Tree, trees.features(), plan.seconds))
             }
             #[cfg(feature = "kernels")]
-            Source::Kernels(kernels) if self.exact_method().is_some() => {
+            (Source::Kernels(kernels), count) if self.exact_method().is_some() => {
                 kernels.plan(&self.asked.value, count)
             }
             _ => self.asked.plan(sample.columns()),

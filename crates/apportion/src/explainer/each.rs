@@ -24,10 +24,12 @@ impl Explainer<'_> {
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
-    /// thread, and 4096 rows for the tree method. The size of a block is the number of explanations in
-    /// memory. It is also the maximum number of rows that are explained unnecessarily if `receive` stops. The
-    /// explanations equal the results of [`explain_rows`](Self::explain_rows) bit for bit. For the tree
-    /// method, which chooses its kernel by the number of rows, they are equal up to rounding.
+    /// thread, and 4096 rows for the tree method and for a learned surrogate. Without a learned surrogate,
+    /// [`Method::Table`] explains all rows as one block, because they form one table. The size of a block is
+    /// the number of explanations in memory. It is also the maximum number of rows that are explained
+    /// unnecessarily if `receive` stops. The explanations equal the results of
+    /// [`explain_rows`](Self::explain_rows) bit for bit. For the tree method, which chooses its kernel by the
+    /// number of rows, they are equal up to rounding.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -60,7 +62,9 @@ impl Explainer<'_> {
         mut receive: impl FnMut(usize, Explanation) -> ControlFlow<()>,
     ) -> Result<(), ExplainError> {
         self.check_method()?;
-        let block = if self.exact_method() == Some(Method::Tree) {
+        let block = if let Some(rows) = self.rows_of_tables(explicands.len()) {
+            rows
+        } else if self.exact_method() == Some(Method::Tree) {
             ROWS_OF_TREE_METHOD
         } else if self.source.parallel() {
             ROWS_PER_THREAD * rayon::current_num_threads()
@@ -71,6 +75,10 @@ impl Explainer<'_> {
             let rows = explicands.slice(first..explicands.len().min(first + block));
             let explained = match self.explain_by_exact_method(rows)? {
                 Some(explanations) => explanations.into_iter().map(Ok).collect(),
+                #[cfg(feature = "surrogates")]
+                None if self.asked.method == Method::Table => {
+                    self.explain_by_table(rows, &CountRows(|| {}))?.into_iter().map(Ok).collect()
+                }
                 None => self.explain_rows_by_game(rows, &CountRows(|| {}), false),
             };
             for (row, explanation) in (first..).zip(explained) {
@@ -80,5 +88,17 @@ impl Explainer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the number of rows in a block of the table method, if it is used.
+    #[cfg(feature = "surrogates")]
+    fn rows_of_tables(&self, rows: usize) -> Option<usize> {
+        let of_table = if self.surrogate.is_some() { ROWS_OF_TREE_METHOD } else { rows.max(1) };
+        (self.asked.method == Method::Table).then_some(of_table)
+    }
+
+    #[cfg(not(feature = "surrogates"))]
+    fn rows_of_tables(&self, _: usize) -> Option<usize> {
+        None
     }
 }

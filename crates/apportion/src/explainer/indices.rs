@@ -1,10 +1,13 @@
 //! Interaction indices of coalitions of features.
 
 use apportion_games::{Game, Partition, QuotientGame, Rows, parallel};
-use apportion_values::{InteractionIndex, Interactions, MAX_PLAYERS};
+#[cfg(feature = "trees")]
+use apportion_values::MAX_PLAYERS;
+use apportion_values::{InteractionIndex, Interactions};
 
 use super::Explainer;
 use crate::error::ExplainError;
+#[cfg(feature = "trees")]
 use crate::method::Method;
 #[cfg(feature = "trees")]
 use crate::source::Source;

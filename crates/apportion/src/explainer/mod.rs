@@ -12,11 +12,15 @@ mod for_kernels;
 mod for_trees;
 mod indices;
 mod reduced_problem;
+#[cfg(feature = "surrogates")]
+mod table;
 
 pub use ends::Ends;
 
 use apportion_estimators::{Explanation, Until};
 use apportion_games::{Background, GameError, Model, Rows, Shared, parallel};
+#[cfg(feature = "surrogates")]
+use apportion_surrogates::Surrogate;
 use apportion_values::Value;
 
 use crate::budget::Budget;
@@ -53,8 +57,10 @@ pub enum NullPlayers {
 /// [`Method::Exact`] takes 2^n evaluations, and the exact methods of trees and kernel machines take none.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
-/// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
-/// an exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
+/// The explanation of a row depends on the row and the seed, not on the other rows, except with
+/// [`Method::Table`], which explains all rows of a call as one table unless a surrogate was learned before
+/// ([`Explainer::surrogate`]). Exact values of trees are another
+/// exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
 /// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
 /// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation). After a
@@ -90,6 +96,8 @@ pub struct Explainer<'a> {
     source: Source<'a>,
     asked: GameExplainer,
     null_players: NullPlayers,
+    #[cfg(feature = "surrogates")]
+    surrogate: Option<Shared<'a, Surrogate>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -115,7 +123,13 @@ impl<'a> Explainer<'a> {
     }
 
     fn from_source(source: Source<'a>) -> Self {
-        Self { source, asked: GameExplainer::new(), null_players: NullPlayers::default() }
+        Self {
+            source,
+            asked: GameExplainer::new(),
+            null_players: NullPlayers::default(),
+            #[cfg(feature = "surrogates")]
+            surrogate: None,
+        }
     }
 
     /// Sets the value to compute, including groups or a graph; Shapley values by default.
@@ -200,7 +214,8 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default.
+    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default. [`Method::Table`] always
+    /// removes them.
     pub fn null_players(mut self, null_players: NullPlayers) -> Self {
         self.null_players = null_players;
         self
@@ -214,6 +229,10 @@ impl<'a> Explainer<'a> {
     /// the value, the budget is too small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
+        #[cfg(feature = "surrogates")]
+        if self.asked.method == Method::Table {
+            return self.explain_by_table_alone(explicand);
+        }
         match self.explain_by_exact_method(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
                 // An empty slice does not contain a row.
@@ -227,6 +246,8 @@ impl<'a> Explainer<'a> {
     /// Explains all rows in parallel; the explanations are in the order of the rows.
     ///
     /// The kernel for exact values of trees is chosen by the number of rows; see [`exact`](Self::exact).
+    /// [`Method::Table`] explains all rows of the call as one table, unless a surrogate was
+    /// [learned](Self::learn) before.
     ///
     /// # Errors
     ///
@@ -253,6 +274,10 @@ impl<'a> Explainer<'a> {
     /// progress of the runs, can stop them, and restores stored results. Observing, interrupting and resuming
     /// runs does not change any bit of the explanations.
     ///
+    /// Without a learned surrogate, [`Method::Table`] uses stored results only if all rows of the call have
+    /// one, because a row's values depend on all rows. It cannot be interrupted by the observer after it has
+    /// started; use a [`Cancellation`](apportion_games::Cancellation).
+    ///
     /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
     /// players and a single output.
     ///
@@ -276,6 +301,10 @@ impl<'a> Explainer<'a> {
         follows_runs: bool,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
+        #[cfg(feature = "surrogates")]
+        if self.asked.method == Method::Table {
+            return self.explain_by_table(explicands, observer);
+        }
         if let Some(explanations) = self.explain_by_exact_method(explicands)? {
             explanations
                 .iter()
@@ -328,6 +357,10 @@ impl<'a> Explainer<'a> {
             method if self.source.exact_method() == Some(method) => Ok(()),
             Method::Tree => Err(ExplainError::NotTrees),
             Method::KernelMachine => Err(ExplainError::NotKernelMachine),
+            #[cfg(feature = "surrogates")]
+            Method::Table => self.source.model_and_background().map(drop),
+            #[cfg(not(feature = "surrogates"))]
+            Method::Table => Err(ExplainError::NoTableMethod),
             _ => Ok(()),
         }
     }

@@ -13,4 +13,5 @@ mod indices;
 mod kernel_machines;
 mod linear;
 mod same;
+mod table;
 mod until;

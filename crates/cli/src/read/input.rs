@@ -250,6 +250,13 @@ impl Batches {
         (self.count().unwrap_or(self.size).min(self.size), rows.slice(0..rows.len().min(1)))
     }
 
+    /// Returns the first rows of the file, at most `count` and at most those of a batch. Must be called
+    /// before the first batch is taken.
+    pub(crate) fn first(&self, count: usize) -> Rows<'_> {
+        let rows = Rows::new(&self.table.values, self.columns);
+        rows.slice(0..rows.len().min(count).min(self.size))
+    }
+
     /// Returns the next batch. After the last one, checks the model with [`AnyModel::finish`] and returns
     /// `None`.
     pub(crate) fn next(&mut self) -> Result<Option<Batch>> {

@@ -44,6 +44,9 @@ use crate::write::pictures::PictureRequest;
 use crate::write::timings::Timings;
 use crate::write::warnings::Warnings;
 
+/// The maximum number of rows from which the table method learns a surrogate, if a table has several batches.
+const LEARNING_ROWS: usize = 1000;
+
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
     let mut options = args.options()?;
@@ -107,6 +110,20 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     plan::check(&plan, args.budget, "features")?;
     let (method, budget) = (plan.method, plan.budget);
     game::note_what_was_chosen(args, game, &input);
+    let explainer = if method == Method::Table && batches.rows_of_each().is_some() {
+        let sample = batches.first(LEARNING_ROWS);
+        let name = |row: usize| format!("row {row}");
+        check_for_model(&input, sample, name)?;
+        messages::note(format_args!(
+            "the table has several batches, so the surrogate of method table is learned from its first {} \
+             rows",
+            sample.len()
+        ));
+        let surrogate = pool.install(|| explainer.learn(sample))?;
+        explainer.surrogate(Arc::new(surrogate))
+    } else {
+        explainer
+    };
 
     let progress = progress(batches.count());
     let is_followed = until.is_some() || checkpoint.is_some() || args.resume.is_some();
@@ -114,7 +131,11 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         true => {
             progress.set_style(style_of_runs(batches.count())?);
             let mut run = options.clone();
-            (run.game, run.method, run.budget) = (Some(game), method, budget.map(Budget::Evaluations));
+            (run.game, run.method) = (Some(game), method);
+            // The budget of the table method is a number of rows, not of whole evaluations.
+            if method != Method::Table {
+                run.budget = budget.map(Budget::Evaluations);
+            }
             (run.groups, run.engine.rows) = (options::Groups::from_value(&value), None);
             let key = key(args, &run, &input)?;
             let every = Duration::from_secs(args.checkpoint_every);

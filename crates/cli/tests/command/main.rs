@@ -38,4 +38,5 @@ mod refusals;
 mod rows;
 mod streams;
 mod support;
+mod table;
 mod truth;

@@ -342,3 +342,27 @@ fn predictions_stream_in_every_format() {
     let lines = text(&of("jsonl"));
     assert_eq!(lines.lines().count(), 151);
 }
+
+#[test]
+fn the_table_method_learns_from_the_first_batch() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.npy");
+    many(&rows);
+    let more = ["--method", "table", "--budget", "1n", "--format", "csv"];
+    let output = run(&explain(&rows, &more));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(note.contains("learned from its first 1000 rows"), "{note}");
+    let lines: Vec<&[u8]> = output.stdout.split(|&byte| byte == b'\n').collect();
+    assert_eq!(lines.len(), MANY + 2);
+    // With the same surrogate, the values of a row do not depend on the other rows, nor on the threads.
+    let piped = Command::cargo_bin("apportion")
+        .unwrap()
+        .args(explain(Path::new("-"), &more))
+        .args(["--threads", "1"])
+        .pipe_stdin(&rows)
+        .unwrap()
+        .output()
+        .unwrap();
+    assert!(piped.stdout == output.stdout);
+}

@@ -8,6 +8,7 @@
 //! categories. So kernels do not depend on the library.
 
 mod build;
+mod builder;
 mod categories;
 mod category;
 mod covers;
@@ -28,6 +29,7 @@ mod vector_tree;
 mod width;
 
 pub(crate) use self::build::{EnsembleParts, TreeParts, at_most, at_most_infinity};
+pub use self::builder::{EnsembleBuilder, SplitCondition, TreeNode};
 pub use self::categories::{Categories, Category, UnknownCategory};
 pub(crate) use self::category::category_hash;
 pub(crate) use self::joint::JointTrees;

@@ -1,0 +1,169 @@
+//! Explains all rows of a call as one table, or each row with a surrogate that was learned before.
+
+use apportion_estimators::Explanation;
+use apportion_games::{Background, GameError, Rows, Shared};
+use apportion_surrogates::{Surrogate, TableMethod};
+
+use super::Explainer;
+use crate::budget::Budget;
+use crate::error::ExplainError;
+use crate::method::Method;
+use crate::observer::{CountRows, RunObserver};
+use crate::plan::Plan;
+
+/// The maximum number of rows of a table whose rows are all used to learn surrogates.
+const MAX_TABLE_ROWS: usize = 10_000;
+/// The number of rows from which the surrogate of a larger table is learned.
+const LEARNING_ROWS: usize = 1000;
+/// The number of rows that are explained together with a learned surrogate.
+const BLOCK_ROWS: usize = 1 << 10;
+
+impl<'a> Explainer<'a> {
+    /// Learns a surrogate of the model from hybrids of the rows of a sample, with the budget of this
+    /// explainer. Pass it to [`surrogate`](Self::surrogate).
+    ///
+    /// A few hundred rows suffice for most models; [`Method::Table`] itself learns from 1000 rows if a table
+    /// has more than 10,000. The cost is that of explaining the sample with
+    /// [`Method::Table`].
+    ///
+    /// ```
+    /// use apportion::{Background, Explainer, Method, Rows};
+    ///
+    /// let model = |row: &[f64]| (row[0] + row[1] * row[2]).tanh() + row[3] * row[4] - row[5];
+    /// let numbers: Vec<f64> = (0..6 * 60).map(|at| f64::from(at * 53 % 97) / 97.0).collect();
+    /// let (background, sample) = numbers.split_at(6 * 10);
+    /// let explainer = || -> Result<_, apportion::ExplainError> {
+    ///     Ok(Explainer::new(&model, Background::rows(background, 6)?).method(Method::Table))
+    /// };
+    /// let surrogate = explainer()?.learn(Rows::new(sample, 6))?;
+    /// let explainer = explainer()?.surrogate(&surrogate);
+    /// // Each row is explained alone, as it would be with others.
+    /// let rows = explainer.explain_rows(Rows::new(&sample[..12], 6))?;
+    /// assert_eq!(explainer.explain(&sample[6..12])?, rows[1]);
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`explain_rows`](Self::explain_rows) for [`Method::Table`], and
+    /// [`SurrogateError::NoRows`](apportion_surrogates::SurrogateError::NoRows) for an empty sample.
+    pub fn learn(&self, sample: Rows<'_>) -> Result<Surrogate, ExplainError> {
+        let (model, background) = self.source.model_and_background()?;
+        self.asked.results(background.columns())?;
+        self.plan_of_table()?.check()?;
+        Ok(self.table_method(background).learn(model, sample, background, self.asked.seed)?)
+    }
+
+    /// Sets a surrogate of the model for [`Method::Table`], from [`learn`](Self::learn). The explanation of a
+    /// row then depends on the row, the seed and the surrogate, not on the other rows. Other methods do not
+    /// use it.
+    ///
+    /// The surrogate must belong to the model and the background of this explainer; other surrogates are
+    /// rejected when a row is explained.
+    pub fn surrogate(mut self, surrogate: impl Into<Shared<'a, Surrogate>>) -> Self {
+        self.surrogate = Some(surrogate.into());
+        self
+    }
+
+    /// Explains all rows as one table, or each row with the surrogate if there is one. In a table, the values
+    /// of a row depend on all rows, so that the stored results of the observer are used only if there is one
+    /// for each row.
+    pub(super) fn explain_by_table(
+        &self,
+        explicands: Rows<'_>,
+        observer: &dyn RunObserver,
+    ) -> Result<Vec<Explanation>, ExplainError> {
+        let mut stored: Vec<Option<Explanation>> =
+            (0..explicands.len()).map(|row| observer.load_result(row)).collect();
+        let is_one_table = self.surrogate.is_none() && explicands.len() <= MAX_TABLE_ROWS;
+        if self.surrogate.is_none() && stored.iter().any(Option::is_none) {
+            stored.fill(None);
+        }
+        let learned = match &self.surrogate {
+            None if !is_one_table && stored.iter().any(Option::is_none) => {
+                let step = explicands.len() / LEARNING_ROWS;
+                let sample = gathered(explicands, (0..explicands.len()).step_by(step).take(LEARNING_ROWS));
+                Some(self.learn(Rows::new(&sample, explicands.columns()))?)
+            }
+            _ => None,
+        };
+        let surrogate = self.surrogate.as_deref().or(learned.as_ref());
+        let block = if is_one_table { explicands.len().max(1) } else { BLOCK_ROWS };
+        let mut explanations = Vec::with_capacity(explicands.len());
+        for first in (0..explicands.len()).step_by(block) {
+            let rows = first..explicands.len().min(first + block);
+            if rows.clone().any(|row| observer.on_row_start(row).is_break()) {
+                return Err(GameError::Interrupted { evaluations: 0 }.into());
+            }
+            let missing: Vec<usize> = rows.clone().filter(|&row| stored[row].is_none()).collect();
+            let given = gathered(explicands, missing.iter().copied());
+            let found = self.table(Rows::new(&given, explicands.columns()), surrogate)?;
+            for (row, explanation) in missing.into_iter().zip(found) {
+                stored[row] = Some(explanation);
+            }
+            for row in rows {
+                if let Some(explanation) = stored[row].take() {
+                    observer.on_row_done(row, &explanation);
+                    explanations.push(explanation);
+                }
+            }
+        }
+        Ok(explanations)
+    }
+
+    /// Explains one row as a table of its own.
+    pub(super) fn explain_by_table_alone(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
+        let rows = Rows::new(explicand, explicand.len().max(1));
+        let found = self.explain_by_table(rows, &CountRows(|| {}))?.pop();
+        found.ok_or_else(|| {
+            let expected = self.source.model_and_background().map_or(0, |(_, rows)| rows.columns());
+            // An empty slice does not contain a row.
+            GameError::Width { what: "the explicand".to_owned(), actual: 0, expected }.into()
+        })
+    }
+
+    /// Returns the plan of the table method: its number of rows of the model, in evaluations.
+    pub(super) fn plan_of_table(&self) -> Result<Plan, ExplainError> {
+        let (_, background) = self.source.model_and_background()?;
+        let players = background.columns();
+        let evaluations = |rows: usize| rows.div_ceil(background.len());
+        let most = Some(evaluations(self.table_method(background).budget));
+        Ok(Plan {
+            method: Method::Table,
+            min_evaluations: Some(evaluations(TableMethod::MIN_BUDGET)),
+            max_evaluations: most,
+            budget: most,
+            players,
+            seconds: None,
+            given: most.filter(|_| self.asked.budget != Budget::Auto),
+        })
+    }
+
+    fn table(
+        &self,
+        explicands: Rows<'_>,
+        surrogate: Option<&Surrogate>,
+    ) -> Result<Vec<Explanation>, ExplainError> {
+        let (model, background) = self.source.model_and_background()?;
+        self.asked.results(background.columns())?;
+        self.plan_of_table()?.check()?;
+        let (method, seed) = (self.table_method(background), self.asked.seed);
+        let mut explanations = match surrogate {
+            Some(surrogate) => method.explain_with(surrogate, model, explicands, background, seed)?,
+            None => method.explain(model, explicands, background, seed)?,
+        };
+        for explanation in &mut explanations {
+            explanation.value = self.asked.value.concept();
+        }
+        Ok(explanations)
+    }
+
+    fn table_method(&self, background: &Background) -> TableMethod {
+        TableMethod::new(self.asked.budget.model_rows(background.columns(), background.len()))
+    }
+}
+
+/// Returns the values of some rows.
+fn gathered(rows: Rows<'_>, chosen: impl Iterator<Item = usize>) -> Vec<f64> {
+    chosen.flat_map(|row| rows.row(row)).copied().collect()
+}

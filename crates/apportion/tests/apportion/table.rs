@@ -1,0 +1,269 @@
+//! The table method.
+
+use std::ops::ControlFlow;
+
+use apportion::estimators::methods;
+use apportion::games::SumOfUnanimity;
+use apportion::{
+    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, Partition, Rows,
+    RunObserver, Semivalue, Until, Value, batch_model,
+};
+
+const FEATURES: usize = 12;
+
+/// Returns pseudo-random numbers in [−1, 1).
+fn numbers(count: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..count).map(next).collect()
+}
+
+/// A network with a hidden layer of eight units.
+fn network(row: &[f64]) -> f64 {
+    let weights = numbers(8 * FEATURES, 3);
+    let unit = |weights: &[f64]| weights.iter().zip(row).map(|(weight, x)| 1.5 * weight * x).sum::<f64>();
+    weights.chunks(FEATURES).enumerate().map(|(at, weights)| (at as f64 - 3.2) * unit(weights).tanh()).sum()
+}
+
+fn background(rows: usize) -> Background {
+    Background::rows(numbers(rows * FEATURES, 1), FEATURES).unwrap()
+}
+
+fn explain(explainer: Explainer<'_>, rows: &[f64]) -> Vec<Explanation> {
+    explainer.explain_rows(Rows::new(rows, FEATURES)).unwrap()
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let rows = numbers(30 * FEATURES, 2);
+    let explainer =
+        || Explainer::new(&network, background(10)).method(Method::Table).budget(Budget::Fraction(0.5));
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| explain(explainer(), &rows))
+    };
+    let explanations = on(1);
+    assert_eq!(explanations, on(3));
+    let mut each = Vec::new();
+    explainer()
+        .explain_each(Rows::new(&rows, FEATURES), |row, explanation| {
+            assert_eq!(row, each.len());
+            each.push(explanation);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(explanations, each);
+    for explanation in &explanations {
+        assert_eq!(explanation.method, "table");
+        assert!(explanation.std_errors.is_some() && explanation.efficiency_gap() < 1e-9);
+        // 0.5 · 12 · 10 rows, and the explicand.
+        assert!(explanation.model_rows <= 61, "{}", explanation.model_rows);
+    }
+}
+
+#[test]
+fn values_of_an_additive_model_and_of_equal_features_are_exact() {
+    let model = |row: &[f64]| row.iter().enumerate().map(|(at, x)| (at as f64 + 1.0) * x).sum::<f64>();
+    let mut values = numbers(10 * FEATURES, 1);
+    values.chunks_exact_mut(FEATURES).for_each(|row| row[4] = 0.25);
+    let background = Background::rows(values.clone(), FEATURES).unwrap();
+    let mut rows = numbers(25 * FEATURES, 2);
+    rows.chunks_exact_mut(FEATURES).for_each(|row| row[4] = 0.25);
+    let found = explain(Explainer::new(&model, background).method(Method::Table), &rows);
+    for (row, explanation) in rows.chunks_exact(FEATURES).zip(&found) {
+        for (feature, value) in row.iter().enumerate() {
+            let mean = values.iter().skip(feature).step_by(FEATURES).sum::<f64>() / 10.0;
+            let expected = (feature as f64 + 1.0) * (value - mean);
+            assert!((explanation.values[feature] - expected).abs() < 1e-9, "{feature}");
+        }
+        assert_eq!(explanation.values[4], 0.0);
+    }
+}
+
+#[test]
+fn squared_errors_are_below_those_of_leverage_shap() {
+    let rows = numbers(60 * FEATURES, 2);
+    let explained = |method: Method, budget| {
+        explain(Explainer::new(&network, background(10)).method(method).budget(budget).seed(5), &rows)
+    };
+    let exact = explained(Method::Exact, Budget::Auto);
+    let budget = Budget::PerPlayer(5);
+    let error = |found: Vec<Explanation>| -> f64 {
+        let pairs = found.iter().zip(&exact);
+        let squares = |(found, exact): (&Explanation, &Explanation)| -> f64 {
+            found.values.iter().zip(&exact.values).map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        pairs.map(squares).sum()
+    };
+    let ratio = error(explained(Method::Table, budget))
+        / error(explained(Method::By(&methods::LEVERAGE_SHAP), budget));
+    assert!(ratio < 0.5, "{ratio}");
+}
+
+#[test]
+fn one_row_and_few_coalitions() {
+    let row = numbers(FEATURES, 2);
+    let explainer = Explainer::new(&network, background(10)).method(Method::Table);
+    let explanation = explainer.explain(&row).unwrap();
+    assert!(!explanation.diagnostics.exact);
+    assert_eq!(
+        vec![explanation],
+        explain(Explainer::new(&network, background(10)).method(Method::Table), &row)
+    );
+    let model = |row: &[f64]| row[0] * row[1] + row[2];
+    let background = Background::rows(numbers(30, 1), 3).unwrap();
+    let explanation = Explainer::new(&model, background).method(Method::Table).explain(&[1.0; 3]).unwrap();
+    assert!(explanation.diagnostics.exact);
+}
+
+#[test]
+fn plans_count_evaluations() {
+    let plan = |budget, count| {
+        let explainer = Explainer::new(&network, background(count)).method(Method::Table).budget(budget);
+        explainer.plan(7, Rows::new(&[0.0; FEATURES], FEATURES)).unwrap()
+    };
+    let found = plan(Budget::Fraction(0.5), 10);
+    assert_eq!((found.method, found.budget, found.min_evaluations), (Method::Table, Some(6), Some(1)));
+    assert_eq!(plan(Budget::Auto, 10).budget, Some(24));
+    assert_eq!(plan(Budget::Auto, 100).budget, Some(20));
+    assert!(plan(Budget::Evaluations(2), 1).check().is_err());
+}
+
+/// Returns the stored explanations of an earlier run.
+struct Stored(Vec<Option<Explanation>>);
+
+impl RunObserver for Stored {
+    fn load_result(&self, row: usize) -> Option<Explanation> {
+        self.0[row].clone()
+    }
+}
+
+#[test]
+fn stored_results_are_used_for_whole_tables() {
+    let rows = numbers(4 * FEATURES, 2);
+    let explainer = Explainer::new(&network, background(10)).method(Method::Table);
+    let followed = |stored: &[Option<Explanation>]| {
+        explainer.explain_rows_followed(Rows::new(&rows, FEATURES), &Stored(stored.to_vec())).unwrap()
+    };
+    let whole = followed(&[const { None }; 4]);
+    let mut stored: Vec<Option<Explanation>> = whole.iter().cloned().map(Some).collect();
+    stored[1].as_mut().unwrap().seed = Some(9);
+    assert_eq!(followed(&stored)[1].seed, Some(9));
+    stored[0] = None;
+    assert_eq!(followed(&stored), whole);
+}
+
+#[test]
+fn with_a_learned_surrogate_rows_are_independent() {
+    let rows = numbers(30 * FEATURES, 2);
+    let table = |count| Explainer::new(&network, background(count)).method(Method::Table).seed(3);
+    let surrogate = table(10).learn(Rows::new(&rows[..20 * FEATURES], FEATURES)).unwrap();
+    let explainer = table(10).surrogate(&surrogate);
+    let whole = explain(table(10).surrogate(&surrogate), &rows);
+    for (row, explanation) in rows.chunks_exact(FEATURES).zip(&whole) {
+        assert_eq!(&explainer.explain(row).unwrap(), explanation);
+    }
+    let mut each = Vec::new();
+    let receive = |_, explanation| {
+        each.push(explanation);
+        ControlFlow::Continue(())
+    };
+    explainer.explain_each(Rows::new(&rows, FEATURES), receive).unwrap();
+    assert_eq!(whole, each);
+    // Stored results are used row by row.
+    let mut stored = vec![None; 30];
+    let mut one = whole[4].clone();
+    one.seed = Some(9);
+    stored[4] = Some(one);
+    let followed =
+        explainer.explain_rows_followed(Rows::new(&rows, FEATURES), &Stored(stored.clone())).unwrap();
+    assert_eq!((followed[4].seed, &followed[5..]), (Some(9), &whole[5..]));
+
+    let error = table(9).surrogate(&surrogate).explain(&rows[..FEATURES]).unwrap_err();
+    assert!(error.to_string().contains("different background"), "{error}");
+    let other = |row: &[f64]| network(row) + 1.0;
+    let error = Explainer::new(&other, background(10)).method(Method::Table).surrogate(&surrogate);
+    let error = error.explain(&rows[..FEATURES]).unwrap_err();
+    assert!(error.to_string().contains("different model"), "{error}");
+    let error = table(10).learn(Rows::new(&[], FEATURES)).unwrap_err();
+    assert!(error.to_string().contains("at least one row"), "{error}");
+}
+
+#[test]
+fn what_it_does_not_support_is_refused() {
+    let table =
+        |explainer: Explainer<'_>| explainer.method(Method::Table).explain(&[0.5; FEATURES]).unwrap_err();
+    let any = || Explainer::new(&network, background(10));
+    let owen = Value::owen(Partition::new(FEATURES, vec![(0..6).collect(), (6..12).collect()]).unwrap());
+    for value in [owen, Semivalue::Banzhaf.into()] {
+        let error = table(any().value(value));
+        assert!(matches!(error, ExplainError::Unsupported { .. }), "{error}");
+        assert!(error.to_string().starts_with("table does not support"), "{error}");
+    }
+    let error = table(any().until(Until::relative(0.1)));
+    assert!(matches!(error, ExplainError::TableTolerance), "{error}");
+    let error = table(Explainer::new(&network, background(1)).budget(Budget::Evaluations(2)));
+    assert!(error.to_string().contains("at least 5"), "{error}");
+    let error = table(Explainer::new(&|_: &[f64]| f64::NAN, background(2)));
+    assert!(matches!(error, ExplainError::Surrogates(_)), "{error}");
+    let explainer = any().method(Method::Table);
+    let error = explainer.indices(&Semivalue::Shapley.into(), 2, None, Rows::new(&[0.5; FEATURES], FEATURES));
+    assert!(matches!(error.unwrap_err(), ExplainError::Index { .. }));
+    assert!(explainer.explain(&[]).is_err());
+    assert!(explainer.explain(&[1.0; 3]).is_err());
+    let game = SumOfUnanimity::random(40, 60, 3, 1);
+    let error = GameExplainer::new().method(Method::Table).explain(&game).unwrap_err();
+    assert!(matches!(error, ExplainError::NotTable), "{error}");
+}
+
+#[test]
+fn several_outputs_are_explained_at_once() {
+    let model =
+        batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(|row| [network(row), row[0]]).collect()));
+    let rows = numbers(25 * FEATURES, 2);
+    for explanation in explain(Explainer::new(&model, background(5)).method(Method::Table), &rows) {
+        assert_eq!(explanation.values.len(), 2 * FEATURES);
+        assert!(explanation.efficiency_gap() < 1e-9);
+    }
+}
+
+#[test]
+fn long_tables_are_explained_in_blocks() {
+    let rows = numbers(10_001 * FEATURES, 2);
+    let budget = Budget::Fraction(0.5);
+    let explainer = Explainer::new(&network, background(4)).method(Method::Table).budget(budget);
+    let explanations = explain(explainer, &rows);
+    assert_eq!(explanations.len(), 10_001);
+    let exact = Explainer::new(&network, background(4)).method(Method::Exact);
+    let (mut covered, mut count) = (0, 0);
+    // Every tenth row is in the sample from which the surrogate was learned.
+    for row in (0..10_001).step_by(125) {
+        let truth = exact.explain(&rows[row * FEATURES..][..FEATURES]).unwrap().values;
+        for ((lower, upper), truth) in explanations[row].intervals(0.95).unwrap().into_iter().zip(truth) {
+            (covered, count) = (covered + usize::from(lower <= truth && truth <= upper), count + 1);
+        }
+    }
+    let share = f64::from(covered as u32) / f64::from(count);
+    assert!(share >= 0.91, "{share}");
+}
+
+#[test]
+fn intervals_of_rows_of_the_sample_hold() {
+    let rows = numbers(60 * FEATURES, 2);
+    let table = || Explainer::new(&network, background(10)).method(Method::Table);
+    let surrogate = table().learn(Rows::new(&rows, FEATURES)).unwrap();
+    let exact = explain(Explainer::new(&network, background(10)).method(Method::Exact), &rows);
+    let (mut covered, mut count) = (0.0, 0.0);
+    for (found, exact) in explain(table().surrogate(&surrogate), &rows).iter().zip(exact) {
+        for ((lower, upper), truth) in found.intervals(0.95).unwrap().into_iter().zip(exact.values) {
+            covered += f64::from(u8::from(lower <= truth && truth <= upper));
+            count += 1.0;
+        }
+    }
+    assert!((0.91..=0.99).contains(&(covered / count)), "{}", covered / count);
+}

@@ -1,0 +1,62 @@
+//! The table method.
+
+use serde_json::Value;
+
+use crate::support::{bytes, fixture, json, numbers, on, run};
+
+fn table(more: &[&str]) -> Vec<String> {
+    let background = fixture("diabetes.csv.gz");
+    let of_table = ["--background", &background, "--background-select", "0-19", "--select", "100-159"];
+    on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &[&of_table, more].concat())
+}
+
+#[test]
+fn errors_are_below_those_of_leverage_shap_and_results_are_complete() {
+    let of_method = |method: &str| json(&table(&["--method", method, "--budget", "3n"]));
+    let exact = json(&table(&["--method", "tree"]));
+    let values = |found: &Value| -> Vec<f64> {
+        found["explanations"].as_array().unwrap().iter().flat_map(|row| numbers(&row["values"])).collect()
+    };
+    let error = |found: &Value| -> f64 {
+        values(found).iter().zip(values(&exact)).map(|(a, b)| (a - b).powi(2)).sum()
+    };
+    let found = of_method("table");
+    assert!(error(&found) < 0.2 * error(&of_method("leverage-shap")));
+    assert_eq!((found["method"].as_str(), found["budget"].as_u64()), (Some("table"), Some(30)));
+    for row in found["explanations"].as_array().unwrap() {
+        assert_eq!(row["std_errors"].as_array().unwrap().len(), 10);
+    }
+}
+
+#[test]
+fn threads_and_resumed_runs_give_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.checkpoint");
+    let file = file.to_str().unwrap();
+    let table = |more: &[&str]| table(&[&["--method", "table", "--budget", "0.5n"][..], more].concat());
+    let expected = bytes(&table(&["--threads", "1"]));
+    assert!(bytes(&table(&["--threads", "3", "--checkpoint", file])) == expected);
+    assert!(bytes(&table(&["--resume", file])) == expected);
+    // 0.45n and 0.5n are both 5 evaluations, but different numbers of rows.
+    let mut other = table(&["--resume", file]);
+    let budget = other.iter().position(|argument| argument == "0.5n").unwrap();
+    other[budget] = "0.45n".to_owned();
+    let refused = run(&other);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("budget"), "{refused:?}");
+}
+
+#[test]
+fn what_the_table_method_does_not_support_is_refused() {
+    for (more, expected) in [
+        (&["--until", "0.1"][..], "cannot be combined with a tolerance"),
+        (&["--value", "banzhaf"], "does not support --value banzhaf"),
+        (&["--game", "gaussian"], "the marginal game"),
+        (&["--budget", "0.001n"], "the table method needs at least 5"),
+        (&["--interactions"], "--interactions"),
+    ] {
+        let output = run(&table(&[&["--method", "table"][..], more].concat()));
+        let says = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && says.contains(expected), "{says}");
+    }
+}

@@ -1,0 +1,74 @@
+"""The table method."""
+import numpy as np
+import pytest
+
+import apportion
+
+RANDOM = np.random.default_rng(0)
+ROWS = RANDOM.normal(size=(80, 10))
+BACKGROUND = RANDOM.normal(size=(20, 10))
+WEIGHTS = RANDOM.normal(size=(10, 8))
+
+
+def network(rows):
+    return np.tanh(rows @ WEIGHTS / 2) @ np.arange(-3.5, 4.5)
+
+
+def squares(explanation, exact):
+    return ((explanation.values - exact.values) ** 2).sum()
+
+
+def test_a_function_is_explained_from_few_rows():
+    calls = []
+
+    def counted(rows):
+        calls.append(len(rows))
+        return network(rows)
+
+    exact = apportion.Explainer(network, BACKGROUND, method="exact")(ROWS)
+    found = apportion.Explainer(counted, BACKGROUND, method="table", budget="2n", check=False)(ROWS)
+    assert found.method == "table" and found.std_errors.shape == found.values.shape
+    # 400 rows for each explicand, of which one is the explicand itself, and the background.
+    assert sum(calls) < 80 * 401 + 200
+    leverage = apportion.Explainer(network, BACKGROUND, method="leverage-shap", budget="5n")(ROWS)
+    assert squares(found, exact) < squares(leverage, exact)
+    gaps = found.values.sum(axis=1) - (found.predictions - found.base_values)
+    assert np.abs(gaps).max() < 1e-9
+    lower, upper = found.intervals(0.95)
+    assert 0.9 < np.mean((lower <= exact.values) & (exact.values <= upper)) < 0.99
+
+
+def test_threads_and_checkpoints_change_nothing(tmp_path):
+    explainer = apportion.Explainer(network, BACKGROUND, method="table", budget="1n")
+    found = explainer(ROWS)
+    assert np.array_equal(found.values, explainer(ROWS, threads=3).values)
+    path = tmp_path / "run"
+    for _ in range(2):
+        assert np.array_equal(found.values, explainer(ROWS, checkpoint=path).values)
+
+
+def test_trees_and_several_outputs():
+    sklearn = pytest.importorskip("sklearn.ensemble")
+    targets = np.digitize(network(ROWS), [-2, 2])
+    model = sklearn.RandomForestClassifier(20, random_state=0).fit(ROWS, targets)
+    exact = apportion.Explainer(model, BACKGROUND)(ROWS[:30])
+    found = apportion.Explainer(model, BACKGROUND, method="table", budget="3n")(ROWS[:30])
+    assert found.values.shape == (30, 10, 3) == exact.values.shape
+    assert squares(found, exact) < 0.01 * (exact.values ** 2).sum()
+
+
+def test_what_is_not_supported_is_refused():
+    for options, message in [
+        (dict(until=0.1), "tolerance"),
+        (dict(value="banzhaf"), "does not support"),
+        (dict(game="gaussian"), "marginal game"),
+        (dict(budget="0.001n"), "at least 5"),
+        (dict(budget="0.0n"), "invalid budget"),
+    ]:
+        with pytest.raises(apportion.Error, match=message):
+            apportion.Explainer(network, BACKGROUND, method="table", **options)(ROWS[:3])
+    with pytest.raises(apportion.UsageError, match="not supported for batches"):
+        apportion.BatchExplainer(network, BACKGROUND, method="table")
+    with pytest.raises(apportion.ModelError):
+        apportion.Explainer(lambda rows: np.where(rows[:, 0] > 0, np.nan, 1.0), BACKGROUND,
+                            method="table")(ROWS)

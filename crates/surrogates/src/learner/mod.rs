@@ -1,0 +1,19 @@
+//! The learner: a linear function, and gradient-boosted trees on binned features for the rest.
+//!
+//! | file | contents |
+//! |---|---|
+//! | [`bins`] | the reduction of values to bins |
+//! | [`forest`] | trees on bins, their predictions and their ensemble |
+//! | [`histogram`] | sums of residuals by bin, the best split |
+//! | [`grow`] | the growth of one tree |
+//! | [`boosting`] | the sequence of trees |
+//! | [`linear`] | the linear part |
+//! | [`sizes`] | sizes of the forest, chosen by counts |
+
+pub(crate) mod bins;
+pub(crate) mod boosting;
+pub(crate) mod forest;
+pub(crate) mod grow;
+pub(crate) mod histogram;
+pub(crate) mod linear;
+pub(crate) mod sizes;

@@ -1,0 +1,41 @@
+//! Surrogates of models, with exact values, and corrections by regression.
+//!
+//! # Overview
+//!
+//! | | |
+//! |---|---|
+//! | [`TableMethod`] | Shapley values of the rows of a table, from few rows of the model |
+//! | [`Surrogate`], [`LearningRows`] | boosted trees that are learned from rows and outputs of a model |
+//! | [`SurrogateError`] | errors |
+//! | [`Background`], [`Rows`] | the reference rows and the rows of a table, from `apportion-games` |
+//!
+//! # Example
+//!
+//! ```
+//! use apportion_surrogates::{Background, Rows, TableMethod};
+//!
+//! let model = |row: &[f64]| (row[0] + row[1] * row[2]).tanh() + row[3] * row[4] - row[5];
+//! let numbers: Vec<f64> = (0..6 * 40).map(|at| f64::from(at * 53 % 97) / 97.0).collect();
+//! let background = Background::rows(numbers[..6 * 10].to_vec(), 6)?;
+//! let rows = Rows::new(&numbers[6 * 10..], 6);
+//!
+//! let explanations = TableMethod::new(200).explain(&model, rows, &background, 1)?;
+//! assert_eq!(explanations.len(), 30);
+//! assert!(explanations.iter().all(|explanation| explanation.efficiency_gap() < 1e-9));
+//! # Ok::<(), apportion_surrogates::SurrogateError>(())
+//! ```
+
+mod error;
+mod learner;
+mod surrogate;
+mod table;
+
+pub use apportion_games::{Background, Rows};
+pub use error::SurrogateError;
+pub use surrogate::{LearningRows, Surrogate};
+pub use table::method::TableMethod;
+
+/// Runs the example of the README as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
