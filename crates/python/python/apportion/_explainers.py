@@ -87,7 +87,8 @@ class Explainer:
     method: the name of a method of `apportion.methods()` (default "auto"), such as "exact", "tree",
         "leverage-shap", "kernel-shap" or "permutation".
         "table" learns a surrogate of the model from all rows of a call and corrects its values for each row,
-        which often takes a tenth of the evaluations; the values of a row then depend on all rows.
+        with squared errors that are often a tenth of those of other methods; the values of a row then depend
+        on all rows.
     budget: the maximum number of evaluations of the game for each row: an integer, "10n" for ten times the
         number of features, "0.5n" for half of it, or "auto" (the default).
     until: a tolerance instead of a budget (default None): 0.01 ends a run when the error is at most 1% of the
