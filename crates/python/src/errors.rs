@@ -8,6 +8,7 @@ use apportion::games::GameError;
 use apportion::kernels::KernelError;
 use apportion::models::ModelError;
 use apportion::options::OptionError;
+use apportion::surrogates::SurrogateError;
 use apportion::trees::TreeError;
 use apportion::values::ValueError;
 use apportion_files::FileError;
@@ -86,6 +87,7 @@ pub(crate) fn of_explaining(py: Python<'_>, error: &ExplainError) -> PyErr {
         ExplainError::Estimator(error) => of_estimator(error),
         ExplainError::Trees(error) => of_trees(error),
         ExplainError::Kernels(error) => of_kernels(error),
+        ExplainError::Surrogates(error) => of_surrogates(error),
         ExplainError::Model(error) => of_model(error),
         ExplainError::Value(error) => of_value(error),
         _ => Class::Usage,
@@ -141,6 +143,15 @@ fn of_kernels(error: &KernelError) -> Class {
         KernelError::Value(error) => of_value(error),
         KernelError::Memory(_) | KernelError::Unsupported { .. } => Class::Usage,
         _ => Class::Model,
+    }
+}
+
+fn of_surrogates(error: &SurrogateError) -> Class {
+    match error {
+        SurrogateError::Game(error) => of_game(error),
+        SurrogateError::Value(error) => of_value(error),
+        SurrogateError::Prediction { .. } | SurrogateError::NotFinite { .. } => Class::Model,
+        _ => Class::Usage,
     }
 }
 

@@ -25,6 +25,7 @@ use crate::kernel_machine::KernelMachine;
 use crate::options::{Request, ResolvedRequest};
 use crate::pool::Pool;
 use crate::serve::{Line, Question, beside, serve};
+use crate::surrogate::Surrogate;
 use crate::watch::Watch;
 
 /// Maximum number of rows on which a plan is based.
@@ -38,6 +39,7 @@ const MAX_BLOCK: usize = 4096;
 pub(crate) struct Explainer {
     plays: Backend,
     asked: ResolvedRequest,
+    surrogate: Option<Arc<apportion::surrogates::Surrogate>>,
 }
 
 /// The method, the minimum and maximum number of evaluations per row, and the predicted seconds.
@@ -163,7 +165,7 @@ impl Explainer {
             }
         };
         let explainer = asked.explainer(explainer.settings(options.settings())).map_err(explaining)?;
-        Ok(Self { plays: Backend::Trees(Box::new(explainer)), asked })
+        Ok(Self { plays: Backend::Trees(Box::new(explainer)), asked, surrogate: None })
     }
 
     /// Returns an explainer for the exact values of a kernel machine in the marginal game; None for values
@@ -186,7 +188,7 @@ impl Explainer {
         let background = self::background(py, Some(rows(&background)?), weights)?;
         let explainer = apportion::Explainer::for_kernel_machine(Arc::clone(machine), background);
         let explainer = asked.explainer(explainer).map_err(|error| of_explaining(py, &error))?;
-        Ok(Some(Self { plays: Backend::KernelMachine(Box::new(explainer)), asked }))
+        Ok(Some(Self { plays: Backend::KernelMachine(Box::new(explainer)), asked, surrogate: None }))
     }
 
     /// Returns an explainer for a function that maps an array of rows to a flat array of rows × outputs
@@ -223,6 +225,7 @@ impl Explainer {
         Ok(Self {
             plays: Backend::Function(Box::new(Function { function, features, outputs, absent })),
             asked,
+            surrogate: None,
         })
     }
 
@@ -238,7 +241,40 @@ impl Explainer {
             outputs: own.outputs,
             absent: Arc::clone(&own.absent),
         };
-        Ok(Self { plays: Backend::Function(Box::new(function)), asked: self.asked.clone() })
+        Ok(Self {
+            plays: Backend::Function(Box::new(function)),
+            asked: self.asked.clone(),
+            surrogate: self.surrogate.clone(),
+        })
+    }
+
+    /// Returns the explainer with a surrogate for the table method.
+    fn with_surrogate(&self, py: Python<'_>, surrogate: &Bound<'_, Surrogate>) -> PyResult<Self> {
+        let function = self.function(py)?;
+        let function = Function {
+            function: Callable::new(function.function.get(py)?),
+            features: function.features,
+            outputs: function.outputs,
+            absent: Arc::clone(&function.absent),
+        };
+        let surrogate = Some(Arc::clone(&surrogate.get().surrogate));
+        Ok(Self { plays: Backend::Function(Box::new(function)), asked: self.asked.clone(), surrogate })
+    }
+
+    /// Learns a surrogate of the function from rows.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        array: PyReadonlyArray2<'_, f64>,
+        pool: &Bound<'_, Pool>,
+    ) -> PyResult<Surrogate> {
+        let (rows, function) = (rows(&array)?, self.function(py)?);
+        let called = function.function.get(py)?;
+        let served = serve(py, pool.get(), Some(&called), &|_| Ok(()), |line| {
+            self.on_function(function, &ServedModel { line, function })?.learn(rows)
+        })?;
+        let learned = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
+        Ok(Surrogate { surrogate: Arc::new(learned) })
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -400,6 +436,14 @@ impl Explainer {
         }
     }
 
+    /// Returns the function, and an error for models that are not called as functions.
+    fn function(&self, py: Python<'_>) -> PyResult<&Function> {
+        match &self.plays {
+            Backend::Function(function) => Ok(function),
+            _ => Err(usage(py, "an explainer of trees or of a kernel machine has no surrogate")),
+        }
+    }
+
     fn pairs_by_function<'py>(
         &self,
         py: Python<'py>,
@@ -427,7 +471,11 @@ impl Explainer {
                 apportion::Explainer::conditional(model, distribution.clone())
             }
         };
-        self.asked.explainer(explainer)
+        let explainer = self.asked.explainer(explainer)?;
+        Ok(match &self.surrogate {
+            Some(surrogate) => explainer.surrogate(Arc::clone(surrogate)),
+            None => explainer,
+        })
     }
 
     fn by_function(

@@ -46,6 +46,7 @@ mod pictures;
 mod pool;
 mod serve;
 mod summary;
+mod surrogate;
 mod value;
 mod watch;
 
@@ -84,6 +85,8 @@ mod _core {
     use crate::serve::end;
     #[pymodule_export]
     use crate::summary::Summary;
+    #[pymodule_export]
+    use crate::surrogate::Surrogate;
 
     /// The version of the library.
     #[pymodule_export]

@@ -1,4 +1,6 @@
 """The table method."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,9 @@ WEIGHTS = RANDOM.normal(size=(10, 8))
 
 
 def network(rows):
-    return np.tanh(rows @ WEIGHTS / 2) @ np.arange(-3.5, 4.5)
+    # A matrix product would round a row differently among other rows.
+    units = sum(rows[:, at, None] * WEIGHTS[at] for at in range(10))
+    return sum(weight * np.tanh(units[:, at] / 2) for at, weight in enumerate(np.arange(-3.5, 4.5)))
 
 
 def squares(explanation, exact):
@@ -67,8 +71,37 @@ def test_what_is_not_supported_is_refused():
     ]:
         with pytest.raises(apportion.Error, match=message):
             apportion.Explainer(network, BACKGROUND, method="table", **options)(ROWS[:3])
-    with pytest.raises(apportion.UsageError, match="not supported for batches"):
+    with pytest.raises(apportion.UsageError, match="learned first"):
         apportion.BatchExplainer(network, BACKGROUND, method="table")
+    with pytest.raises(apportion.UsageError, match='requires method="table"'):
+        apportion.Explainer(network, BACKGROUND).learn(ROWS)
+    learned = apportion.Explainer(network, BACKGROUND, method="table").learn(ROWS)
+    learned.function = apportion.Explainer(lambda rows: network(rows) + 1, BACKGROUND).function
+    learned._kept = {}
+    with pytest.raises(apportion.UsageError, match="different model"):
+        learned(ROWS[:3])
     with pytest.raises(apportion.ModelError):
         apportion.Explainer(lambda rows: np.where(rows[:, 0] > 0, np.nan, 1.0), BACKGROUND,
                             method="table")(ROWS)
+
+
+def test_a_learned_surrogate_explains_rows_alone_in_batches_and_after_pickling(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    learned = apportion.Explainer(network, BACKGROUND, method="table", budget="1n").learn(ROWS[:40])
+    found = learned(ROWS)
+    for row in (0, 55):
+        assert np.array_equal(learned(ROWS[row : row + 1]).values[0], found.values[row])
+    assert np.array_equal(pickle.loads(pickle.dumps(learned))(ROWS).values, found.values)
+    for _ in range(2):
+        assert np.array_equal(learned(ROWS, checkpoint=tmp_path / "run").values, found.values)
+    other = apportion.Explainer(network, BACKGROUND, method="table", budget="1n").learn(ROWS[40:])
+    with pytest.raises(apportion.Error, match="surrogate"):
+        other(ROWS, checkpoint=tmp_path / "run")
+    table = pyarrow.table({str(at): ROWS[:, at] for at in range(10)})
+    batches = list(apportion.BatchExplainer(learned, layout="lists")(table.to_batches(max_chunksize=7)))
+    values = np.concatenate([np.stack(batch.column("values").to_numpy(zero_copy_only=False))
+                             for batch in batches])
+    assert np.array_equal(values, found.values)
+    exact = apportion.Explainer(network, BACKGROUND, method="exact")(ROWS)
+    lower, upper = found.intervals(0.95)
+    assert 0.9 < np.mean((lower <= exact.values) & (exact.values <= upper)) < 0.995

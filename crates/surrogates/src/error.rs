@@ -59,6 +59,12 @@ pub enum SurrogateError {
         /// The minimum budget.
         min: usize,
     },
+    /// The bytes are not a valid surrogate.
+    #[error("invalid surrogate file: {problem}; learn the surrogate again")]
+    File {
+        /// The problem that was found.
+        problem: String,
+    },
     /// There are no rows to learn from.
     #[error("a surrogate requires at least one row to learn from, got none")]
     NoRows,

@@ -26,6 +26,7 @@
 //! ```
 
 mod error;
+mod format;
 mod learner;
 mod surrogate;
 mod table;

@@ -119,9 +119,10 @@ class BatchExplainer:
         if explainer.model_output == "log_loss":
             raise UsageError('model_output="log_loss" is not supported for batches, which have no y; '
                              'explain a function that returns the loss')
-        if explainer._asked["method"] == "table":
-            raise UsageError('method="table" is not supported for batches, because it explains all rows of a '
-                             'table together; pass the whole table to Explainer, or use another method')
+        if explainer._asked["method"] == "table" and explainer._surrogate is None:
+            raise UsageError('method="table" explains all rows of a table together, so batches require a '
+                             'surrogate that is learned first: pass the explainer returned by '
+                             'Explainer.learn, or use another method')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
             raise UsageError("explaining batches requires a background, which all batches share")
         if not isinstance(interactions, bool):

@@ -50,6 +50,8 @@ def key(explainer: Explainer, rows: Table, background: Table | None, game: str) 
         "budget": asked["budget"],
         "accuracy": accuracy_in_words(asked) or "none",
         "seed": str(asked["seed"]),
+        "surrogate": "none" if explainer._surrogate is None
+                     else hashlib.sha256(explainer._surrogate).hexdigest(),
         "further options": _chosen(asked, [name for name in sorted(asked) if name not in own]),
     }
 

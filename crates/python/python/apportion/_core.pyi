@@ -9,9 +9,9 @@ import numpy.typing as npt
 _Numbers = npt.NDArray[np.float64]
 
 __all__ = ["Checkpoint", "Ensemble", "Explainer", "Figure", "Game", "Gathered", "KernelMachine", "Pool",
-           "Summary", "__version__", "accuracy_in_words", "choose_columns", "end", "explain_game", "figures",
-           "find_groups", "interval_factors", "methods", "pairs_of_game", "report", "numbers_of_cells",
-           "option_names", "run_command", "sampled_rows", "write_file"]
+           "Summary", "Surrogate", "__version__", "accuracy_in_words", "choose_columns", "end",
+           "explain_game", "figures", "find_groups", "interval_factors", "methods", "pairs_of_game", "report",
+           "numbers_of_cells", "option_names", "run_command", "sampled_rows", "write_file"]
 __version__: str
 
 @final
@@ -102,10 +102,19 @@ class Explainer:
         weights: _Numbers | None = None,
     ) -> Explainer: ...
     def with_function(self, function: Callable[[_Numbers], _Numbers]) -> Explainer: ...
+    def with_surrogate(self, surrogate: Surrogate) -> Explainer: ...
+    def learn(self, array: _Numbers, pool: Pool) -> Surrogate: ...
     def plan(self, array: _Numbers, pool: Pool) -> tuple[str, int | None, int | None, float | None]: ...
     def explain(self, array: _Numbers, pool: Pool, progress: Callable[[int, int], object] | None = None,
                 checkpoint: Checkpoint | None = None) -> tuple[dict[str, Any], BaseException | None]: ...
     def interactions(self, array: _Numbers, pool: Pool, remainder: bool) -> dict[str, Any]: ...
+
+@final
+class Surrogate:
+    """A surrogate of a model, for the table method."""
+
+    def __new__(cls, bytes: bytes) -> Surrogate: ...
+    def to_bytes(self) -> bytes: ...
 
 @final
 class Checkpoint:

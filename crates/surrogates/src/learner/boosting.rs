@@ -13,6 +13,7 @@ use super::bins::Bins;
 use super::forest::{BinnedTree, Forest};
 use super::grow::{Training, TreeLimits};
 use super::histogram::Entry;
+use super::masks::{LeafMasks, MAX_LEAVES};
 
 /// The maximum number of outputs of a tree. Outputs beyond it have separate trees.
 const MAX_OUTPUTS: usize = 7;
@@ -40,18 +41,26 @@ pub(crate) fn learn(
     boosting: &Boosting,
     seed: u64,
 ) -> Forest {
+    debug_assert!(boosting.limits.max_leaves <= MAX_LEAVES);
     let bins = Bins::new(rows, boosting.max_bins, is_categorical);
     let binned = bins.bins(rows);
-    let mut forest = Forest { bins, base: vec![0.0; outputs], trees: Vec::new() };
+    let mut growing = Growing { bins, base: vec![0.0; outputs], trees: Vec::new() };
     for first in (0..outputs).step_by(MAX_OUTPUTS) {
         let part = first..outputs.min(first + MAX_OUTPUTS);
         match part.len() {
-            1 => add_trees::<2>(&mut forest, &binned, targets, part, boosting, seed),
-            2..=3 => add_trees::<4>(&mut forest, &binned, targets, part, boosting, seed),
-            _ => add_trees::<8>(&mut forest, &binned, targets, part, boosting, seed),
+            1 => add_trees::<2>(&mut growing, &binned, targets, part, boosting, seed),
+            2..=3 => add_trees::<4>(&mut growing, &binned, targets, part, boosting, seed),
+            _ => add_trees::<8>(&mut growing, &binned, targets, part, boosting, seed),
         }
     }
-    forest
+    Forest::new(growing.bins, growing.base, growing.trees)
+}
+
+/// A forest that is being learned.
+struct Growing {
+    bins: Bins,
+    base: Vec<f64>,
+    trees: Vec<BinnedTree>,
 }
 
 /// The mean and the standard deviation of each output.
@@ -81,16 +90,16 @@ impl Scales {
 
 /// Learns the trees of some outputs, at most `L − 1`.
 fn add_trees<const L: usize>(
-    forest: &mut Forest,
+    growing: &mut Growing,
     rows: &[u8],
     targets: &[f64],
     part: std::ops::Range<usize>,
     boosting: &Boosting,
     seed: u64,
 ) {
-    let (outputs, columns) = (forest.base.len(), forest.bins.features.len());
+    let (outputs, columns) = (growing.base.len(), growing.bins.features.len());
     let scales = Scales::new(targets, outputs, part.clone());
-    forest.base[part.clone()].copy_from_slice(&scales.means);
+    growing.base[part.clone()].copy_from_slice(&scales.means);
     if scales.deviations.iter().all(|deviation| *deviation <= 0.0) {
         return;
     }
@@ -120,7 +129,7 @@ fn add_trees<const L: usize>(
         let features = drawn_features(columns, boosting.features, seed, unit + tree as u64 + 1);
         let mut training = Training {
             rows,
-            bins: &forest.bins,
+            bins: &growing.bins,
             features: &features,
             entries: &mut entries,
             order: &mut order,
@@ -133,7 +142,7 @@ fn add_trees<const L: usize>(
             continue;
         };
         if !held.is_empty() {
-            grown.add(&held_rows, columns, &mut held_predictions, L - 1);
+            grown.add(&LeafMasks::new(&grown), &held_rows, columns, &mut held_predictions, L - 1);
             let squares =
                 held_predictions.iter().zip(&held_targets).map(|(got, target)| (got - target).powi(2));
             let loss: f64 = squares.sum();
@@ -155,7 +164,7 @@ fn add_trees<const L: usize>(
         let scaled = scaled.flat_map(|values| values.iter().zip(&scales.deviations).map(|(v, d)| v * d));
         tree.values = scaled.collect();
         (tree.first_output, tree.outputs) = (part.start, part.len());
-        forest.trees.push(tree);
+        growing.trees.push(tree);
     }
 }
 

@@ -4,9 +4,11 @@ use apportion_games::Cancellation;
 use apportion_models::{Ensemble, EnsembleBuilder, ModelError, SplitCondition, TreeNode};
 
 use super::bins::{Bins, FeatureBins, MISSING};
+use super::masks::LeafMasks;
+use super::pairs::{PairMasks, Pairs};
 
-/// The number of rows that pass through a tree together, so that their memory accesses overlap.
-const LANES: usize = 16;
+/// The size in bytes of the rows of a block, which stay in the cache together with the masks of a tree.
+const BLOCK: usize = 1 << 14;
 
 /// A set of bins, as bits.
 pub(crate) type BinSet = [u64; 4];
@@ -27,7 +29,6 @@ pub(crate) struct Node {
 impl Node {
     /// Creates a leaf with this index, whose values have the index `values`.
     pub(crate) fn leaf(index: usize, values: usize) -> Self {
-        // Every bin is below `u16::MAX`, so that a row stays in its leaf.
         Self {
             feature: values as u32,
             left: index as u16,
@@ -47,7 +48,6 @@ pub(crate) struct BinnedTree {
     pub(crate) values: Vec<f64>,
     pub(crate) first_output: usize,
     pub(crate) outputs: usize,
-    pub(crate) depth: usize,
 }
 
 impl BinnedTree {
@@ -67,49 +67,20 @@ impl BinnedTree {
         }
     }
 
-    /// Returns the index of the leaf that a row of bins reaches.
-    fn leaf(&self, row: &[u8]) -> usize {
-        let mut at = 0;
-        while !self.is_leaf(at) {
-            let node = self.nodes[at];
-            let is_left = self.goes_left(node, row[node.feature as usize]);
-            at = usize::from(node.left) + usize::from(!is_left);
-        }
-        at
-    }
-
     /// Adds the values of the leaves that rows of bins reach to `out`, which has `outputs` numbers per row.
-    pub(crate) fn add(&self, rows: &[u8], features: usize, out: &mut [f64], outputs: usize) {
-        let lanes = if self.sets.is_empty() { rows.len() / features / LANES * LANES } else { 0 };
-        let (together, alone) = rows.split_at(lanes * features);
-        let (out_together, out_alone) = out.split_at_mut(lanes * outputs);
-        let chunks =
-            together.chunks_exact(LANES * features).zip(out_together.chunks_exact_mut(LANES * outputs));
-        for (rows, out) in chunks {
-            let mut at = [0u16; LANES];
-            for _ in 0..self.depth {
-                for (at, row) in at.iter_mut().zip(rows.chunks_exact(features)) {
-                    let node = self.nodes[usize::from(*at)];
-                    let is_leaf = node.left == *at;
-                    let bin = row[if is_leaf { 0 } else { node.feature as usize }];
-                    let is_left = (u16::from(bin) < node.bin && bin != MISSING)
-                        | (bin == MISSING && node.missing_goes_left);
-                    *at = node.left + u16::from(!is_left);
-                }
+    pub(crate) fn add(
+        &self,
+        masks: &LeafMasks,
+        rows: &[u8],
+        features: usize,
+        out: &mut [f64],
+        outputs: usize,
+    ) {
+        for (row, out) in rows.chunks_exact(features).zip(out.chunks_exact_mut(outputs)) {
+            let values = &self.values[masks.leaf(row) * self.outputs..][..self.outputs];
+            for (out, value) in out[self.first_output..].iter_mut().zip(values) {
+                *out += value;
             }
-            for (at, out) in at.iter().zip(out.chunks_exact_mut(outputs)) {
-                self.add_leaf(usize::from(*at), out);
-            }
-        }
-        for (row, out) in alone.chunks_exact(features).zip(out_alone.chunks_exact_mut(outputs)) {
-            self.add_leaf(self.leaf(row), out);
-        }
-    }
-
-    fn add_leaf(&self, leaf: usize, out: &mut [f64]) {
-        let values = &self.values[self.nodes[leaf].feature as usize * self.outputs..][..self.outputs];
-        for (out, value) in out[self.first_output..].iter_mut().zip(values) {
-            *out += value;
         }
     }
 }
@@ -125,19 +96,48 @@ pub(crate) struct Forest {
     /// One number per output.
     pub(crate) base: Vec<f64>,
     pub(crate) trees: Vec<BinnedTree>,
+    masks: Vec<LeafMasks>,
 }
 
 impl Forest {
+    pub(crate) fn new(bins: Bins, base: Vec<f64>, trees: Vec<BinnedTree>) -> Self {
+        let masks = trees.iter().map(LeafMasks::new).collect();
+        Self { bins, base, trees, masks }
+    }
+
     /// Writes the predictions for rows of bins, rows × outputs.
     pub(crate) fn predict(&self, rows: &[u8], out: &mut [f64]) {
         let (features, outputs) = (self.bins.features.len(), self.base.len());
-        // The rows of a block and a tree stay in the cache.
-        let block = (1 << 14) / features.max(1) / LANES * LANES;
-        let block = block.max(LANES);
+        let block = (BLOCK / features.max(1)).max(1);
         for (rows, out) in rows.chunks(block * features).zip(out.chunks_mut(block * outputs)) {
             Cancellation::check();
             out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.base));
-            self.trees.iter().for_each(|tree| tree.add(rows, features, out, outputs));
+            for (tree, masks) in self.trees.iter().zip(&self.masks) {
+                tree.add(masks, rows, features, out, outputs);
+            }
+        }
+    }
+
+    /// Writes the predictions for pairs of hybrids, pairs × 2 × outputs. `own` are the bins of the explicand,
+    /// `others` those of the background rows that occur: rows × features. Equals [`predict`](Self::predict)
+    /// bit for bit.
+    pub(crate) fn predict_pairs(&self, pairs: &Pairs, own: &[u8], others: &[u8], out: &mut [f64]) {
+        let outputs = self.base.len();
+        Cancellation::check();
+        out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.base));
+        let mut masks_of_pairs = PairMasks::default();
+        for (tree, masks) in self.trees.iter().zip(&self.masks) {
+            masks_of_pairs.look_up(masks, pairs, own, others);
+            for (pair, out) in out.chunks_exact_mut(2 * outputs).enumerate() {
+                let (first, second) = out.split_at_mut(outputs);
+                let leaves = masks_of_pairs.leaves(pairs, pair);
+                for (leaf, out) in leaves.into_iter().zip([first, second]) {
+                    let values = &tree.values[leaf * tree.outputs..][..tree.outputs];
+                    for (out, value) in out[tree.first_output..].iter_mut().zip(values) {
+                        *out += value;
+                    }
+                }
+            }
         }
     }
 

@@ -90,7 +90,6 @@ impl<const L: usize> Training<'_, L> {
             values: Vec::new(),
             first_output: 0,
             outputs: L - 1,
-            depth: 0,
         };
         let whole = 0..self.order.len();
         let histogram = self.histogram(whole.clone());
@@ -118,7 +117,6 @@ impl<const L: usize> Training<'_, L> {
             let middle = leaf.rows.start + self.partition(leaf.rows.clone(), &tree, node);
             let (left, right) = (leaf.rows.start..middle, middle..leaf.rows.end);
             let depth = leaf.depth + 1;
-            tree.depth = tree.depth.max(depth);
             // Histograms are only needed if another split may follow.
             let goes_on = leaves.len() + 2 < limits.max_leaves && depth < limits.max_depth;
             let (of_left, of_right) = match leaf.histogram.filter(|_| goes_on) {

@@ -30,20 +30,20 @@ const ROUNDING: f64 = 1e-13;
 /// A linear function of the features.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Linear {
-    columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// w: features × outputs.
-    weights: Vec<f64>,
-    outputs: usize,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) outputs: usize,
 }
 
 /// The range and the mean of a feature in the learning rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Column {
-    lower: f64,
-    upper: f64,
-    mean: f64,
+pub(crate) struct Column {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+    pub(crate) mean: f64,
     /// The root of the mean square of c_j; 0 for a feature that is not used.
-    scale: f64,
+    pub(crate) scale: f64,
 }
 
 impl Column {

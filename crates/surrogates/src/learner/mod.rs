@@ -8,6 +8,8 @@
 //! | [`grow`] | the growth of one tree |
 //! | [`boosting`] | the sequence of trees |
 //! | [`linear`] | the linear part |
+//! | [`masks`] | the leaves of many rows |
+//! | [`pairs`] | predictions for pairs of hybrids |
 //! | [`sizes`] | sizes of the forest, chosen by counts |
 
 pub(crate) mod bins;
@@ -16,4 +18,6 @@ pub(crate) mod forest;
 pub(crate) mod grow;
 pub(crate) mod histogram;
 pub(crate) mod linear;
+pub(crate) mod masks;
+pub(crate) mod pairs;
 pub(crate) mod sizes;

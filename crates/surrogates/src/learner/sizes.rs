@@ -11,7 +11,7 @@ const MANY_FEATURES: usize = 24;
 /// Returns the parameters of the learner for this number of rows and features.
 pub(crate) fn boosting_for(rows: usize, features: usize) -> Boosting {
     let trees = ((rows as f64).sqrt() * 1.6) as usize;
-    let trees = trees.clamp(40, 400);
+    let trees = trees.clamp(40, 200);
     let max_leaves = (rows / 60).clamp(6, 31);
     let features_of_tree = if features <= MANY_FEATURES { features } else { MANY_FEATURES.max(features / 4) };
     Boosting {

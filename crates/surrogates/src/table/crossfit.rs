@@ -11,11 +11,15 @@ use rand::Rng;
 
 use super::hybrids::Explicand;
 use crate::error::Result;
+use crate::learner::forest::Forest;
 use crate::learner::linear::add_sums;
+use crate::learner::pairs::Pairs;
 use crate::surrogate::{LearningRows, Surrogate};
 
-/// The number of hybrids that are predicted together.
-const BLOCK_PAIRS: usize = 256;
+/// The number of pairs that are predicted together.
+const BLOCK_PAIRS: usize = 1 << 10;
+/// The maximum number of features for which the masks of all features are intersected.
+const MAX_DENSE: usize = 64;
 
 /// The outputs of the model.
 pub(crate) struct ModelOutputs<'a> {
@@ -197,23 +201,13 @@ pub(crate) fn predict_hybrids(
         surrogate.forest.bins.append(explicand.row, &mut own);
         let mut own_summands = vec![0.0; columns * outputs];
         surrogate.linear.summands(explicand.row, &mut own_summands);
-        let mut rows: Vec<u8> = Vec::with_capacity(2 * BLOCK_PAIRS * columns);
         for start in pairs.clone().step_by(BLOCK_PAIRS) {
             let block = start..pairs.end.min(start + BLOCK_PAIRS);
-            rows.clear();
-            for pair in block.clone() {
-                let other =
-                    &background.bins[explicand.draws.background[pair] as usize * columns..][..columns];
-                let at = rows.len();
-                rows.extend_from_slice(other);
-                rows.extend_from_slice(&own);
-                let (first, second) = rows[at..].split_at_mut(columns);
-                explicand.each_member(pair, |feature| {
-                    (first[feature], second[feature]) = (own[feature], other[feature]);
-                });
-            }
             let out = &mut predictions[block.start * 2 * outputs..block.end * 2 * outputs];
-            surrogate.forest.predict(&rows, out);
+            match columns <= MAX_DENSE {
+                true => predict_pairs(explicand, block.clone(), &surrogate.forest, &own, background, out),
+                false => predict_rows(explicand, block.clone(), &surrogate.forest, &own, background, out),
+            }
             for (pair, out) in block.zip(out.chunks_exact_mut(2 * outputs)) {
                 let size = columns * outputs;
                 let other = &background.summands[explicand.draws.background[pair] as usize * size..][..size];
@@ -232,6 +226,53 @@ pub(crate) fn predict_hybrids(
         }
     }
     predictions
+}
+
+/// Writes the forest's predictions for the hybrids of some pairs.
+fn predict_pairs(
+    explicand: &Explicand<'_>,
+    block: Range<usize>,
+    forest: &Forest,
+    own: &[u8],
+    background: &PreparedBackground,
+    out: &mut [f64],
+) {
+    let columns = own.len();
+    let mut pairs = Pairs::new(columns, &explicand.draws.background[block.clone()]);
+    for (at, pair) in block.enumerate() {
+        explicand.each_member(pair, |feature| pairs.add_member(at, feature));
+    }
+    let others: Vec<u8> = pairs
+        .rows()
+        .iter()
+        .flat_map(|&row| &background.bins[row as usize * columns..][..columns])
+        .copied()
+        .collect();
+    forest.predict_pairs(&pairs, own, &others, out);
+}
+
+/// Writes the same as [`predict_pairs`], row by row: faster if trees use few of many features.
+fn predict_rows(
+    explicand: &Explicand<'_>,
+    block: Range<usize>,
+    forest: &Forest,
+    own: &[u8],
+    background: &PreparedBackground,
+    out: &mut [f64],
+) {
+    let columns = own.len();
+    let mut rows: Vec<u8> = Vec::with_capacity(2 * block.len() * columns);
+    for pair in block {
+        let other = &background.bins[explicand.draws.background[pair] as usize * columns..][..columns];
+        let at = rows.len();
+        rows.extend_from_slice(other);
+        rows.extend_from_slice(own);
+        let (first, second) = rows[at..].split_at_mut(columns);
+        explicand.each_member(pair, |feature| {
+            (first[feature], second[feature]) = (own[feature], other[feature]);
+        });
+    }
+    forest.predict(&rows, out);
 }
 
 /// Returns the differences of the surrogates' predictions for an explicand and for the background row of each
@@ -253,4 +294,40 @@ pub(crate) fn sums_of_pairs(
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::draws::Allocation;
+
+    #[test]
+    fn pairs_and_rows_have_the_same_predictions() {
+        for (columns, outputs, count) in [(3, 1, 1), (4, 2, 7), (9, 1, 5), (13, 9, 3)] {
+            let number = |at: usize| ((at * 7919 + 13) % 101) as f64 / 50.0 - 1.0;
+            let values: Vec<f64> =
+                (0..columns * 700).map(|at| if at % 17 == 0 { f64::NAN } else { number(at) }).collect();
+            let rows = Rows::new(&values, columns);
+            let targets: Vec<f64> = rows
+                .iter()
+                .flat_map(|row| {
+                    (0..outputs).map(|k| row.iter().map(|x| (x + k as f64).max(0.0)).sum::<f64>())
+                })
+                .collect();
+            let background = Background::rows(values[..columns * count].to_vec(), columns).unwrap();
+            let learning = LearningRows { rows, targets: &targets, outputs, is_categorical: &[] };
+            let surrogate = Surrogate::learn(learning, &background, &targets[..count * outputs], 1).unwrap();
+            let prepared = PreparedBackground::new(&surrogate, &background);
+            let row = rows.row(77);
+            let draws = Allocation::new(&Semivalue::Shapley, columns, count, 6).draw(3);
+            let explicand = Explicand { index: 0, row, active: (0..columns as u32).collect(), draws };
+            let mut own = Vec::new();
+            surrogate.forest.bins.append(row, &mut own);
+            let pairs = 0..explicand.draws.len();
+            let mut out = vec![vec![0.0; pairs.len() * 2 * outputs]; 2];
+            predict_pairs(&explicand, pairs.clone(), &surrogate.forest, &own, &prepared, &mut out[0]);
+            predict_rows(&explicand, pairs, &surrogate.forest, &own, &prepared, &mut out[1]);
+            assert_eq!(out[0], out[1]);
+        }
+    }
 }

@@ -4,6 +4,7 @@
 
 mod common;
 mod enumeration;
+mod format;
 mod input;
 mod learner;
 mod reproducibility;
