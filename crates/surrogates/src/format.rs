@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, SurrogateError};
 use crate::learner::bins::{Bins, FeatureBins, MAX_BINS};
-use crate::learner::forest::{BinSet, BinnedTree, Forest, Node};
+use crate::learner::forest::Forest;
 use crate::learner::linear::{Column, Linear};
 use crate::learner::masks::MAX_LEAVES;
+use crate::learner::tree::{BinSet, BinnedTree, Node};
 use crate::surrogate::Surrogate;
 
 const FORMAT: &str = "apportion-surrogate";
@@ -104,8 +105,8 @@ impl From<Number> for f64 {
 }
 
 impl Surrogate {
-    /// Returns the surrogate as JSON, which [`from_bytes`](Self::from_bytes) reads. Equal surrogates have equal
-    /// bytes.
+    /// Returns the surrogate as JSON, which [`from_bytes`](Self::from_bytes) reads. Equal surrogates have
+    /// equal bytes.
     ///
     /// ```
     /// # use apportion_surrogates::{Background, LearningRows, Rows, Surrogate};
@@ -176,7 +177,7 @@ impl Surrogate {
         require(features > 0 && outputs > 0, "no features or no outputs")?;
         require(file.base.len() == outputs, "the length of base")?;
         require(
-            !file.background_outputs.is_empty() && file.background_outputs.len() % outputs == 0,
+            !file.background_outputs.is_empty() && file.background_outputs.len().is_multiple_of(outputs),
             "the length of background_outputs",
         )?;
         let background = digest(&file.background).ok_or_else(|| invalid("the background".to_owned()))?;

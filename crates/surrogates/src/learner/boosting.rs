@@ -10,10 +10,11 @@ use apportion_games::{Purpose, Rows, stream};
 use rand::RngExt;
 
 use super::bins::Bins;
-use super::forest::{BinnedTree, Forest};
+use super::forest::Forest;
 use super::grow::{Training, TreeLimits};
 use super::histogram::Entry;
 use super::masks::{LeafMasks, MAX_LEAVES};
+use super::tree::BinnedTree;
 
 /// The maximum number of outputs of a tree. Outputs beyond it have separate trees.
 const MAX_OUTPUTS: usize = 7;
@@ -142,7 +143,7 @@ fn add_trees<const L: usize>(
             continue;
         };
         if !held.is_empty() {
-            grown.add(&LeafMasks::new(&grown), &held_rows, columns, &mut held_predictions, L - 1);
+            LeafMasks::new(&grown).add(&grown, &held_rows, columns, &mut held_predictions, L - 1);
             let squares =
                 held_predictions.iter().zip(&held_targets).map(|(got, target)| (got - target).powi(2));
             let loss: f64 = squares.sum();

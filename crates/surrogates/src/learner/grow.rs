@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::bins::Bins;
-use super::forest::{BinnedTree, Node};
 use super::histogram::{BestSplit, Entry, Histogram, SplitLimits};
+use super::tree::{BinnedTree, Node};
 
 /// Limits on the shape of a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use apportion_games::Cancellation;
 
 use super::bins::{Bins, FeatureBins, MISSING};
-use super::forest::BinSet;
+use super::tree::BinSet;
 
 /// Entries per bin: the number of rows, then the sum of the residuals of each output, then zeros. `L` is a
 /// power of two, so that an entry is a vector.

@@ -9,7 +9,7 @@
 //! Lucchese et al., *QuickScorer: A Fast Algorithm to Rank Documents with Additive Ensembles of Regression
 //! Trees*, SIGIR 2015; here with one mask for each bin.
 
-use super::forest::BinnedTree;
+use super::tree::BinnedTree;
 
 /// The maximum number of leaves of a tree.
 pub(crate) const MAX_LEAVES: usize = u32::BITS as usize;
@@ -61,6 +61,24 @@ impl LeafMasks {
         }
         mask.trailing_zeros() as usize
     }
+
+    /// Adds the values of the leaves of `tree` that rows of bins reach to `out`, which has `outputs` numbers
+    /// per row.
+    pub(crate) fn add(
+        &self,
+        tree: &BinnedTree,
+        rows: &[u8],
+        features: usize,
+        out: &mut [f64],
+        outputs: usize,
+    ) {
+        for (row, out) in rows.chunks_exact(features).zip(out.chunks_exact_mut(outputs)) {
+            let values = &tree.values[self.leaf(row) * tree.outputs..][..tree.outputs];
+            for (out, value) in out[tree.first_output..].iter_mut().zip(values) {
+                *out += value;
+            }
+        }
+    }
 }
 
 /// Returns for each node the bits of the leaves below it. A leaf's bit is the number of its values.
@@ -81,7 +99,7 @@ fn leaves_below(tree: &BinnedTree) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::learner::bins::MISSING;
-    use crate::learner::forest::{BinSet, Node};
+    use crate::learner::tree::{BinSet, Node};
 
     /// Walks from the root to the leaf.
     fn walked(tree: &BinnedTree, row: &[u8]) -> usize {

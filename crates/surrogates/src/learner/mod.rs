@@ -3,13 +3,14 @@
 //! | file | contents |
 //! |---|---|
 //! | [`bins`] | the reduction of values to bins |
-//! | [`forest`] | trees on bins, their predictions and their ensemble |
+//! | [`forest`] | a sum of trees, its predictions and its ensemble |
 //! | [`histogram`] | sums of residuals by bin, the best split |
 //! | [`grow`] | the growth of one tree |
 //! | [`boosting`] | the sequence of trees |
 //! | [`linear`] | the linear part |
 //! | [`masks`] | the leaves of many rows |
 //! | [`pairs`] | predictions for pairs of hybrids |
+//! | [`tree`] | trees on bins |
 //! | [`sizes`] | sizes of the forest, chosen by counts |
 
 pub(crate) mod bins;
@@ -21,3 +22,4 @@ pub(crate) mod linear;
 pub(crate) mod masks;
 pub(crate) mod pairs;
 pub(crate) mod sizes;
+pub(crate) mod tree;
