@@ -68,6 +68,7 @@ def test_what_is_not_supported_is_refused():
         (dict(game="gaussian"), "marginal game"),
         (dict(budget="0.001n"), "at least 5"),
         (dict(budget="0.0n"), "invalid budget"),
+        (dict(weights=np.arange(20.0)), "equal weights"),
     ]:
         with pytest.raises(apportion.Error, match=message):
             apportion.Explainer(network, BACKGROUND, method="table", **options)(ROWS[:3])

@@ -59,6 +59,19 @@ pub enum SurrogateError {
         /// The minimum budget.
         min: usize,
     },
+    /// The background rows have different weights.
+    #[error(
+        "background row {row} has the weight {actual}, expected {expected}: the table method requires equal \
+         weights; repeat rows instead, remove rows of weight 0, or use another method"
+    )]
+    Weights {
+        /// The index of the background row.
+        row: usize,
+        /// Its weight, as a share of the sum.
+        actual: f64,
+        /// The weight of equal rows.
+        expected: f64,
+    },
     /// The bytes are not a valid surrogate.
     #[error("invalid surrogate file: {problem}; learn the surrogate again")]
     File {

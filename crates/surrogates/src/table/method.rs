@@ -109,7 +109,8 @@ impl TableMethod {
     ///
     /// # Errors
     ///
-    /// [`SurrogateError::Budget`] below [`MIN_BUDGET`](Self::MIN_BUDGET); [`GameError::Width`] if the numbers
+    /// [`SurrogateError::Budget`] below [`MIN_BUDGET`](Self::MIN_BUDGET); [`SurrogateError::Weights`] for a
+    /// background whose rows have different weights; [`GameError::Width`] if the numbers
     /// of columns differ; [`SurrogateError::Prediction`] and [`SurrogateError::NotFinite`] if the model fails
     /// or returns a number that is not finite; [`SurrogateError::Memory`].
     pub fn explain<M: Model + ?Sized>(
@@ -182,6 +183,11 @@ impl TableMethod {
     ) -> Result<CheckedModel<'a, M>> {
         if self.budget < Self::MIN_BUDGET {
             return Err(SurrogateError::Budget { budget: self.budget, min: Self::MIN_BUDGET });
+        }
+        let weights = background.weights();
+        let mean = 1.0 / weights.len() as f64;
+        if let Some(row) = weights.iter().position(|weight| (weight - mean).abs() > 1e-9 * mean) {
+            return Err(SurrogateError::Weights { row, actual: weights[row], expected: mean });
         }
         if rows.columns() != background.columns() {
             let (actual, expected) = (rows.columns(), background.columns());

@@ -64,6 +64,20 @@ fn one_background_row_and_a_constant_model_are_explained() {
 }
 
 #[test]
+fn backgrounds_of_different_weights_are_rejected() {
+    let (background, rows) = table(6, 3, 5);
+    let weighted = |weights: &[f64]| background.clone().with_weights(weights).unwrap();
+    for weights in [[1.0, 0.0, 1.0], [1.0, 2.0, 1.0]] {
+        let error = TableMethod::new(50).explain(&smooth, as_rows(&rows, 6), &weighted(&weights), 0);
+        assert!(matches!(error, Err(SurrogateError::Weights { .. })));
+    }
+    let explained = |background: &Background| {
+        TableMethod::new(50).explain(&smooth, as_rows(&rows, 6), background, 0).unwrap()
+    };
+    assert_eq!(explained(&weighted(&[7.0; 3])), explained(&background));
+}
+
+#[test]
 fn surrogates_of_others_are_rejected() {
     let (background, rows) = table(6, 9, 12);
     let method = TableMethod::new(60);
