@@ -110,9 +110,9 @@ impl TableMethod {
     /// # Errors
     ///
     /// [`SurrogateError::Budget`] below [`MIN_BUDGET`](Self::MIN_BUDGET); [`SurrogateError::Weights`] for a
-    /// background whose rows have different weights; [`GameError::Width`] if the numbers
-    /// of columns differ; [`SurrogateError::Prediction`] and [`SurrogateError::NotFinite`] if the model fails
-    /// or returns a number that is not finite; [`SurrogateError::Memory`].
+    /// background whose rows have different weights; [`GameError::Width`] if the numbers of columns differ;
+    /// [`SurrogateError::Prediction`] and [`SurrogateError::NotFinite`] if the model fails or returns a
+    /// number that is not finite; [`SurrogateError::Memory`].
     pub fn explain<M: Model + ?Sized>(
         &self,
         model: &M,

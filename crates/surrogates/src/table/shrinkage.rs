@@ -19,7 +19,7 @@ const MIN_RATIO: f64 = 1e-13;
 /// The ratios κ that are compared, in units of the mean eigenvalue of G_z.
 const LEVELS: [f64; 5] = [0.02, 0.1, 0.5, 2.5, 12.0];
 /// The ratio κ for separate regressions of all background rows, up to rounding. It is compared if there are
-/// so many pairs for each coefficient: fewer pairs could be interpolated.
+/// this many pairs for each coefficient: fewer pairs could be interpolated.
 const SEPARATE: f64 = 1e-8;
 const MIN_PAIRS: f64 = 1.5;
 
