@@ -34,6 +34,7 @@ mod table;
 pub use apportion_games::{Background, Rows};
 pub use error::SurrogateError;
 pub use surrogate::{LearningRows, Surrogate};
+pub use table::learned::LearnedTable;
 pub use table::method::TableMethod;
 
 /// Runs the example of the README as a doctest.

@@ -220,7 +220,13 @@ impl Surrogate {
 
     /// Adds the values of the linear part. Every value gives a feature of a sum of functions of single
     /// features its own function, minus the mean of that function over the background.
-    fn add_linear(&self, value: &Value, background: &Background, rows: Rows<'_>, found: &mut Attributions) {
+    pub(crate) fn add_linear(
+        &self,
+        value: &Value,
+        background: &Background,
+        rows: Rows<'_>,
+        found: &mut Attributions,
+    ) {
         let (features, outputs) = (self.features(), self.outputs());
         let mut means = vec![0.0; features * outputs];
         let mut summands = vec![0.0; features * outputs];

@@ -63,7 +63,7 @@ impl Explainer<'_> {
     pub fn plan(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
         self.check_method()?;
         #[cfg(feature = "surrogates")]
-        if self.asked.method == Method::Table {
+        if self.uses_table() {
             return self.plan_of_table();
         }
         match (&self.source, count) {

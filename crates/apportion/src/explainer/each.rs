@@ -76,7 +76,7 @@ impl Explainer<'_> {
             let explained = match self.explain_by_exact_method(rows)? {
                 Some(explanations) => explanations.into_iter().map(Ok).collect(),
                 #[cfg(feature = "surrogates")]
-                None if self.asked.method == Method::Table => {
+                None if self.uses_table() => {
                     self.explain_by_table(rows, &CountRows(|| {}))?.into_iter().map(Ok).collect()
                 }
                 None => self.explain_rows_by_game(rows, &CountRows(|| {}), false),
@@ -93,8 +93,8 @@ impl Explainer<'_> {
     /// Returns the number of rows in a block of the table method, if it is used.
     #[cfg(feature = "surrogates")]
     fn rows_of_tables(&self, rows: usize) -> Option<usize> {
-        let of_table = if self.surrogate.is_some() { ROWS_OF_TREE_METHOD } else { rows.max(1) };
-        (self.asked.method == Method::Table).then_some(of_table)
+        let is_one_table = self.asked.method == Method::Table && self.surrogate.is_none();
+        self.uses_table().then_some(if is_one_table { rows.max(1) } else { ROWS_OF_TREE_METHOD })
     }
 
     #[cfg(not(feature = "surrogates"))]

@@ -17,6 +17,9 @@ mod table;
 
 pub use ends::Ends;
 
+#[cfg(feature = "surrogates")]
+use std::sync::OnceLock;
+
 use apportion_estimators::{Explanation, Until};
 use apportion_games::{Background, GameError, Model, Rows, Shared, parallel};
 #[cfg(feature = "surrogates")]
@@ -98,6 +101,9 @@ pub struct Explainer<'a> {
     null_players: NullPlayers,
     #[cfg(feature = "surrogates")]
     surrogate: Option<Shared<'a, Surrogate>>,
+    /// The surrogate that [`Method::Auto`] learned from the background rows.
+    #[cfg(feature = "surrogates")]
+    learned: OnceLock<Surrogate>,
 }
 
 impl<'a> Explainer<'a> {
@@ -129,6 +135,8 @@ impl<'a> Explainer<'a> {
             null_players: NullPlayers::default(),
             #[cfg(feature = "surrogates")]
             surrogate: None,
+            #[cfg(feature = "surrogates")]
+            learned: OnceLock::new(),
         }
     }
 
@@ -170,6 +178,7 @@ impl<'a> Explainer<'a> {
     /// default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.asked = self.asked.budget(budget);
+        self.forget_learned();
         self
     }
 
@@ -211,6 +220,7 @@ impl<'a> Explainer<'a> {
     /// Sets the seed of all draws; 0 by default. The same seed gives the same explanation.
     pub fn seed(mut self, seed: u64) -> Self {
         self.asked = self.asked.seed(seed);
+        self.forget_learned();
         self
     }
 
@@ -230,7 +240,7 @@ impl<'a> Explainer<'a> {
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
         #[cfg(feature = "surrogates")]
-        if self.asked.method == Method::Table {
+        if self.uses_table() {
             return self.explain_by_table_alone(explicand);
         }
         match self.explain_by_exact_method(Rows::new(explicand, explicand.len().max(1)))? {
@@ -302,7 +312,7 @@ impl<'a> Explainer<'a> {
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.check_method()?;
         #[cfg(feature = "surrogates")]
-        if self.asked.method == Method::Table {
+        if self.uses_table() {
             return self.explain_by_table(explicands, observer);
         }
         if let Some(explanations) = self.explain_by_exact_method(explicands)? {
@@ -348,6 +358,12 @@ impl<'a> Explainer<'a> {
             }
         }
         explained
+    }
+
+    /// Removes the surrogate of [`Method::Auto`], which depends on the budget and the seed.
+    fn forget_learned(&mut self) {
+        #[cfg(feature = "surrogates")]
+        self.learned.take();
     }
 
     /// Checks the tolerance, and that the method supports the model and the value.

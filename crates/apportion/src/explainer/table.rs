@@ -1,22 +1,36 @@
 //! Explains all rows of a call as one table, or each row with a surrogate that was learned before.
 
+use std::ops::RangeInclusive;
+
 use apportion_estimators::Explanation;
 use apportion_games::{Background, GameError, Rows, Shared};
 use apportion_surrogates::{Surrogate, TableMethod};
 
-use super::Explainer;
+use super::{Explainer, NullPlayers};
 use crate::budget::Budget;
 use crate::error::ExplainError;
 use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::plan::Plan;
+use crate::source::Source;
 
 /// The maximum number of rows of a table whose rows are all used to learn surrogates.
 const MAX_TABLE_ROWS: usize = 10_000;
 /// The number of rows from which the surrogate of a larger table is learned.
 const LEARNING_ROWS: usize = 1000;
-/// The number of rows that are explained together with a learned surrogate.
-const BLOCK_ROWS: usize = 1 << 10;
+/// The number of rows per thread that are explained together with a learned surrogate, so that finished rows
+/// can be stored.
+const ROWS_PER_THREAD: usize = 4;
+
+/// The minimum number of background rows for which [`Method::Auto`] takes the table method.
+const MIN_BACKGROUND: usize = 30;
+/// The numbers of features for which [`Method::Auto`] takes the table method. Fewer are enumerated; with
+/// more, the regression of each row takes longer.
+const FEATURES: RangeInclusive<usize> = 11..=128;
+/// The number of hybrids from which [`Method::Auto`] learns a surrogate, in budgets of a row, and its
+/// maximum.
+const LEARNING_BUDGETS: usize = 5;
+const MAX_LEARNING_BUDGET: usize = 60_000;
 
 impl<'a> Explainer<'a> {
     /// Learns a surrogate of the model from hybrids of the rows of a sample, with the budget of this
@@ -55,14 +69,57 @@ impl<'a> Explainer<'a> {
     }
 
     /// Sets a surrogate of the model for [`Method::Table`], from [`learn`](Self::learn). The explanation of a
-    /// row then depends on the row, the seed and the surrogate, not on the other rows. Other methods do not
-    /// use it.
+    /// row then depends on the row, the seed and the surrogate, not on the other rows. [`Method::Auto`] also
+    /// uses it if it takes the table method; other methods do not.
     ///
     /// The surrogate must belong to the model and the background of this explainer; other surrogates are
     /// rejected when a row is explained.
     pub fn surrogate(mut self, surrogate: impl Into<Shared<'a, Surrogate>>) -> Self {
         self.surrogate = Some(surrogate.into());
         self
+    }
+
+    /// Returns whether the table method is used.
+    pub(super) fn uses_table(&self) -> bool {
+        self.asked.method == Method::Table || self.chooses_table()
+    }
+
+    /// Returns whether [`Method::Auto`] takes the table method: for Shapley values of a model that is not
+    /// exact by itself, with the automatic budget and no tolerance, many equally weighted background rows, and
+    /// numbers of features that are neither enumerated nor very large.
+    fn chooses_table(&self) -> bool {
+        let Source::Model(_, background) = &self.source else { return false };
+        let weights = background.weights();
+        self.asked.method == Method::Auto
+            && self.asked.budget == Budget::Auto
+            && self.asked.until.is_none()
+            && self.null_players == NullPlayers::TakeOut
+            && Method::Table.computes(&self.asked.value)
+            && background.len() >= MIN_BACKGROUND
+            && FEATURES.contains(&background.columns())
+            && weights.iter().all(|weight| (weight - weights[0]).abs() <= 1e-9 * weights[0])
+    }
+
+    /// Returns the surrogate with which rows are explained: the given one, or for [`Method::Auto`] one that is
+    /// learned from the background rows, once. `None` for a table whose rows are all known.
+    fn surrogate_of_rows(&self) -> Result<Option<&Surrogate>, ExplainError> {
+        if let Some(surrogate) = &self.surrogate {
+            return Ok(Some(surrogate));
+        }
+        if self.asked.method == Method::Table {
+            return Ok(None);
+        }
+        if let Some(surrogate) = self.learned.get() {
+            return Ok(Some(surrogate));
+        }
+        // Several threads may learn the same surrogate at the same time. A lock around the parallel work would
+        // risk a deadlock.
+        let (model, background) = self.source.model_and_background()?;
+        let budget = LEARNING_BUDGETS * self.table_method(background).budget;
+        let of_row = budget.min(MAX_LEARNING_BUDGET) / background.len();
+        let method = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET));
+        let surrogate = method.learn(model, background.as_rows(), background, self.asked.seed)?;
+        Ok(Some(self.learned.get_or_init(|| surrogate)))
     }
 
     /// Explains all rows as one table, or each row with the surrogate if there is one. In a table, the values
@@ -73,22 +130,34 @@ impl<'a> Explainer<'a> {
         explicands: Rows<'_>,
         observer: &dyn RunObserver,
     ) -> Result<Vec<Explanation>, ExplainError> {
+        let (model, background) = self.source.model_and_background()?;
+        self.asked.results(background.columns())?;
+        self.plan_of_table()?.check()?;
         let mut stored: Vec<Option<Explanation>> =
             (0..explicands.len()).map(|row| observer.load_result(row)).collect();
-        let is_one_table = self.surrogate.is_none() && explicands.len() <= MAX_TABLE_ROWS;
-        if self.surrogate.is_none() && stored.iter().any(Option::is_none) {
+        let is_of_rows = self.surrogate.is_some() || self.asked.method == Method::Auto;
+        let is_one_table = !is_of_rows && explicands.len() <= MAX_TABLE_ROWS;
+        let is_missing = stored.iter().any(Option::is_none);
+        if !is_of_rows && is_missing {
             stored.fill(None);
         }
-        let learned = match &self.surrogate {
-            None if !is_one_table && stored.iter().any(Option::is_none) => {
+        let from_sample;
+        let mut surrogate = None;
+        if is_missing && !is_one_table {
+            surrogate = self.surrogate_of_rows()?;
+            if surrogate.is_none() {
                 let step = explicands.len() / LEARNING_ROWS;
                 let sample = gathered(explicands, (0..explicands.len()).step_by(step).take(LEARNING_ROWS));
-                Some(self.learn(Rows::new(&sample, explicands.columns()))?)
+                from_sample = self.learn(Rows::new(&sample, explicands.columns()))?;
+                surrogate = Some(&from_sample);
             }
-            _ => None,
+        }
+        let method = self.table_method(background);
+        let learned = match surrogate {
+            Some(surrogate) => Some(method.with_surrogate(surrogate, model, background)?),
+            None => None,
         };
-        let surrogate = self.surrogate.as_deref().or(learned.as_ref());
-        let block = if is_one_table { explicands.len().max(1) } else { BLOCK_ROWS };
+        let block = if is_one_table { explicands.len().max(1) } else { self.rows_of_block() };
         let mut explanations = Vec::with_capacity(explicands.len());
         for first in (0..explicands.len()).step_by(block) {
             let rows = first..explicands.len().min(first + block);
@@ -97,8 +166,13 @@ impl<'a> Explainer<'a> {
             }
             let missing: Vec<usize> = rows.clone().filter(|&row| stored[row].is_none()).collect();
             let given = gathered(explicands, missing.iter().copied());
-            let found = self.table(Rows::new(&given, explicands.columns()), surrogate)?;
-            for (row, explanation) in missing.into_iter().zip(found) {
+            let given = Rows::new(&given, explicands.columns());
+            let found = match &learned {
+                Some(learned) => learned.explain(given, self.asked.seed)?,
+                None => method.explain(model, given, background, self.asked.seed)?,
+            };
+            for (row, mut explanation) in missing.into_iter().zip(found) {
+                explanation.value = self.asked.value.concept();
                 stored[row] = Some(explanation);
             }
             for row in rows {
@@ -109,6 +183,11 @@ impl<'a> Explainer<'a> {
             }
         }
         Ok(explanations)
+    }
+
+    /// Returns the number of rows that are explained together with a learned surrogate.
+    fn rows_of_block(&self) -> usize {
+        ROWS_PER_THREAD * rayon::current_num_threads()
     }
 
     /// Explains one row as a table of its own.
@@ -137,25 +216,6 @@ impl<'a> Explainer<'a> {
             seconds: None,
             given: most.filter(|_| self.asked.budget != Budget::Auto),
         })
-    }
-
-    fn table(
-        &self,
-        explicands: Rows<'_>,
-        surrogate: Option<&Surrogate>,
-    ) -> Result<Vec<Explanation>, ExplainError> {
-        let (model, background) = self.source.model_and_background()?;
-        self.asked.results(background.columns())?;
-        self.plan_of_table()?.check()?;
-        let (method, seed) = (self.table_method(background), self.asked.seed);
-        let mut explanations = match surrogate {
-            Some(surrogate) => method.explain_with(surrogate, model, explicands, background, seed)?,
-            None => method.explain(model, explicands, background, seed)?,
-        };
-        for explanation in &mut explanations {
-            explanation.value = self.asked.value.concept();
-        }
-        Ok(explanations)
     }
 
     fn table_method(&self, background: &Background) -> TableMethod {

@@ -1,12 +1,13 @@
 //! The table method.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apportion::estimators::methods;
 use apportion::games::SumOfUnanimity;
 use apportion::{
-    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, Partition, Rows,
-    RunObserver, Semivalue, Until, Value, batch_model,
+    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, NullPlayers, Partition,
+    Rows, RunObserver, Semivalue, Until, Value, batch_model,
 };
 
 const FEATURES: usize = 12;
@@ -129,8 +130,8 @@ fn plans_count_evaluations() {
     };
     let found = plan(Budget::Fraction(0.5), 10);
     assert_eq!((found.method, found.budget, found.min_evaluations), (Method::Table, Some(6), Some(1)));
-    assert_eq!(plan(Budget::Auto, 10).budget, Some(24));
-    assert_eq!(plan(Budget::Auto, 100).budget, Some(20));
+    assert_eq!(plan(Budget::Auto, 10).budget, Some(36));
+    assert_eq!(plan(Budget::Auto, 500).budget, Some(20));
     assert!(plan(Budget::Evaluations(2), 1).check().is_err());
 }
 
@@ -266,4 +267,120 @@ fn intervals_of_rows_of_the_sample_hold() {
         }
     }
     assert!((0.91..=0.99).contains(&(covered / count)), "{}", covered / count);
+}
+
+#[test]
+fn auto_takes_the_table_method_where_it_pays() {
+    let rows = numbers(2 * FEATURES, 2);
+    let model = |row: &[f64]| row.iter().enumerate().map(|(at, x)| (x * at as f64).tanh()).sum::<f64>();
+    let wide = |rows: usize, features: usize| {
+        Background::rows(numbers(rows * features, 1), features).unwrap()
+    };
+    let planned = |explainer: Explainer<'_>, features: usize| {
+        let row = vec![0.5; features];
+        let plan = explainer.plan(1, Rows::new(&row, features)).unwrap();
+        let explanation = explainer.explain(&row).unwrap();
+        assert_eq!(plan.method.name(), explanation.method);
+        if plan.method != Method::Exact {
+            assert_eq!(plan.max_evaluations, Some(explanation.evaluations), "{explanation:?}");
+        }
+        explanation.method
+    };
+    let auto = |rows: usize, features: usize| Explainer::new(&model, wide(rows, features));
+    for (rows, features, method) in [
+        (29, 12, "learned-spectrum"),
+        (30, 12, "table"),
+        (100, 10, "exact"),
+        (100, 11, "table"),
+        (40, 128, "table"),
+        (40, 129, "learned-spectrum"),
+    ] {
+        assert_eq!(planned(auto(rows, features), features), method, "{rows} {features}");
+    }
+    let weights: Vec<f64> = (0..40).map(|at| f64::from(1 + at % 2)).collect();
+    let weighted = background(40).with_weights(&weights).unwrap();
+    for explainer in [
+        Explainer::new(&model, weighted),
+        auto(40, FEATURES).budget(Budget::PerPlayer(20)),
+        auto(40, FEATURES).null_players(NullPlayers::Keep),
+        auto(40, FEATURES).value(Semivalue::Banzhaf),
+    ] {
+        assert_eq!(planned(explainer, FEATURES), "learned-spectrum");
+    }
+    let certified = auto(40, FEATURES).until(Until::relative(0.05)).explain(&rows[..FEATURES]).unwrap();
+    assert!(certified.method != "table" && certified.certificate.is_some());
+}
+
+#[test]
+fn auto_explains_each_row_by_itself() {
+    let evaluated = AtomicUsize::new(0);
+    let model = batch_model(1, |rows: Rows<'_>| {
+        evaluated.fetch_add(rows.len(), Ordering::Relaxed);
+        Ok(rows.iter().map(network).collect())
+    });
+    let rows = numbers(70 * FEATURES, 2);
+    let explainer = Explainer::new(&model, background(40));
+    let explanations = explain_in_threads(&explainer, &rows, 1);
+    assert!(explanations.iter().all(|found| found.method == "table" && found.evaluations == 36));
+    // 3n evaluations for each row, and five times as many to learn the surrogate.
+    let of_rows = 75 * 36 * 40;
+    assert!(evaluated.load(Ordering::Relaxed).abs_diff(of_rows) < 250, "{evaluated:?}");
+    let before = evaluated.load(Ordering::Relaxed);
+    assert_eq!(explainer.explain(&rows[FEATURES..2 * FEATURES]).unwrap(), explanations[1]);
+    assert!(evaluated.load(Ordering::Relaxed) - before < 2000);
+    assert_eq!(explain_in_threads(&explainer, &rows, 3), explanations);
+    let mut each = Vec::new();
+    explainer
+        .explain_each(Rows::new(&rows, FEATURES), |_, explanation| {
+            each.push(explanation);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(each, explanations);
+    // The surrogate depends on the seed.
+    let other = explainer.seed(1);
+    let fresh = || Explainer::new(&model, background(40)).seed(1);
+    assert_eq!(other.explain(&rows[..FEATURES]).unwrap(), fresh().explain(&rows[..FEATURES]).unwrap());
+    // A stored result is used for its row alone.
+    let mut stored = vec![None; 70];
+    stored[1] = Some(explanations[0].clone());
+    let follow = Stored(stored);
+    let resumed = Explainer::new(&model, background(40));
+    let resumed = resumed.explain_rows_followed(Rows::new(&rows, FEATURES), &follow).unwrap();
+    assert_eq!(resumed[1], explanations[0]);
+    assert_eq!(resumed[2..], explanations[2..]);
+}
+
+fn explain_in_threads(explainer: &Explainer<'_>, rows: &[f64], threads: usize) -> Vec<Explanation> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| explainer.explain_rows(Rows::new(rows, FEATURES)).unwrap())
+}
+
+#[test]
+fn auto_is_more_accurate_than_permutations_with_many_times_the_budget() {
+    let rows = numbers(6 * FEATURES, 2);
+    let explained = |explainer: Explainer<'_>| explain(explainer, &rows);
+    let truth = explained(Explainer::new(&network, background(50)).method(Method::Exact));
+    let found = explained(Explainer::new(&network, background(50)));
+    let permutation = explained(
+        Explainer::new(&network, background(50))
+            .method(&methods::PERMUTATION)
+            .budget(Budget::PerPlayer(20)),
+    );
+    let error = |found: &[Explanation]| {
+        let of_row = |(found, truth): (&Explanation, &Explanation)| {
+            let pairs = found.values.iter().zip(&truth.values);
+            pairs.map(|(value, truth)| (value - truth).powi(2)).sum::<f64>()
+        };
+        found.iter().zip(&truth).map(of_row).sum::<f64>()
+    };
+    assert!(error(&found) < error(&permutation), "{} {}", error(&found), error(&permutation));
+    let (mut held, mut count) = (0, 0);
+    for (found, truth) in found.iter().zip(&truth) {
+        for ((lower, upper), value) in found.intervals(0.95).unwrap().into_iter().zip(&truth.values) {
+            held += usize::from(lower <= *value && *value <= upper);
+            count += 1;
+        }
+    }
+    assert!(10 * held >= 9 * count, "{held} of {count}");
 }

@@ -3,9 +3,10 @@
 //!
 //! `cargo run --release -p apportion-surrogates --example ratios -- [--features 8,12,30,101]
 //! [--rows 200,10,1] [--budget 0.5,2,5,20] [--model network,kernel,trees,neighbours] [--background 50]
-//! [--seeds 1]`
+//! [--seeds 1] [--learned]`
 //!
-//! A budget of k stands for k evaluations per feature, each with all background rows. Leverage SHAP with
+//! With `--learned`, the surrogate is learned from hybrids of the background rows, five times the budget of a
+//! row, and the time is that of the rows without learning. A budget of k stands for k evaluations per feature, each with all background rows. Leverage SHAP with
 //! fewer than 2n + 2 evaluations takes 10n evaluations with fewer background rows instead. Prints, for each
 //! cell, the mean relative squared errors `‖φ̃ − φ‖² / ‖φ‖²` of both methods, their ratio, the share of 95%
 //! confidence intervals of the table method that contain the value, the mean square of the standardized
@@ -55,6 +56,7 @@ fn main() -> Result<(), Failure> {
     };
     let background_rows = numbers("--background", "50")?[0] as usize;
     let seeds = numbers("--seeds", "1")?[0] as u64;
+    let is_learned = arguments.iter().any(|argument| argument == "--learned");
     let mut ratios: BTreeMap<(usize, u64), Vec<f64>> = BTreeMap::new();
     let mut coverage: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     println!("model         n   R budget   Leverage     table   ratio  cover  z^2  surrogate  ms/row");
@@ -70,7 +72,7 @@ fn main() -> Result<(), Failure> {
                     }
                     let mut tally = Tally::default();
                     for seed in 0..seeds {
-                        let run = Run { problem: &problem, background_rows, evaluations, seed };
+                        let run = Run { problem: &problem, background_rows, evaluations, seed, is_learned };
                         run.measure(rows as usize, &mut tally)?;
                     }
                     let ratio = tally.table / tally.leverage;
@@ -114,6 +116,7 @@ struct Run<'a> {
     background_rows: usize,
     evaluations: usize,
     seed: u64,
+    is_learned: bool,
 }
 
 impl Run<'_> {
@@ -126,8 +129,20 @@ impl Run<'_> {
         let method = TableMethod::new(self.evaluations * self.background_rows);
         for table in 0..tables {
             let rows = data.slice(table * rows..(table + 1) * rows);
+            let learning = TableMethod::new(5 * self.evaluations);
+            let surrogate = match self.is_learned {
+                true => Some(learning.learn(self.problem, background.as_rows(), &background, self.seed)?),
+                false => None,
+            };
             let start = Instant::now();
-            let explanations = method.explain(self.problem, rows, &background, self.seed)?;
+            let explanations = match &surrogate {
+                Some(surrogate) => {
+                    method
+                    .with_surrogate(surrogate, self.problem, &background)?
+                    .explain(rows, self.seed)?
+                }
+                None => method.explain(self.problem, rows, &background, self.seed)?,
+            };
             tally.seconds += start.elapsed().as_secs_f64();
             tally.explained += rows.len() as f64;
             for (row, explanation) in rows.iter().zip(&explanations).take(MEASURED) {

@@ -10,6 +10,7 @@ use apportion_values::{Semivalue, Value};
 use rand::Rng;
 
 use super::hybrids::Explicand;
+use super::prepared::Prepared;
 use crate::error::Result;
 use crate::learner::forest::Forest;
 use crate::learner::linear::add_sums;
@@ -125,11 +126,10 @@ pub(crate) struct SurrogateValues {
 pub(crate) fn exact_values(
     explicands: &[Explicand<'_>],
     parts: &Parts,
-    (surrogates, outputs): (&[Surrogate], usize),
-    background: &Background,
+    (surrogates, outputs): (&[Prepared<'_>], usize),
+    columns: usize,
     value: &Semivalue,
 ) -> Result<Vec<SurrogateValues>> {
-    let columns = background.columns();
     let mut found: Vec<SurrogateValues> = explicands
         .iter()
         .map(|_| SurrogateValues {
@@ -151,8 +151,7 @@ pub(crate) fn exact_values(
             continue;
         }
         let rows: Vec<f64> = used.iter().flat_map(|&at| explicands[at].row).copied().collect();
-        let explained =
-            surrogate.values(Value::from(value.clone()), background, Rows::new(&rows, columns))?;
+        let explained = surrogate.values(&Value::from(value.clone()), Rows::new(&rows, columns))?;
         for (place, &at) in used.iter().enumerate() {
             let (own, share) = (&mut found[at], shares[at]);
             let of_row = &explained.values[place * columns * outputs..][..columns * outputs];
@@ -165,37 +164,17 @@ pub(crate) fn exact_values(
     Ok(found)
 }
 
-/// The background rows as a surrogate takes them.
-pub(crate) struct PreparedBackground {
-    /// The bins of all rows: B × features.
-    bins: Vec<u8>,
-    /// The summands of the linear part: B × features × outputs.
-    summands: Vec<f64>,
-}
-
-impl PreparedBackground {
-    pub(crate) fn new(surrogate: &Surrogate, background: &Background) -> Self {
-        let rows = background.as_rows();
-        let size = surrogate.features() * surrogate.outputs();
-        let mut summands = vec![0.0; rows.len() * size];
-        for (row, out) in rows.iter().zip(summands.chunks_exact_mut(size)) {
-            surrogate.linear.summands(row, out);
-        }
-        Self { bins: surrogate.forest.bins.bins(rows), summands }
-    }
-}
-
 /// Returns the predictions of the surrogates for the hybrids of an explicand, pairs × 2 × outputs. Each part
 /// is predicted by its surrogate.
 pub(crate) fn predict_hybrids(
     explicand: &Explicand<'_>,
     parts: impl Iterator<Item = (usize, Range<usize>)>,
-    (surrogates, outputs): (&[Surrogate], usize),
-    backgrounds: &[PreparedBackground],
+    (surrogates, outputs): (&[Prepared<'_>], usize),
 ) -> Vec<f64> {
     let mut predictions = vec![0.0; explicand.draws.len() * 2 * outputs];
     for (forest, pairs) in parts {
-        let (surrogate, background) = (&surrogates[forest], &backgrounds[forest]);
+        let background = &surrogates[forest];
+        let surrogate = background.surrogate;
         let columns = surrogate.features();
         let mut own = Vec::with_capacity(columns);
         surrogate.forest.bins.append(explicand.row, &mut own);
@@ -234,7 +213,7 @@ fn predict_pairs(
     block: Range<usize>,
     forest: &Forest,
     own: &[u8],
-    background: &PreparedBackground,
+    background: &Prepared<'_>,
     out: &mut [f64],
 ) {
     let columns = own.len();
@@ -257,7 +236,7 @@ fn predict_rows(
     block: Range<usize>,
     forest: &Forest,
     own: &[u8],
-    background: &PreparedBackground,
+    background: &Prepared<'_>,
     out: &mut [f64],
 ) {
     let columns = own.len();
@@ -276,19 +255,18 @@ fn predict_rows(
 }
 
 /// Returns the differences of the surrogates' predictions for an explicand and for the background row of each
-/// pair, pairs × outputs, given their predictions for the background.
+/// pair, pairs × outputs.
 pub(crate) fn sums_of_pairs(
     explicand: &Explicand<'_>,
     parts: impl Iterator<Item = (usize, Range<usize>)>,
-    (surrogates, outputs): (&[Surrogate], usize),
-    of_background: &[Vec<f64>],
+    (surrogates, outputs): (&[Prepared<'_>], usize),
 ) -> Vec<f64> {
     let mut sums = vec![0.0; explicand.draws.len() * outputs];
     for (forest, pairs) in parts {
-        let prediction = surrogates[forest].predict_row(explicand.row);
+        let prediction = surrogates[forest].surrogate.predict_row(explicand.row);
         for pair in pairs {
             let row = explicand.draws.background[pair] as usize;
-            let others = &of_background[forest][row * outputs..][..outputs];
+            let others = &surrogates[forest].predictions[row * outputs..][..outputs];
             let places = sums[pair * outputs..][..outputs].iter_mut();
             places.zip(prediction.iter().zip(others)).for_each(|(sum, (own, other))| *sum = own - other);
         }
@@ -317,7 +295,7 @@ mod tests {
             let background = Background::rows(values[..columns * count].to_vec(), columns).unwrap();
             let learning = LearningRows { rows, targets: &targets, outputs, is_categorical: &[] };
             let surrogate = Surrogate::learn(learning, &background, &targets[..count * outputs], 1).unwrap();
-            let prepared = PreparedBackground::new(&surrogate, &background);
+            let prepared = Prepared::new(&surrogate, &background).unwrap();
             let row = rows.row(77);
             let draws = Allocation::new(&Semivalue::Shapley, columns, count, 6).draw(3);
             let explicand = Explicand { index: 0, row, active: (0..columns as u32).collect(), draws };

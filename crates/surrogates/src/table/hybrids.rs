@@ -67,7 +67,7 @@ pub(crate) fn active_features(row: &[f64], background: &Background) -> Vec<u32> 
 
 /// A model whose outputs are checked.
 pub(crate) struct CheckedModel<'a, M: ?Sized> {
-    model: &'a M,
+    pub(crate) model: &'a M,
     pub(crate) outputs: usize,
 }
 

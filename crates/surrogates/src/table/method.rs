@@ -8,12 +8,12 @@ use apportion_values::Semivalue;
 use rand::Rng;
 
 use super::correct::{Candidates, RowOutputs, candidates};
-use super::crossfit::{
-    ModelOutputs, Parts, PreparedBackground, exact_values, learn, predict_hybrids, sums_of_pairs,
-};
+use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids, sums_of_pairs};
 use super::draws::Allocation;
 use super::enumerated::enumerated;
 use super::hybrids::{CheckedModel, Explicand, active_features};
+use super::learned::LearnedTable;
+use super::prepared::Prepared;
 use super::rows::{distinct_rows, seed_of};
 use crate::error::{Result, SurrogateError};
 use crate::surrogate::Surrogate;
@@ -27,8 +27,6 @@ const MIN_COMBINATIONS: usize = 4;
 const MAX_ENUMERATED: usize = 20;
 /// The stream of the draws from which a surrogate is learned in advance.
 const LEARNING: u64 = (1 << 48) - 1;
-/// The number of background rows for which the model is compared with a surrogate.
-const CHECKED_ROWS: usize = 8;
 
 /// Shapley values of the rows of a table, from few rows of the model.
 ///
@@ -120,26 +118,25 @@ impl TableMethod {
         background: &Background,
         seed: u64,
     ) -> Result<Vec<Explanation>> {
-        self.run(model, rows, background, seed, None)
+        self.run(&self.check(model, rows, background)?, rows, background, seed, None)
     }
 
-    /// Returns the Shapley values of rows, with a surrogate that was learned before. The values of a row do
-    /// not depend on the other rows.
+    /// Prepares a surrogate that was learned before, to explain rows with it. The values of a row then do not
+    /// depend on the other rows.
     ///
     /// # Errors
     ///
     /// As for [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
     /// [`SurrogateError::OtherModel`] and [`SurrogateError::OtherShape`] if the surrogate was learned for
     /// another background or from another model.
-    pub fn explain_with<M: Model + ?Sized>(
+    pub fn with_surrogate<'a, M: Model + ?Sized>(
         &self,
-        surrogate: &Surrogate,
-        model: &M,
-        rows: Rows<'_>,
-        background: &Background,
-        seed: u64,
-    ) -> Result<Vec<Explanation>> {
-        self.run(model, rows, background, seed, Some(surrogate))
+        surrogate: &'a Surrogate,
+        model: &'a M,
+        background: &'a Background,
+    ) -> Result<LearnedTable<'a, M>> {
+        let checked = self.check(model, background.as_rows(), background)?;
+        LearnedTable::new(self.clone(), surrogate, checked, background)
     }
 
     /// Learns a surrogate of a model from hybrids of the rows of a sample.
@@ -162,7 +159,7 @@ impl TableMethod {
         // Draws that differ from those of rows that are explained with the surrogate later.
         let draws = stream(seed, Purpose::Parts, LEARNING).next_u64();
         let explicands = self.explicands(&distinct, sample, background, &|_| 1, draws);
-        let outputs = Evaluated::new(&checked, &explicands, background)?;
+        let outputs = Evaluated::new(&checked, &explicands, background, None)?;
         let parts = parts_of(&explicands, 1, &|_, _| 0);
         let mut learned = learn(
             &explicands,
@@ -228,18 +225,17 @@ impl TableMethod {
         })
     }
 
-    fn run<M: Model + ?Sized>(
+    /// Explains rows: with a surrogate that was learned before and the outputs of the model for the background
+    /// rows, or as a table.
+    pub(super) fn run<M: Model + ?Sized>(
         &self,
-        model: &M,
+        checked: &CheckedModel<'_, M>,
         rows: Rows<'_>,
         background: &Background,
         seed: u64,
-        surrogate: Option<&Surrogate>,
+        learned: Option<(&Prepared<'_>, &[f64])>,
     ) -> Result<Vec<Explanation>> {
-        let checked = self.check(model, rows, background)?;
-        if let Some(surrogate) = surrogate {
-            check_surrogate(surrogate, &checked, background)?;
-        }
+        let (surrogate, of_background) = learned.unzip();
         let (distinct, of_row) = distinct_rows(rows);
         // Two parts of each row if there are few rows.
         let in_pairs = |count: usize| {
@@ -254,12 +250,12 @@ impl TableMethod {
         )?;
         let mut found: HashMap<usize, Explanation> = HashMap::new();
         if !explicands.is_empty() {
-            let outputs = Evaluated::new(&checked, &explicands, background)?;
+            let outputs = Evaluated::new(checked, &explicands, background, of_background)?;
             let view = outputs.view(background);
             let is_in_pairs = in_pairs(explicands.len());
             let has_surrogate = is_in_pairs || surrogate.is_some() || explicands.len() >= MANY_ROWS;
-            let (owned, parts);
-            let surrogates = match surrogate {
+            let (owned, prepared, parts);
+            let surrogates: &[Prepared<'_>] = match surrogate {
                 Some(surrogate) => {
                     parts = parts_of(&explicands, 1, &|_, _| 0);
                     std::slice::from_ref(surrogate)
@@ -273,7 +269,8 @@ impl TableMethod {
                     parts = parts_of(&explicands, 2, &forest);
                     let most = self.max_learning_rows;
                     owned = learn(&explicands, &view, &parts, &self.is_categorical, most, seed)?;
-                    &owned
+                    prepared = parallel::try_map(&owned, |learned| Prepared::new(learned, background))?;
+                    &prepared
                 }
             };
             let corrected = correct(&explicands, &view, &parts, surrogates)?;
@@ -289,7 +286,7 @@ impl TableMethod {
         }
         for &index in &distinct {
             if let std::collections::hash_map::Entry::Vacant(place) = found.entry(index) {
-                place.insert(enumerated(model, rows.row(index), background)?);
+                place.insert(enumerated(checked.model, rows.row(index), background)?);
             }
         }
         Ok(of_row.iter().filter_map(|index| found.get(index).cloned()).collect())
@@ -309,11 +306,15 @@ impl Evaluated {
         model: &CheckedModel<'_, M>,
         explicands: &[Explicand<'_>],
         background: &Background,
+        of_background: Option<&[f64]>,
     ) -> Result<Self> {
         let rows: Vec<f64> = explicands.iter().flat_map(|explicand| explicand.row).copied().collect();
         Ok(Self {
             outputs: model.outputs,
-            of_background: model.predict(background.as_rows(), "background row")?,
+            of_background: match of_background {
+                Some(known) => known.to_vec(),
+                None => model.predict(background.as_rows(), "background row")?,
+            },
             of_explicands: model.predict(Rows::new(&rows, background.columns()), "row")?,
             of_hybrids: model.predict_hybrids(explicands, background)?,
         })
@@ -348,26 +349,24 @@ fn correct(
     explicands: &[Explicand<'_>],
     outputs: &ModelOutputs<'_>,
     parts: &Parts,
-    surrogates: &[Surrogate],
+    surrogates: &[Prepared<'_>],
 ) -> Result<Vec<Candidates>> {
     let background = outputs.background;
-    let exact =
-        exact_values(explicands, parts, (surrogates, outputs.outputs), background, &Semivalue::Shapley)?;
-    let prepared: Vec<PreparedBackground> =
-        surrogates.iter().map(|surrogate| PreparedBackground::new(surrogate, background)).collect();
-    let of_background = surrogates
-        .iter()
-        .map(|surrogate| surrogate.predict(background.as_rows()))
-        .collect::<Result<Vec<_>>>()?;
+    let exact = exact_values(
+        explicands,
+        parts,
+        (surrogates, outputs.outputs),
+        background.columns(),
+        &Semivalue::Shapley,
+    )?;
     let mut base = vec![0.0; outputs.outputs];
     for (row, weight) in outputs.of_background.chunks_exact(outputs.outputs).zip(background.weights()) {
         base.iter_mut().zip(row).for_each(|(base, value)| *base += weight * value);
     }
     parallel::try_map(exact.into_iter().enumerate(), |(at, exact)| {
-        let predicted =
-            predict_hybrids(&explicands[at], parts.of(at), (surrogates, outputs.outputs), &prepared);
-        let surrogate_sums =
-            sums_of_pairs(&explicands[at], parts.of(at), (surrogates, outputs.outputs), &of_background);
+        let surrogates = (surrogates, outputs.outputs);
+        let predicted = predict_hybrids(&explicands[at], parts.of(at), surrogates);
+        let surrogate_sums = sums_of_pairs(&explicands[at], parts.of(at), surrogates);
         let numbers = RowOutputs {
             of_hybrids: &outputs.of_hybrids[at],
             predicted: &predicted,
@@ -390,24 +389,4 @@ fn choose<'a>(rows: impl Iterator<Item = &'a Candidates>) -> Vec<bool> {
         }
     }
     sums.into_iter().map(|(with, without)| with <= without).collect()
-}
-
-/// Checks that a surrogate was learned for this background and from this model.
-fn check_surrogate<M: Model + ?Sized>(
-    surrogate: &Surrogate,
-    model: &CheckedModel<'_, M>,
-    background: &Background,
-) -> Result<()> {
-    let shapes = [
-        ("features", background.columns(), surrogate.features()),
-        ("outputs", model.outputs, surrogate.outputs()),
-    ];
-    for (what, actual, expected) in shapes {
-        if actual != expected {
-            return Err(SurrogateError::OtherShape { what, actual, expected });
-        }
-    }
-    surrogate.tree_explainer(background)?;
-    let rows = background.as_rows().slice(0..background.len().min(CHECKED_ROWS));
-    surrogate.check_model(&model.predict(rows, "background row")?)
 }

@@ -1,7 +1,7 @@
 //! Invalid and degenerate input.
 
 use apportion_estimators::{Estimator, LeverageShap};
-use apportion_games::{Background, MarginalGame, Rows};
+use apportion_games::{Background, GameError, MarginalGame, Rows};
 use apportion_surrogates::{LearningRows, Surrogate, SurrogateError, TableMethod};
 
 use super::common::{as_rows, exact, smooth, table};
@@ -83,12 +83,15 @@ fn surrogates_of_others_are_rejected() {
     let method = TableMethod::new(60);
     let rows = as_rows(&rows, 6);
     let surrogate = method.learn(&smooth, rows, &background, 0).unwrap();
-    assert!(method.explain_with(&surrogate, &smooth, rows, &background, 0).is_ok());
+    let learned = method.with_surrogate(&surrogate, &smooth, &background).unwrap();
+    assert!(learned.explain(rows, 0).is_ok());
+    let error = learned.explain(as_rows(&[0.0; 5], 5), 0).unwrap_err();
+    assert!(matches!(error, SurrogateError::Game(GameError::Width { actual: 5, expected: 6, .. })));
     let other = Background::rows(background.as_rows().values()[..6 * 8].to_vec(), 6).unwrap();
-    let error = method.explain_with(&surrogate, &smooth, rows, &other, 0).unwrap_err();
+    let error = method.with_surrogate(&surrogate, &smooth, &other).err().unwrap();
     assert!(matches!(error, SurrogateError::OtherBackground { .. }));
     let negative = |row: &[f64]| -smooth(row);
-    let error = method.explain_with(&surrogate, &negative, rows, &background, 0).unwrap_err();
+    let error = method.with_surrogate(&surrogate, &negative, &background).err().unwrap();
     assert!(matches!(error, SurrogateError::OtherModel { row: 0, output: 0, .. }));
 }
 

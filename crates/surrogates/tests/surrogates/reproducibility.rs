@@ -34,8 +34,8 @@ fn with_a_surrogate_rows_do_not_depend_on_each_other() {
     let (background, rows) = table(7, 11, 30);
     let method = TableMethod::new(90);
     let surrogate = method.learn(&smooth, as_rows(&rows[..7 * 20], 7), &background, 1).unwrap();
-    let explain =
-        |rows: &[f64]| method.explain_with(&surrogate, &smooth, as_rows(rows, 7), &background, 5).unwrap();
+    let learned = method.with_surrogate(&surrogate, &smooth, &background).unwrap();
+    let explain = |rows: &[f64]| learned.explain(as_rows(rows, 7), 5).unwrap();
     let whole = bits(&explain(&rows[7 * 20..]));
     let parts: Vec<u64> = rows[7 * 20..].chunks(7).flat_map(|row| bits(&explain(row))).collect();
     assert_eq!(whole, parts);

@@ -1,0 +1,73 @@
+//! The table method with a surrogate that was learned before.
+
+use apportion_estimators::Explanation;
+use apportion_games::{Background, GameError, Model, Rows};
+
+use super::hybrids::CheckedModel;
+use super::method::TableMethod;
+use super::prepared::Prepared;
+use crate::error::{Result, SurrogateError};
+use crate::surrogate::Surrogate;
+
+/// The table method with a surrogate, from [`TableMethod::with_surrogate`]: the values of a row depend on the
+/// row, the seed and the surrogate, not on the other rows.
+///
+/// ```
+/// use apportion_surrogates::{Background, Rows, TableMethod};
+///
+/// let model = |row: &[f64]| (row[0] + row[1] * row[2]).tanh() + row[3] * row[4] - row[5];
+/// let numbers: Vec<f64> = (0..6 * 60).map(|at| f64::from(at * 53 % 97) / 97.0).collect();
+/// let background = Background::rows(numbers[..6 * 30].to_vec(), 6)?;
+/// let method = TableMethod::new(200);
+/// // The background rows may also be the sample.
+/// let surrogate = method.learn(&model, background.as_rows(), &background, 1)?;
+/// let learned = method.with_surrogate(&surrogate, &model, &background)?;
+/// let explanations = learned.explain(Rows::new(&numbers[6 * 30..], 6), 1)?;
+/// assert_eq!(learned.explain(Rows::new(&numbers[6 * 31..6 * 32], 6), 1)?[0], explanations[1]);
+/// # Ok::<(), apportion_surrogates::SurrogateError>(())
+/// ```
+pub struct LearnedTable<'a, M: Model + ?Sized> {
+    method: TableMethod,
+    model: CheckedModel<'a, M>,
+    background: &'a Background,
+    surrogate: Prepared<'a>,
+    /// The outputs of the model for the background rows: B × outputs.
+    of_background: Vec<f64>,
+}
+
+impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
+    pub(super) fn new(
+        method: TableMethod,
+        surrogate: &'a Surrogate,
+        model: CheckedModel<'a, M>,
+        background: &'a Background,
+    ) -> Result<Self> {
+        let shapes = [
+            ("features", background.columns(), surrogate.features()),
+            ("outputs", model.outputs, surrogate.outputs()),
+        ];
+        for (what, actual, expected) in shapes {
+            if actual != expected {
+                return Err(SurrogateError::OtherShape { what, actual, expected });
+            }
+        }
+        let prepared = Prepared::new(surrogate, background)?;
+        let of_background = model.predict(background.as_rows(), "background row")?;
+        surrogate.check_model(&of_background)?;
+        Ok(Self { method, model, background, surrogate: prepared, of_background })
+    }
+
+    /// Returns the Shapley values of rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`TableMethod::explain`].
+    pub fn explain(&self, rows: Rows<'_>, seed: u64) -> Result<Vec<Explanation>> {
+        if rows.columns() != self.background.columns() {
+            let (actual, expected) = (rows.columns(), self.background.columns());
+            return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
+        }
+        let learned = Some((&self.surrogate, &self.of_background[..]));
+        self.method.run(&self.model, rows, self.background, seed, learned)
+    }
+}
