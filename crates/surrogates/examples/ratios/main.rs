@@ -137,9 +137,7 @@ impl Run<'_> {
             let start = Instant::now();
             let explanations = match &surrogate {
                 Some(surrogate) => {
-                    method
-                    .with_surrogate(surrogate, self.problem, &background)?
-                    .explain(rows, self.seed)?
+                    method.with_surrogate(surrogate, self.problem, &background)?.explain(rows, self.seed)?
                 }
                 None => method.explain(self.problem, rows, &background, self.seed)?,
             };

@@ -37,16 +37,6 @@ impl Basis {
         Mat::from_fn(members.len(), self.eigenvalues.len(), |row, at| self.scaled[(members[row], at)])
     }
 
-    /// Returns the matrices G_z, or their sum.
-    pub(crate) fn grams(&self) -> Vec<Mat<f64>> {
-        let pairs = self.roots.len();
-        let gram = |members: &Vec<usize>| {
-            let rows = self.rows(members);
-            product(rows.transpose(), rows.as_ref())
-        };
-        self.groups(pairs).iter().map(gram).collect()
-    }
-
     /// Returns the sums of targets times rows for each background row, or for all together.
     pub(crate) fn products(&self, targets: &[f64]) -> Vec<Mat<f64>> {
         let product_of = |members: &Vec<usize>| {

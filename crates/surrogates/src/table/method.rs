@@ -39,7 +39,7 @@ const LEARNING: u64 = (1 << 48) - 1;
 /// are estimated by a regression on the residuals of hybrids from which g was not learned, so that a poor
 /// surrogate costs accuracy, but the values converge to those of f.
 ///
-/// Both hybrids of a pair take features from the same background row. With up to 128 features that differ
+/// Both hybrids of a pair take features from the same background row. With up to 64 features that differ
 /// from the background, the regression has separate coefficients for each background row. They are shrunk
 /// towards their mean, and their mean towards 0, as far as the residuals suggest. This adds some bias, which
 /// the standard errors include.

@@ -44,7 +44,7 @@ const MIN_REST: f64 = 0.05;
 /// Eigenvalues up to this fraction of the largest one count as zero.
 const RANK: f64 = 1e-11;
 /// The maximum number of players for which background rows have separate values δ_z, whose cost is cubic.
-const MAX_SEPARATE: usize = 128;
+const MAX_SEPARATE: usize = 64;
 
 /// The residuals of one explicand.
 pub(crate) struct OddResiduals<'a> {

@@ -22,6 +22,8 @@ const LEVELS: [f64; 5] = [0.02, 0.1, 0.5, 2.5, 12.0];
 /// this many pairs for each coefficient: fewer pairs could be interpolated.
 const SEPARATE: f64 = 1e-8;
 const MIN_PAIRS: f64 = 1.5;
+/// Eigenvalues up to this fraction of the largest one are left out.
+const ZERO: f64 = 1e-12;
 
 /// The matrices for one ratio κ. Without κ, there is one block, and δ_z is 0.
 pub(crate) struct Level {
@@ -82,12 +84,41 @@ fn add_scaled(sum: &mut Mat<f64>, factor: f64, other: &Mat<f64>) {
     }
 }
 
+/// Returns the eigenvalues and eigenvectors of `AᵀA`. With fewer rows than columns, they are those of `AAᵀ`,
+/// and all other eigenvalues, which are left out, are 0. Returns `None` if the decomposition fails.
+fn eigen_of_gram(rows: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let (count, rank) = (rows.nrows(), rows.ncols());
+    if count >= rank {
+        let eigen = product(rows.transpose(), rows.as_ref()).self_adjoint_eigen(Side::Lower).ok()?;
+        return Some(((0..rank).map(|at| eigen.S()[at].max(0.0)).collect(), eigen.U().to_owned()));
+    }
+    let eigen = product(rows.as_ref(), rows.transpose()).self_adjoint_eigen(Side::Lower).ok()?;
+    let largest = (0..count).map(|at| eigen.S()[at]).fold(0.0, f64::max);
+    let kept: Vec<usize> = (0..count).filter(|&at| eigen.S()[at] > ZERO * largest).collect();
+    let eigenvalues: Vec<f64> = kept.iter().map(|&at| eigen.S()[at]).collect();
+    let scaled =
+        Mat::from_fn(count, kept.len(), |row, at| eigen.U()[(row, kept[at])] / eigenvalues[at].sqrt());
+    Some((eigenvalues, product(rows.transpose(), scaled.as_ref())))
+}
+
+/// Returns `(G + κ)⁻¹`, given the eigenvalues and eigenvectors of G; those that are left out are 0.
+fn inverse_of(eigenvalues: &[f64], vectors: &Mat<f64>, kappa: f64) -> Mat<f64> {
+    if vectors.ncols() == vectors.nrows() {
+        let numbers: Vec<f64> = eigenvalues.iter().map(|gamma| 1.0 / (gamma + kappa)).collect();
+        return from_eigen(vectors, &numbers);
+    }
+    let numbers: Vec<f64> = eigenvalues.iter().map(|gamma| -gamma / (kappa * (gamma + kappa))).collect();
+    let mut inverse = from_eigen(vectors, &numbers);
+    (0..vectors.nrows()).for_each(|at| inverse[(at, at)] += 1.0 / kappa);
+    inverse
+}
+
 impl Level {
     /// Returns all levels that are compared: one without deviations, and one for each κ.
     pub(crate) fn all(basis: &Basis, shares: &[f64]) -> Vec<Self> {
         let rank = basis.eigenvalues.len();
-        let grams = basis.grams();
-        let count = grams.len();
+        let blocks = basis.groups(basis.pairs());
+        let count = blocks.len();
         let identity = diagonal(&vec![1.0; rank]);
         let mut levels = vec![Self {
             kappa: None,
@@ -102,10 +133,9 @@ impl Level {
             return levels;
         }
         let mut decompositions = Vec::with_capacity(count);
-        for gram in &grams {
-            let Ok(eigen) = gram.self_adjoint_eigen(Side::Lower) else { return levels };
-            let eigenvalues: Vec<f64> = (0..rank).map(|at| eigen.S()[at].max(0.0)).collect();
-            decompositions.push((eigenvalues, eigen.U().to_owned()));
+        for members in &blocks {
+            let Some(decomposition) = eigen_of_gram(&basis.rows(members)) else { return levels };
+            decompositions.push(decomposition);
         }
         let typical = basis.eigenvalues.iter().sum::<f64>() / (rank * count) as f64;
         let can_separate = basis.pairs() as f64 >= MIN_PAIRS * (rank * count) as f64;
@@ -115,13 +145,12 @@ impl Level {
     }
 
     fn new(blocks: &[(Vec<f64>, Mat<f64>)], kappa: f64, shares: &[f64]) -> Option<Self> {
-        let rank = blocks.first().map_or(0, |(eigenvalues, _)| eigenvalues.len());
+        let rank = blocks.first().map_or(0, |(_, vectors)| vectors.nrows());
         let (mut whole, mut mean) = (Mat::zeros(rank, rank), Mat::zeros(rank, rank));
         let mut determinant = 0.0;
         let mut inverses = Vec::with_capacity(blocks.len());
         for ((eigenvalues, vectors), share) in blocks.iter().zip(shares) {
-            let numbers: Vec<f64> = eigenvalues.iter().map(|gamma| 1.0 / (gamma + kappa)).collect();
-            let inverse = from_eigen(vectors, &numbers);
+            let inverse = inverse_of(eigenvalues, vectors, kappa);
             // κ M G = κ (1 − κ M).
             add_scaled(&mut whole, -kappa * kappa, &inverse);
             (0..rank).for_each(|at| whole[(at, at)] += kappa);
@@ -325,14 +354,10 @@ mod tests {
         let targets: Vec<Mat<f64>> = (0..3)
             .map(|block| Mat::from_fn(3 + block, 1, |row, _| number(1000 + 10 * block + row)))
             .collect();
-        let decompositions: Vec<(Vec<f64>, Mat<f64>)> = rows
-            .iter()
-            .map(|rows| {
-                let gram = product(rows.transpose(), rows.as_ref());
-                let eigen = gram.self_adjoint_eigen(Side::Lower).expect("the matrix is finite");
-                ((0..rank).map(|at| eigen.S()[at].max(0.0)).collect(), eigen.U().to_owned())
-            })
-            .collect();
+        let decompositions: Vec<(Vec<f64>, Mat<f64>)> =
+            rows.iter().map(|rows| eigen_of_gram(rows).expect("the matrix is finite")).collect();
+        // The first block has fewer rows than coefficients.
+        assert_eq!(decompositions[0].0.len(), 3);
         let level = Level::new(&decompositions, ratios.1, &shares).expect("the matrices are finite");
         let fitted = |targets: &[Mat<f64>]| {
             let sums = |(rows, targets): (&Mat<f64>, &Mat<f64>)| product(rows.transpose(), targets.as_ref());
