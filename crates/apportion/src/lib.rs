@@ -61,6 +61,8 @@ mod observer;
 pub mod options;
 mod plan;
 mod source;
+#[cfg(feature = "surrogates")]
+mod surrogate_cache;
 #[cfg(feature = "trees")]
 mod tree_source;
 
@@ -107,6 +109,8 @@ pub use game_explainer::GameExplainer;
 pub use method::Method;
 pub use observer::RunObserver;
 pub use plan::Plan;
+#[cfg(feature = "surrogates")]
+pub use surrogate_cache::SurrogateCache;
 
 /// Runs the examples of the README as doctests.
 #[cfg(doctest)]

@@ -275,7 +275,7 @@ impl Builder {
         };
         let row = vec![0.0; features];
         let plan = explainer.plan(ROWS, Rows::try_new(&row, features).map_err(ExplainError::from)?)?;
-        if plan.method == Method::Table {
+        if self.options.method == Method::Table {
             return Err(BatchError::Table);
         }
         let pool = self.threads.map(threads).transpose()?;

@@ -6,7 +6,9 @@ use apportion::games::{BoxError, ConditionalDistribution, Model};
 use apportion::models::LinkedEnsemble;
 use apportion::options::GameName;
 use apportion::trees::{Attributions, Diagonal};
-use apportion::{Background, ExplainError, Explanation, Method, Plan, Rows, RunObserver, Shared};
+use apportion::{
+    Background, ExplainError, Explanation, Method, Plan, Rows, RunObserver, Shared, SurrogateCache,
+};
 use apportion_files::CheckpointFile;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -40,6 +42,8 @@ pub(crate) struct Explainer {
     plays: Backend,
     asked: ResolvedRequest,
     surrogate: Option<Arc<apportion::surrogates::Surrogate>>,
+    /// The surrogate that the automatic method has learned.
+    learned: SurrogateCache,
 }
 
 /// The method, the minimum and maximum number of evaluations per row, and the predicted seconds.
@@ -165,7 +169,12 @@ impl Explainer {
             }
         };
         let explainer = asked.explainer(explainer.settings(options.settings())).map_err(explaining)?;
-        Ok(Self { plays: Backend::Trees(Box::new(explainer)), asked, surrogate: None })
+        Ok(Self {
+            plays: Backend::Trees(Box::new(explainer)),
+            asked,
+            surrogate: None,
+            learned: SurrogateCache::default(),
+        })
     }
 
     /// Returns an explainer for the exact values of a kernel machine in the marginal game; None for values
@@ -188,7 +197,12 @@ impl Explainer {
         let background = self::background(py, Some(rows(&background)?), weights)?;
         let explainer = apportion::Explainer::for_kernel_machine(Arc::clone(machine), background);
         let explainer = asked.explainer(explainer).map_err(|error| of_explaining(py, &error))?;
-        Ok(Some(Self { plays: Backend::KernelMachine(Box::new(explainer)), asked, surrogate: None }))
+        Ok(Some(Self {
+            plays: Backend::KernelMachine(Box::new(explainer)),
+            asked,
+            surrogate: None,
+            learned: SurrogateCache::default(),
+        }))
     }
 
     /// Returns an explainer for a function that maps an array of rows to a flat array of rows × outputs
@@ -226,6 +240,7 @@ impl Explainer {
             plays: Backend::Function(Box::new(Function { function, features, outputs, absent })),
             asked,
             surrogate: None,
+            learned: SurrogateCache::default(),
         })
     }
 
@@ -245,6 +260,7 @@ impl Explainer {
             plays: Backend::Function(Box::new(function)),
             asked: self.asked.clone(),
             surrogate: self.surrogate.clone(),
+            learned: self.learned.clone(),
         })
     }
 
@@ -258,7 +274,8 @@ impl Explainer {
             absent: Arc::clone(&function.absent),
         };
         let surrogate = Some(Arc::clone(&surrogate.get().surrogate));
-        Ok(Self { plays: Backend::Function(Box::new(function)), asked: self.asked.clone(), surrogate })
+        let (plays, asked) = (Backend::Function(Box::new(function)), self.asked.clone());
+        Ok(Self { plays, asked, surrogate, learned: SurrogateCache::default() })
     }
 
     /// Learns a surrogate of the function from rows.
@@ -429,10 +446,9 @@ impl Explainer {
     fn planned(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
         match &self.plays {
             Backend::Trees(explainer) | Backend::KernelMachine(explainer) => explainer.plan(count, sample),
-            Backend::Function(function) if self.asked.method() == Method::Table => {
+            Backend::Function(function) => {
                 self.on_function(function, &Uncalled(function))?.plan(count, sample)
             }
-            Backend::Function(_) => self.asked.game_explainer()?.plan(sample.columns()),
         }
     }
 
@@ -471,7 +487,7 @@ impl Explainer {
                 apportion::Explainer::conditional(model, distribution.clone())
             }
         };
-        let explainer = self.asked.explainer(explainer)?;
+        let explainer = self.asked.explainer(explainer)?.surrogate_cache(&self.learned);
         Ok(match &self.surrogate {
             Some(surrogate) => explainer.surrogate(Arc::clone(surrogate)),
             None => explainer,

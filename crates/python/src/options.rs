@@ -107,11 +107,6 @@ impl ResolvedRequest {
         Ok(self.options.game_explainer(self.value.clone())?)
     }
 
-    /// Returns the requested method.
-    pub(crate) fn method(&self) -> Method {
-        self.options.method
-    }
-
     /// Returns whether an accuracy is requested.
     pub(crate) fn has_accuracy(&self) -> bool {
         self.options.accuracy.tolerance.is_some()

@@ -24,7 +24,7 @@ impl Explainer<'_> {
     /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
-    /// thread, and 4096 rows for the tree method and for a learned surrogate. Without a learned surrogate,
+    /// thread and there is no surrogate, and 4096 rows for the tree method. Without a learned surrogate,
     /// [`Method::Table`] explains all rows as one block, because they form one table. The size of a block is
     /// the number of explanations in memory. It is also the maximum number of rows that are explained
     /// unnecessarily if `receive` stops. The explanations equal the results of
@@ -94,7 +94,8 @@ impl Explainer<'_> {
     #[cfg(feature = "surrogates")]
     fn rows_of_tables(&self, rows: usize) -> Option<usize> {
         let is_one_table = self.asked.method == Method::Table && self.surrogate.is_none();
-        self.uses_table().then_some(if is_one_table { rows.max(1) } else { ROWS_OF_TREE_METHOD })
+        let of_rows = ROWS_PER_THREAD * rayon::current_num_threads();
+        self.uses_table().then_some(if is_one_table { rows.max(1) } else { of_rows })
     }
 
     #[cfg(not(feature = "surrogates"))]

@@ -17,9 +17,6 @@ mod table;
 
 pub use ends::Ends;
 
-#[cfg(feature = "surrogates")]
-use std::sync::OnceLock;
-
 use apportion_estimators::{Explanation, Until};
 use apportion_games::{Background, GameError, Model, Rows, Shared, parallel};
 #[cfg(feature = "surrogates")]
@@ -32,6 +29,8 @@ use crate::game_explainer::{GameExplainer, ObservedRun};
 use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
+#[cfg(feature = "surrogates")]
+use crate::surrogate_cache::SurrogateCache;
 
 /// The treatment of null players. A feature is a null player if its value in the explicand (the explained
 /// row) equals its value in every background row, or if no tree splits on it.
@@ -60,7 +59,7 @@ pub enum NullPlayers {
 /// [`Method::Exact`] takes 2^n evaluations, and the exact methods of trees and kernel machines take none.
 ///
 /// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
-/// The explanation of a row depends on the row and the seed, not on the other rows, except with
+/// The explanation of a row depends on the row and the seed, not on the other rows. One exception is
 /// [`Method::Table`], which explains all rows of a call as one table unless a surrogate was learned before
 /// ([`Explainer::surrogate`]). Exact values of trees are another
 /// exception, because their kernel is chosen by the number of rows in a call. The last bits may depend on
@@ -103,7 +102,7 @@ pub struct Explainer<'a> {
     surrogate: Option<Shared<'a, Surrogate>>,
     /// The surrogate that [`Method::Auto`] learned from the background rows.
     #[cfg(feature = "surrogates")]
-    learned: OnceLock<Surrogate>,
+    learned: SurrogateCache,
 }
 
 impl<'a> Explainer<'a> {
@@ -136,7 +135,7 @@ impl<'a> Explainer<'a> {
             #[cfg(feature = "surrogates")]
             surrogate: None,
             #[cfg(feature = "surrogates")]
-            learned: OnceLock::new(),
+            learned: SurrogateCache::default(),
         }
     }
 
@@ -178,7 +177,6 @@ impl<'a> Explainer<'a> {
     /// default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.asked = self.asked.budget(budget);
-        self.forget_learned();
         self
     }
 
@@ -220,7 +218,6 @@ impl<'a> Explainer<'a> {
     /// Sets the seed of all draws; 0 by default. The same seed gives the same explanation.
     pub fn seed(mut self, seed: u64) -> Self {
         self.asked = self.asked.seed(seed);
-        self.forget_learned();
         self
     }
 
@@ -358,12 +355,6 @@ impl<'a> Explainer<'a> {
             }
         }
         explained
-    }
-
-    /// Removes the surrogate of [`Method::Auto`], which depends on the budget and the seed.
-    fn forget_learned(&mut self) {
-        #[cfg(feature = "surrogates")]
-        self.learned.take();
     }
 
     /// Checks the tolerance, and that the method supports the model and the value.

@@ -1,10 +1,11 @@
 //! Explains all rows of a call as one table, or each row with a surrogate that was learned before.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use apportion_estimators::Explanation;
-use apportion_games::{Background, GameError, Rows, Shared};
-use apportion_surrogates::{Surrogate, TableMethod};
+use apportion_games::{Background, GameError, Model, Rows, Shared};
+use apportion_surrogates::{LearnedTable, Surrogate, SurrogateError, TableMethod};
 
 use super::{Explainer, NullPlayers};
 use crate::budget::Budget;
@@ -13,6 +14,7 @@ use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::plan::Plan;
 use crate::source::Source;
+use crate::surrogate_cache::SurrogateCache;
 
 /// The maximum number of rows of a table whose rows are all used to learn surrogates.
 const MAX_TABLE_ROWS: usize = 10_000;
@@ -100,26 +102,35 @@ impl<'a> Explainer<'a> {
             && weights.iter().all(|weight| (weight - weights[0]).abs() <= 1e-9 * weights[0])
     }
 
-    /// Returns the surrogate with which rows are explained: the given one, or for [`Method::Auto`] one that is
-    /// learned from the background rows, once. `None` for a table whose rows are all known.
-    fn surrogate_of_rows(&self) -> Result<Option<&Surrogate>, ExplainError> {
-        if let Some(surrogate) = &self.surrogate {
-            return Ok(Some(surrogate));
-        }
-        if self.asked.method == Method::Table {
-            return Ok(None);
-        }
-        if let Some(surrogate) = self.learned.get() {
-            return Ok(Some(surrogate));
-        }
-        // Several threads may learn the same surrogate at the same time. A lock around the parallel work would
-        // risk a deadlock.
+    /// Shares the surrogate that [`Method::Auto`] learns with other explainers of the same model.
+    pub fn surrogate_cache(mut self, cache: &SurrogateCache) -> Self {
+        self.learned = cache.clone();
+        self
+    }
+
+    /// Prepares the surrogate of [`Method::Auto`], which is learned from hybrids of the background rows, and
+    /// explains rows with it. It is learned again if the model has changed.
+    fn explain_with_own_surrogate<T>(
+        &self,
+        explain: impl FnOnce(&LearnedTable<'_, dyn Model + '_>) -> Result<T, ExplainError>,
+    ) -> Result<T, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
-        let budget = LEARNING_BUDGETS * self.table_method(background).budget;
-        let of_row = budget.min(MAX_LEARNING_BUDGET) / background.len();
-        let method = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET));
-        let surrogate = method.learn(model, background.as_rows(), background, self.asked.seed)?;
-        Ok(Some(self.learned.get_or_init(|| surrogate)))
+        let method = self.table_method(background);
+        let (seed, budget) = (self.asked.seed, method.budget);
+        if let Some(surrogate) = self.learned.get(seed, budget) {
+            match method.with_surrogate(&surrogate, model, background) {
+                Ok(learned) => return explain(&learned),
+                Err(SurrogateError::OtherModel { .. } | SurrogateError::OtherBackground { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // No lock is held meanwhile: the work is parallel, and another of its tasks could wait for the lock.
+        let of_row = (LEARNING_BUDGETS * budget).min(MAX_LEARNING_BUDGET) / background.len();
+        let of_sample = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET));
+        let surrogate = Arc::new(of_sample.learn(model, background.as_rows(), background, seed)?);
+        self.learned.set(seed, budget, Arc::clone(&surrogate));
+        // Predictions of a model with noise would differ from those that the surrogate was learned from.
+        explain(&method.with_unchecked_surrogate(&surrogate, model, background)?)
     }
 
     /// Explains all rows as one table, or each row with the surrogate if there is one. In a table, the values
@@ -135,29 +146,49 @@ impl<'a> Explainer<'a> {
         self.plan_of_table()?.check()?;
         let mut stored: Vec<Option<Explanation>> =
             (0..explicands.len()).map(|row| observer.load_result(row)).collect();
-        let is_of_rows = self.surrogate.is_some() || self.asked.method == Method::Auto;
-        let is_one_table = !is_of_rows && explicands.len() <= MAX_TABLE_ROWS;
+        let method = self.table_method(background);
         let is_missing = stored.iter().any(Option::is_none);
-        if !is_of_rows && is_missing {
-            stored.fill(None);
-        }
-        let from_sample;
-        let mut surrogate = None;
-        if is_missing && !is_one_table {
-            surrogate = self.surrogate_of_rows()?;
-            if surrogate.is_none() {
-                let step = explicands.len() / LEARNING_ROWS;
-                let sample = gathered(explicands, (0..explicands.len()).step_by(step).take(LEARNING_ROWS));
-                from_sample = self.learn(Rows::new(&sample, explicands.columns()))?;
-                surrogate = Some(&from_sample);
+        let seed = self.asked.seed;
+        let (stored, block) = (&mut stored, ROWS_PER_THREAD * rayon::current_num_threads());
+        let with_surrogate = |surrogate: &Surrogate, stored: &mut Vec<Option<Explanation>>| {
+            let learned = method.with_surrogate(surrogate, model, background)?;
+            self.explain_blocks(explicands, (stored, block), observer, &|rows| learned.explain(rows, seed))
+        };
+        match &self.surrogate {
+            Some(surrogate) => with_surrogate(surrogate, stored),
+            None if !is_missing => {
+                self.explain_blocks(explicands, (stored, block), observer, &|_| Ok(Vec::new()))
+            }
+            None if self.asked.method == Method::Auto => self.explain_with_own_surrogate(|learned| {
+                self.explain_blocks(explicands, (stored, block), observer, &|rows| {
+                    learned.explain(rows, seed)
+                })
+            }),
+            None => {
+                stored.fill(None);
+                if explicands.len() > MAX_TABLE_ROWS {
+                    let step = explicands.len() / LEARNING_ROWS;
+                    let rows = (0..explicands.len()).step_by(step).take(LEARNING_ROWS);
+                    let sample = gathered(explicands, rows);
+                    let surrogate = self.learn(Rows::new(&sample, explicands.columns()))?;
+                    return with_surrogate(&surrogate, stored);
+                }
+                let block = explicands.len().max(1);
+                self.explain_blocks(explicands, (stored, block), observer, &|rows| {
+                    method.explain(model, rows, background, seed)
+                })
             }
         }
-        let method = self.table_method(background);
-        let learned = match surrogate {
-            Some(surrogate) => Some(method.with_surrogate(surrogate, model, background)?),
-            None => None,
-        };
-        let block = if is_one_table { explicands.len().max(1) } else { self.rows_of_block() };
+    }
+
+    /// Explains the rows without a stored result, block by block.
+    fn explain_blocks(
+        &self,
+        explicands: Rows<'_>,
+        (stored, block): (&mut [Option<Explanation>], usize),
+        observer: &dyn RunObserver,
+        explain: &dyn Fn(Rows<'_>) -> Result<Vec<Explanation>, SurrogateError>,
+    ) -> Result<Vec<Explanation>, ExplainError> {
         let mut explanations = Vec::with_capacity(explicands.len());
         for first in (0..explicands.len()).step_by(block) {
             let rows = first..explicands.len().min(first + block);
@@ -166,11 +197,7 @@ impl<'a> Explainer<'a> {
             }
             let missing: Vec<usize> = rows.clone().filter(|&row| stored[row].is_none()).collect();
             let given = gathered(explicands, missing.iter().copied());
-            let given = Rows::new(&given, explicands.columns());
-            let found = match &learned {
-                Some(learned) => learned.explain(given, self.asked.seed)?,
-                None => method.explain(model, given, background, self.asked.seed)?,
-            };
+            let found = explain(Rows::new(&given, explicands.columns()))?;
             for (row, mut explanation) in missing.into_iter().zip(found) {
                 explanation.value = self.asked.value.concept();
                 stored[row] = Some(explanation);
@@ -183,11 +210,6 @@ impl<'a> Explainer<'a> {
             }
         }
         Ok(explanations)
-    }
-
-    /// Returns the number of rows that are explained together with a learned surrogate.
-    fn rows_of_block(&self) -> usize {
-        ROWS_PER_THREAD * rayon::current_num_threads()
     }
 
     /// Explains one row as a table of its own.

@@ -273,9 +273,8 @@ fn intervals_of_rows_of_the_sample_hold() {
 fn auto_takes_the_table_method_where_it_pays() {
     let rows = numbers(2 * FEATURES, 2);
     let model = |row: &[f64]| row.iter().enumerate().map(|(at, x)| (x * at as f64).tanh()).sum::<f64>();
-    let wide = |rows: usize, features: usize| {
-        Background::rows(numbers(rows * features, 1), features).unwrap()
-    };
+    let wide =
+        |rows: usize, features: usize| Background::rows(numbers(rows * features, 1), features).unwrap();
     let planned = |explainer: Explainer<'_>, features: usize| {
         let row = vec![0.5; features];
         let plan = explainer.plan(1, Rows::new(&row, features)).unwrap();
@@ -363,9 +362,7 @@ fn auto_is_more_accurate_than_permutations_with_many_times_the_budget() {
     let truth = explained(Explainer::new(&network, background(50)).method(Method::Exact));
     let found = explained(Explainer::new(&network, background(50)));
     let permutation = explained(
-        Explainer::new(&network, background(50))
-            .method(&methods::PERMUTATION)
-            .budget(Budget::PerPlayer(20)),
+        Explainer::new(&network, background(50)).method(&methods::PERMUTATION).budget(Budget::PerPlayer(20)),
     );
     let error = |found: &[Explanation]| {
         let of_row = |(found, truth): (&Explanation, &Explanation)| {

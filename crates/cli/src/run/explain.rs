@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     plan::check(&plan, args.budget, "features")?;
     let (method, budget) = (plan.method, plan.budget);
     game::note_what_was_chosen(args, game, &input);
-    let explainer = if method == Method::Table && batches.rows_of_each().is_some() {
+    let explainer = if args.method == Method::Table && batches.rows_of_each().is_some() {
         let sample = batches.first(LEARNING_ROWS);
         let name = |row: usize| format!("row {row}");
         check_for_model(&input, sample, name)?;
@@ -131,10 +131,11 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         true => {
             progress.set_style(style_of_runs(batches.count())?);
             let mut run = options.clone();
-            (run.game, run.method) = (Some(game), method);
-            // The budget of the table method is a number of rows, not of whole evaluations.
+            run.game = Some(game);
+            // The budget of the table method is a number of rows, not of whole evaluations; and the surrogate
+            // of the automatic method is another one.
             if method != Method::Table {
-                run.budget = budget.map(Budget::Evaluations);
+                (run.method, run.budget) = (method, budget.map(Budget::Evaluations));
             }
             (run.groups, run.engine.rows) = (options::Groups::from_value(&value), None);
             let key = key(args, &run, &input)?;

@@ -53,8 +53,11 @@ impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
         }
         let prepared = Prepared::new(surrogate, background)?;
         let of_background = model.predict(background.as_rows(), "background row")?;
-        surrogate.check_model(&of_background)?;
         Ok(Self { method, model, background, surrogate: prepared, of_background })
+    }
+
+    pub(super) fn check_model(&self) -> Result<()> {
+        self.surrogate.surrogate.check_model(&self.of_background)
     }
 
     /// Returns the Shapley values of rows.

@@ -135,6 +135,24 @@ impl TableMethod {
         model: &'a M,
         background: &'a Background,
     ) -> Result<LearnedTable<'a, M>> {
+        let learned = self.with_unchecked_surrogate(surrogate, model, background)?;
+        learned.check_model()?;
+        Ok(learned)
+    }
+
+    /// Prepares a surrogate like [`with_surrogate`](Self::with_surrogate), but does not check that it was
+    /// learned from this model. A surrogate of another model costs accuracy, but the values converge to those
+    /// of the given one. Use it for a model with noise, whose predictions differ from call to call.
+    ///
+    /// # Errors
+    ///
+    /// As for [`with_surrogate`](Self::with_surrogate), except [`SurrogateError::OtherModel`].
+    pub fn with_unchecked_surrogate<'a, M: Model + ?Sized>(
+        &self,
+        surrogate: &'a Surrogate,
+        model: &'a M,
+        background: &'a Background,
+    ) -> Result<LearnedTable<'a, M>> {
         let checked = self.check(model, background.as_rows(), background)?;
         LearnedTable::new(self.clone(), surrogate, checked, background)
     }
