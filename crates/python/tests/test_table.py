@@ -106,3 +106,54 @@ def test_a_learned_surrogate_explains_rows_alone_in_batches_and_after_pickling(t
     exact = apportion.Explainer(network, BACKGROUND, method="exact")(ROWS)
     lower, upper = found.intervals(0.95)
     assert 0.9 < np.mean((lower <= exact.values) & (exact.values <= upper)) < 0.995
+
+
+WIDE = RANDOM.normal(size=(90, 12))
+ABSENT = RANDOM.normal(size=(40, 12))
+
+
+def wide(rows):
+    return network(rows[:, :10]) + rows[:, 10] * rows[:, 11]
+
+
+def test_auto_explains_each_row_with_one_surrogate(tmp_path):
+    calls = []
+
+    def counted(rows):
+        calls.append(len(rows))
+        return wide(rows)
+
+    explainer = apportion.Explainer(counted, ABSENT, check=False)
+    found = explainer(WIDE)
+    assert found.method == "table" and found.std_errors.shape == found.values.shape
+    # 3n evaluations with 40 background rows for each row, and five times as many to learn the surrogate.
+    assert abs(sum(calls) - 95 * 3 * 12 * 40) < 400
+    calls.clear()
+    assert np.array_equal(explainer(WIDE[3]).values, found.values[3:4])
+    assert sum(calls) < 3 * 12 * 40 + 100
+    exact = apportion.Explainer(wide, ABSENT, method="exact")(WIDE[:10])
+    shap_like = apportion.Explainer(wide, ABSENT, method="permutation", budget="20n")(WIDE[:10])
+    assert squares(found[:10], exact) < squares(shap_like, exact)
+
+    explainer = apportion.Explainer(wide, ABSENT)
+    assert np.array_equal(pickle.loads(pickle.dumps(explainer))(WIDE).values, found.values)
+    assert np.array_equal(explainer(WIDE[5:9], threads=3).values, found.values[5:9])
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({str(at): WIDE[:, at] for at in range(12)})
+    batches = apportion.BatchExplainer(wide, ABSENT, layout="lists")(table.to_batches(max_chunksize=31))
+    values = [np.stack(batch.column("values").to_numpy(zero_copy_only=False)) for batch in batches]
+    assert np.array_equal(np.concatenate(values), found.values)
+    path = tmp_path / "run"
+    for _ in range(2):
+        assert np.array_equal(explainer(WIDE, checkpoint=path).values, found.values)
+
+
+def test_auto_learns_again_from_a_model_that_has_changed():
+    shift = [0.0]
+    explainer = apportion.Explainer(lambda rows: wide(rows) * (1 + shift[0]), ABSENT, check=False)
+    before = explainer(WIDE[:2])
+    shift[0] = 1.0
+    fresh = apportion.Explainer(lambda rows: wide(rows) * 2, ABSENT)(WIDE[:2])
+    assert np.array_equal(explainer(WIDE[:2]).values, fresh.values)
+    shift[0] = 0.0
+    assert np.array_equal(explainer(WIDE[:2]).values, before.values)

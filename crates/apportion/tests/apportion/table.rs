@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use apportion::estimators::methods;
 use apportion::games::SumOfUnanimity;
 use apportion::{
-    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, NullPlayers, Partition,
-    Rows, RunObserver, Semivalue, Until, Value, batch_model,
+    Background, Budget, ExplainError, Explainer, Explanation, GameExplainer, Method, Model, NullPlayers,
+    Partition, Rows, RunObserver, Semivalue, SurrogateCache, Until, Value, batch_model,
 };
 
 const FEATURES: usize = 12;
@@ -380,4 +380,30 @@ fn auto_is_more_accurate_than_permutations_with_many_times_the_budget() {
         }
     }
     assert!(10 * held >= 9 * count, "{held} of {count}");
+}
+
+#[test]
+fn auto_explains_models_with_noise_and_models_that_change() {
+    let calls = AtomicUsize::new(0);
+    let noisy = |row: &[f64]| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        network(row) + 0.01 * (call as f64 * 0.7).sin()
+    };
+    let rows = numbers(3 * FEATURES, 2);
+    let explainer = Explainer::new(&noisy, background(40));
+    let exact = explain(Explainer::new(&network, background(40)).method(Method::Exact), &rows);
+    for _ in 0..2 {
+        let found = explain_in_threads(&explainer, &rows, 1);
+        for (found, exact) in found.iter().zip(&exact) {
+            assert!(found.values.iter().zip(&exact.values).all(|(value, truth)| (value - truth).abs() < 0.2));
+        }
+    }
+    // With a cache, a surrogate of another model or background is not used.
+    let cache = SurrogateCache::default();
+    let negative = |row: &[f64]| -network(row);
+    let models: [&dyn Model; 3] = [&network, &negative, &network];
+    for (model, count) in models.into_iter().zip([40, 40, 50]) {
+        let fresh = || Explainer::new(model, background(count));
+        assert_eq!(explain(fresh().surrogate_cache(&cache), &rows), explain(fresh(), &rows));
+    }
 }

@@ -60,3 +60,43 @@ fn what_the_table_method_does_not_support_is_refused() {
         assert!(!output.status.success() && says.contains(expected), "{says}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn auto_explains_each_row_with_the_surrogate_of_the_background() {
+    use std::fmt::Write as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, rows: usize| {
+        let header: Vec<String> = (0..12).map(|at| format!("x{at}")).collect();
+        let mut text = header.join(",") + "\n";
+        for row in 0..rows {
+            let cells: Vec<String> =
+                (0..12).map(|at| ((row * 31 + at * 17) % (23 + at)).to_string()).collect();
+            writeln!(text, "{}", cells.join(",")).unwrap();
+        }
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (rows, background) = (write("rows.csv", 4), write("background.csv", 30));
+    let program = "read header; while read count; do while [ $count -gt 0 ]; do \
+                   IFS=, read a b c d e f g h i j k l; echo $((a * b + c * d * e + f - l)); \
+                   count=$((count - 1)); done; echo; done";
+    let explain = |more: &[&str]| -> Vec<String> {
+        let common = ["explain", "--predict", program, "--rows", &rows, "--background", &background];
+        [&common[..], more].concat().into_iter().map(str::to_owned).collect()
+    };
+    let all = json(&explain(&[]));
+    assert_eq!((all["method"].as_str(), all["budget"].as_u64()), (Some("table"), Some(36)));
+    let one = json(&explain(&["--select", "2"]));
+    assert_eq!(one["explanations"][0]["values"], all["explanations"][2]["values"]);
+    let file = folder.path().join("run.checkpoint");
+    let file = file.to_str().unwrap();
+    let expected = bytes(&explain(&[]));
+    assert!(bytes(&explain(&["--checkpoint", file])) == expected);
+    assert!(bytes(&explain(&["--resume", file, "--threads", "3"])) == expected);
+    // The surrogate of method table is learned from the rows instead.
+    let refused = run(&explain(&["--resume", file, "--method", "table"]));
+    assert!(!refused.status.success());
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use apportion::values::Semivalue;
-use apportion::{Background, Budget, Method, Partition, Until, Value};
+use apportion::{Background, Budget, Explainer, Method, Partition, Until, Value};
 use apportion_datafusion::{BatchExplainer, Layout};
 use datafusion_common::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, DictionaryArray, Float16Array, Float32Array,
@@ -286,6 +286,28 @@ fn estimates_have_errors_and_their_cost_and_the_same_bits_in_any_batch() {
         ["id", "base", "prediction", "values", "std_errors", "evaluations"]
     );
     assert_eq!(found.column(4).as_list::<i32>().value_length(8), 10);
+}
+
+#[test]
+fn auto_explains_the_rows_of_a_batch_with_the_surrogate_of_the_background() {
+    let model =
+        Arc::new(|row: &[f64]| (row[0] + 5.0 * row[1] * row[2]).tanh() + row[3..].iter().sum::<f64>());
+    let names: Vec<String> = (0..12).map(|at| format!("x{at}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let without_gaps = |rows: usize| -> Vec<f64> {
+        numbers(rows, 12).iter().map(|number| if number.is_nan() { 0.0 } else { *number }).collect()
+    };
+    let background = Background::rows(without_gaps(40), 12).unwrap();
+    let explainer = BatchExplainer::for_model(Arc::clone(&model), background.clone());
+    let explainer = explainer.feature_names(names.clone()).layout(Layout::Lists).build().unwrap();
+    let rows = without_gaps(9);
+    let found = explainer.explain(&batch(&names, &rows)).unwrap();
+    assert_eq!(about(found.schema_ref())["method"], "table");
+    let alone = explainer.explain(&batch(&names, &rows).slice(4, 1)).unwrap();
+    assert_eq!(alone, found.slice(4, 1));
+    let explanation = Explainer::new(model, background).explain(&rows[4 * 12..5 * 12]).unwrap();
+    let values = alone.column_by_name("values").unwrap().as_list::<i32>().value(0);
+    assert_eq!(values.as_primitive::<Float64Type>().values(), &explanation.values[..]);
 }
 
 #[test]
