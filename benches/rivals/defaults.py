@@ -4,13 +4,13 @@ model and error of apportion, shap and shapiq, in one run.
     python benches/rivals/defaults.py [--rows 200] [--measured 6] [--background 100] [--features 12,30,101]
                                       [--models neighbours,forest,network] [--seed 0]
 
-The tables are Adult (12 features) and Communities (101), which the repository contains, and the breast cancer
-data of scikit-learn (30). apportion explains all rows in one call, including the surrogate that it learns;
-shap.Explainer and shapiq.TabularExplainer explain the measured rows. All have the same background rows, and
-one thread. shapiq has no default budget: it takes the number of evaluations of shap. The error is the mean of
-`(a - t)·(a - u) / ‖t‖²` over the measured rows, with the estimate a and two independent estimates t and u from
-many evaluations, whose own errors cancel; for forests and 12 features, both are exact. Needs shap, shapiq and
-scikit-learn.
+The tables are Adult (12 features) and Communities (101), which the repository contains, and the breast
+cancer data of scikit-learn (30). apportion explains all rows in one call, including the surrogate that it
+learns; shap.Explainer and shapiq.TabularExplainer explain the measured rows. All have the same background
+rows, and one thread. shapiq has no default budget: it takes the number of evaluations of shap. The error is
+the mean of `(a - t)·(a - u) / ‖t‖²` over the measured rows, with the estimate a and two independent
+estimates t and u from many evaluations, whose own errors cancel; for forests and 12 features, both are
+exact. Needs shap, shapiq and scikit-learn.
 """
 import os
 
@@ -122,7 +122,8 @@ def main():
         for kind in chosen.models.split(","):
             model = fitted(kind, data, targets)
             one, other = truths(model, kind, background, measured)
-            for library, explain, explained in [("apportion", by_apportion, rows), ("shap", by_shap, measured),
+            for library, explain, explained in [("apportion", by_apportion, rows),
+                                                ("shap", by_shap, measured),
                                                 ("shapiq", by_shapiq, measured)]:
                 counted = Counted(model.predict)
                 explain(model.predict, background, measured[:1], chosen.seed)

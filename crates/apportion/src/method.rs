@@ -19,8 +19,11 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Exact values for tree ensembles and kernel machines. For other models, enumeration if the budget
-    /// covers all `2^n` coalitions, and otherwise the method of [`sampled`](Self::sampled).
+    /// Exact values for tree ensembles and kernel machines. Shapley values of other models with 11 to 128
+    /// features and at least 30 background rows of equal weight, with the automatic budget and no tolerance:
+    /// the table method with a surrogate that is learned from the background rows, once (feature
+    /// `surrogates`). Otherwise, enumeration if the budget covers all `2^n` coalitions, or else the method of
+    /// [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
@@ -76,7 +79,7 @@ impl Method {
     /// Returns a description in one line.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Auto => "exact if that is cheap, otherwise the most accurate estimate",
+            Self::Auto => "exact if that is cheap, otherwise an accurate estimate for its cost",
             Self::Tree => "exact values of a tree ensemble, without evaluations",
             Self::KernelMachine => "exact values of a kernel machine, without evaluations",
             Self::Exact => {

@@ -86,9 +86,9 @@ impl<'a> Explainer<'a> {
         self.asked.method == Method::Table || self.chooses_table()
     }
 
-    /// Returns whether [`Method::Auto`] takes the table method: for Shapley values of a model that is not
-    /// exact by itself, with the automatic budget and no tolerance, many equally weighted background rows, and
-    /// numbers of features that are neither enumerated nor very large.
+    /// Returns whether [`Method::Auto`] takes the table method: for Shapley values of a model without an
+    /// exact method, with the automatic budget and no tolerance, many equally weighted background rows, and
+    /// features that are neither enumerated nor very many.
     fn chooses_table(&self) -> bool {
         let Source::Model(_, background) = &self.source else { return false };
         let weights = background.weights();

@@ -434,7 +434,7 @@ fn intervals_hold_where_single_players_have_a_prior() {
             let truth = enumerate(&game, value.clone()).unwrap().values;
             let method = LearnedSpectrum::for_value(value.clone()).unwrap();
             let (mut held, mut all) = (0, 0);
-            for seed in 0..40 {
+            for seed in 0..20 {
                 let found = method.estimate(&game, budget, seed).unwrap();
                 let Some(intervals) = found.intervals(0.95) else { continue };
                 held += intervals
@@ -457,7 +457,7 @@ fn errors_of_pairs_know_what_a_prior_takes_from_them() {
             let truth = enumerate_interactions(game, &index, 2).unwrap();
             for budget in [50, 100, 300] {
                 let (mut held, mut all) = (0, 0);
-                for seed in 0..20 {
+                for seed in 0..8 {
                     let method = LearnedSpectrum::for_value(value.clone()).unwrap();
                     let found = method.with_pairs(&index, game, budget, seed).unwrap().1;
                     let errors = found.std_errors().unwrap();

@@ -85,7 +85,9 @@ class Explainer:
     The computation:
 
     method: the name of a method of `apportion.methods()` (default "auto"), such as "exact", "tree",
-        "leverage-shap", "kernel-shap" or "permutation".
+        "leverage-shap", "kernel-shap" or "permutation". For functions of 11 to 128 features and a background
+        of at least 30 rows, "auto" learns a surrogate of the model from the background, once, and corrects
+        its values for each row; the values of a row do not depend on the other rows.
         "table" learns a surrogate of the model from all rows of a call and corrects its values for each row,
         with squared errors that are often a tenth of those of other methods; the values of a row then depend
         on all rows.

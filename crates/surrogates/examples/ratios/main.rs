@@ -5,13 +5,13 @@
 //! [--rows 200,10,1] [--budget 0.5,2,5,20] [--model network,kernel,trees,neighbours] [--background 50]
 //! [--seeds 1] [--learned]`
 //!
-//! With `--learned`, the surrogate is learned from hybrids of the background rows, five times the budget of a
-//! row, and the time is that of the rows without learning. A budget of k stands for k evaluations per feature, each with all background rows. Leverage SHAP with
-//! fewer than 2n + 2 evaluations takes 10n evaluations with fewer background rows instead. Prints, for each
-//! cell, the mean relative squared errors `‖φ̃ − φ‖² / ‖φ‖²` of both methods, their ratio, the share of 95%
-//! confidence intervals of the table method that contain the value, the mean square of the standardized
-//! errors, the share of explanations that use the surrogate, and the time for a row. Ends with the ratios'
-//! quantiles.
+//! With `--learned`, the surrogate is learned from hybrids of the background rows, five times the budget of
+//! a row, and the time is that of the rows without learning. A budget of k stands for k evaluations per
+//! feature, each with all background rows. Leverage SHAP with fewer than 2n + 2 evaluations takes 10n
+//! evaluations with fewer background rows instead. Prints, for each cell, the mean relative squared errors
+//! `‖φ̃ − φ‖² / ‖φ‖²` of both methods, their ratio, the share of 95% confidence intervals of the table
+//! method that contain the value, the mean square of the standardized errors, the share of explanations
+//! that use the surrogate, and the time for a row. Ends with the ratios' quantiles.
 
 mod problems;
 

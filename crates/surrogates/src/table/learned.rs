@@ -35,8 +35,46 @@ pub struct LearnedTable<'a, M: Model + ?Sized> {
     of_background: Vec<f64>,
 }
 
+impl TableMethod {
+    /// Prepares a surrogate that was learned before, to explain rows with it. The values of a row then do not
+    /// depend on the other rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
+    /// [`SurrogateError::OtherModel`] and [`SurrogateError::OtherShape`] if the surrogate was learned for
+    /// another background or from another model.
+    pub fn with_surrogate<'a, M: Model + ?Sized>(
+        &self,
+        surrogate: &'a Surrogate,
+        model: &'a M,
+        background: &'a Background,
+    ) -> Result<LearnedTable<'a, M>> {
+        let learned = self.with_unchecked_surrogate(surrogate, model, background)?;
+        learned.check_model()?;
+        Ok(learned)
+    }
+
+    /// Prepares a surrogate like [`with_surrogate`](Self::with_surrogate), but does not check that it was
+    /// learned from this model. A surrogate of another model costs accuracy, but the values converge to those
+    /// of the given one. Use it for a model with noise, whose predictions differ from call to call.
+    ///
+    /// # Errors
+    ///
+    /// As for [`with_surrogate`](Self::with_surrogate), except [`SurrogateError::OtherModel`].
+    pub fn with_unchecked_surrogate<'a, M: Model + ?Sized>(
+        &self,
+        surrogate: &'a Surrogate,
+        model: &'a M,
+        background: &'a Background,
+    ) -> Result<LearnedTable<'a, M>> {
+        let checked = self.check(model, background.as_rows(), background)?;
+        LearnedTable::new(self.clone(), surrogate, checked, background)
+    }
+}
+
 impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
-    pub(super) fn new(
+    fn new(
         method: TableMethod,
         surrogate: &'a Surrogate,
         model: CheckedModel<'a, M>,
@@ -56,7 +94,7 @@ impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
         Ok(Self { method, model, background, surrogate: prepared, of_background })
     }
 
-    pub(super) fn check_model(&self) -> Result<()> {
+    fn check_model(&self) -> Result<()> {
         self.surrogate.surrogate.check_model(&self.of_background)
     }
 

@@ -12,7 +12,6 @@ use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids,
 use super::draws::Allocation;
 use super::enumerated::enumerated;
 use super::hybrids::{CheckedModel, Explicand, active_features};
-use super::learned::LearnedTable;
 use super::prepared::Prepared;
 use super::rows::{distinct_rows, seed_of};
 use crate::error::{Result, SurrogateError};
@@ -121,42 +120,6 @@ impl TableMethod {
         self.run(&self.check(model, rows, background)?, rows, background, seed, None)
     }
 
-    /// Prepares a surrogate that was learned before, to explain rows with it. The values of a row then do not
-    /// depend on the other rows.
-    ///
-    /// # Errors
-    ///
-    /// As for [`explain`](Self::explain); also [`SurrogateError::OtherBackground`],
-    /// [`SurrogateError::OtherModel`] and [`SurrogateError::OtherShape`] if the surrogate was learned for
-    /// another background or from another model.
-    pub fn with_surrogate<'a, M: Model + ?Sized>(
-        &self,
-        surrogate: &'a Surrogate,
-        model: &'a M,
-        background: &'a Background,
-    ) -> Result<LearnedTable<'a, M>> {
-        let learned = self.with_unchecked_surrogate(surrogate, model, background)?;
-        learned.check_model()?;
-        Ok(learned)
-    }
-
-    /// Prepares a surrogate like [`with_surrogate`](Self::with_surrogate), but does not check that it was
-    /// learned from this model. A surrogate of another model costs accuracy, but the values converge to those
-    /// of the given one. Use it for a model with noise, whose predictions differ from call to call.
-    ///
-    /// # Errors
-    ///
-    /// As for [`with_surrogate`](Self::with_surrogate), except [`SurrogateError::OtherModel`].
-    pub fn with_unchecked_surrogate<'a, M: Model + ?Sized>(
-        &self,
-        surrogate: &'a Surrogate,
-        model: &'a M,
-        background: &'a Background,
-    ) -> Result<LearnedTable<'a, M>> {
-        let checked = self.check(model, background.as_rows(), background)?;
-        LearnedTable::new(self.clone(), surrogate, checked, background)
-    }
-
     /// Learns a surrogate of a model from hybrids of the rows of a sample.
     ///
     /// # Errors
@@ -190,7 +153,7 @@ impl TableMethod {
         learned.pop().ok_or(SurrogateError::NoRows)
     }
 
-    fn check<'a, M: Model + ?Sized>(
+    pub(super) fn check<'a, M: Model + ?Sized>(
         &self,
         model: &'a M,
         rows: Rows<'_>,
@@ -243,8 +206,8 @@ impl TableMethod {
         })
     }
 
-    /// Explains rows: with a surrogate that was learned before and the outputs of the model for the background
-    /// rows, or as a table.
+    /// Explains rows: with a surrogate that was learned before and the outputs of the model for the
+    /// background rows, or as a table.
     pub(super) fn run<M: Model + ?Sized>(
         &self,
         checked: &CheckedModel<'_, M>,
