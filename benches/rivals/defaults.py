@@ -7,10 +7,10 @@ model and error of apportion, shap and shapiq, in one run.
 The tables are Adult (12 features) and Communities (101), which the repository contains, and the breast
 cancer data of scikit-learn (30). apportion explains all rows in one call, including the surrogate that it
 learns; shap.Explainer and shapiq.TabularExplainer explain the measured rows. All have the same background
-rows, and one thread. shapiq has no default budget: it takes the number of evaluations of shap. The error is
-the mean of `(a - t)·(a - u) / ‖t‖²` over the measured rows, with the estimate a and two independent
-estimates t and u from many evaluations, whose own errors cancel; for forests and 12 features, both are
-exact. Needs shap, shapiq and scikit-learn.
+rows, and one thread. shapiq has no default budget: it takes 20n + 1 evaluations. The error is the mean of
+`(a - t)·(a - u) / ‖t‖²` over the measured rows, with the estimate a and two independent estimates t and u
+from many evaluations, whose own errors cancel; for forests and 12 features, both are exact. Needs shap,
+shapiq and scikit-learn.
 """
 import os
 
