@@ -53,15 +53,15 @@ impl Budget {
     /// Returns the number of rows of the model per explicand for [`Method::Table`](crate::Method::Table). An
     /// evaluation with B background rows corresponds to B rows of the model.
     ///
-    /// [`Auto`](Self::Auto) is `10 √n` evaluations, but at least 200 rows; if 2000 rows suffice for all
+    /// [`Auto`](Self::Auto) is `20 n^¼` evaluations, but at least 200 rows; if 2000 rows suffice for all
     /// coalitions, it is `2^n B`, and the values are exact. The default of the package shap is about 500
-    /// evaluations: eight times as many for 12 features (fewer are distinct), and five times for 100.
+    /// evaluations: about eight times as many.
     ///
     /// ```
     /// use apportion::Budget;
     ///
     /// assert_eq!(Budget::Fraction(0.5).model_rows(15, 100), 750);
-    /// assert_eq!(Budget::Auto.model_rows(30, 10), 550);
+    /// assert_eq!(Budget::Auto.model_rows(30, 10), 470);
     /// assert_eq!(Budget::Auto.model_rows(4, 100), 1600);
     /// ```
     pub fn model_rows(self, players: usize, background: usize) -> usize {
@@ -71,7 +71,7 @@ impl Budget {
                 match all {
                     Some(all) if all <= Self::MAX_ENUMERATED_ROWS => all.max(Self::MIN_AUTO_ROWS),
                     _ => {
-                        let evaluations = (10.0 * (players as f64).sqrt()).ceil() as usize;
+                        let evaluations = (20.0 * (players as f64).sqrt().sqrt()).ceil() as usize;
                         evaluations.saturating_mul(background).max(Self::MIN_AUTO_ROWS)
                     }
                 }
@@ -167,7 +167,7 @@ mod tests {
         }
         assert_eq!(Budget::Fraction(0.3).model_rows(10, 7), 21);
         let rows = |players, background| Budget::Auto.model_rows(players, background);
-        assert_eq!([rows(3, 1), rows(12, 100), rows(100, 100), rows(200, 2)], [200, 3500, 10_000, 284]);
+        assert_eq!([rows(3, 1), rows(12, 100), rows(100, 100), rows(200, 3)], [200, 3800, 6400, 228]);
         assert_eq!(Budget::PerPlayer(3).model_rows(10, 7), 210);
     }
 

@@ -61,6 +61,8 @@ struct Function {
     features: usize,
     outputs: usize,
     absent: Arc<Absent>,
+    /// Whether each feature contains codes of categories.
+    is_categorical: Vec<bool>,
 }
 
 /// The source of the values of absent features.
@@ -208,7 +210,9 @@ impl Explainer {
     /// Returns an explainer for a function that maps an array of rows to a flat array of rows × outputs
     /// numbers.
     #[staticmethod]
-    #[pyo3(signature = (function, features, outputs, options, background=None, weights=None))]
+    #[pyo3(signature = (function, features, outputs, options, background=None, weights=None,
+                        categorical=Vec::new()))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn of_function(
         py: Python<'_>,
         function: Py<PyAny>,
@@ -217,6 +221,7 @@ impl Explainer {
         mut options: Request,
         background: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        categorical: Vec<usize>,
     ) -> PyResult<Self> {
         let asked = options.resolve(py, features)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -236,8 +241,10 @@ impl Explainer {
         };
         let function = Callable::new(function);
         let absent = Arc::new(absent);
+        let is_categorical = (0..features).map(|feature| categorical.contains(&feature)).collect();
+        let function = Function { function, features, outputs, absent, is_categorical };
         Ok(Self {
-            plays: Backend::Function(Box::new(Function { function, features, outputs, absent })),
+            plays: Backend::Function(Box::new(function)),
             asked,
             surrogate: None,
             learned: SurrogateCache::default(),
@@ -255,6 +262,7 @@ impl Explainer {
             features: own.features,
             outputs: own.outputs,
             absent: Arc::clone(&own.absent),
+            is_categorical: own.is_categorical.clone(),
         };
         Ok(Self {
             plays: Backend::Function(Box::new(function)),
@@ -272,6 +280,7 @@ impl Explainer {
             features: function.features,
             outputs: function.outputs,
             absent: Arc::clone(&function.absent),
+            is_categorical: function.is_categorical.clone(),
         };
         let surrogate = Some(Arc::clone(&surrogate.get().surrogate));
         let (plays, asked) = (Backend::Function(Box::new(function)), self.asked.clone());
@@ -487,7 +496,8 @@ impl Explainer {
                 apportion::Explainer::conditional(model, distribution.clone())
             }
         };
-        let explainer = self.asked.explainer(explainer)?.surrogate_cache(&self.learned);
+        let explainer = explainer.categorical(&*function.is_categorical).surrogate_cache(&self.learned);
+        let explainer = self.asked.explainer(explainer)?;
         Ok(match &self.surrogate {
             Some(surrogate) => explainer.surrogate(Arc::clone(surrogate)),
             None => explainer,

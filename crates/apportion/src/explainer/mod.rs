@@ -100,6 +100,8 @@ pub struct Explainer<'a> {
     null_players: NullPlayers,
     #[cfg(feature = "surrogates")]
     surrogate: Option<Shared<'a, Surrogate>>,
+    #[cfg(feature = "surrogates")]
+    is_categorical: Vec<bool>,
     /// The surrogate that [`Method::Auto`] learned from the background rows.
     #[cfg(feature = "surrogates")]
     learned: SurrogateCache,
@@ -134,6 +136,8 @@ impl<'a> Explainer<'a> {
             null_players: NullPlayers::default(),
             #[cfg(feature = "surrogates")]
             surrogate: None,
+            #[cfg(feature = "surrogates")]
+            is_categorical: Vec::new(),
             #[cfg(feature = "surrogates")]
             learned: SurrogateCache::default(),
         }

@@ -20,9 +20,12 @@ use crate::surrogate_cache::SurrogateCache;
 const MAX_TABLE_ROWS: usize = 10_000;
 /// The number of rows from which the surrogate of a larger table is learned.
 const LEARNING_ROWS: usize = 1000;
-/// The number of rows per thread that are explained together with a learned surrogate, so that finished rows
-/// can be stored.
+/// The number of rows that are explained together with a learned surrogate: at least this number for each
+/// thread, or as many as take this number of rows of the model, up to a maximum. In smaller blocks, finished
+/// rows can be stored earlier; in larger ones, the trees take less time.
 const ROWS_PER_THREAD: usize = 4;
+const MODEL_ROWS_OF_BLOCK: usize = 1 << 16;
+const MAX_ROWS_OF_BLOCK: usize = 1 << 10;
 
 /// The minimum number of background rows for which [`Method::Auto`] takes the table method.
 const MIN_BACKGROUND: usize = 30;
@@ -102,6 +105,28 @@ impl<'a> Explainer<'a> {
             && weights.iter().all(|weight| (weight - weights[0]).abs() <= 1e-9 * weights[0])
     }
 
+    /// Sets which features contain codes of categories, without an order; features beyond the end are numbers.
+    /// A surrogate then splits them into sets. The games and the other methods do not depend on it.
+    ///
+    /// ```
+    /// use apportion::{Background, Explainer, Method, Rows};
+    ///
+    /// // The first feature is one of six categories.
+    /// let model = |row: &[f64]| [1.0, -2.0, 0.5, 3.0, -1.0, 0.0][row[0] as usize] * row[1] + row[2];
+    /// let rows: Vec<f64> =
+    ///     (0..120).flat_map(|at| [f64::from(at % 6), f64::from(at * 7 % 11), f64::from(at % 13)]).collect();
+    /// let (background, rows) = rows.split_at(3 * 60);
+    /// let explainer = Explainer::new(&model, Background::rows(background, 3)?)
+    ///     .method(Method::Table)
+    ///     .categorical([true]);
+    /// assert_eq!(explainer.explain_rows(Rows::new(rows, 3))?.len(), 60);
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    pub fn categorical(mut self, is_categorical: impl Into<Vec<bool>>) -> Self {
+        self.is_categorical = is_categorical.into();
+        self
+    }
+
     /// Shares the surrogate that [`Method::Auto`] learns with other explainers of the same model.
     pub fn surrogate_cache(mut self, cache: &SurrogateCache) -> Self {
         self.learned = cache.clone();
@@ -126,7 +151,8 @@ impl<'a> Explainer<'a> {
         }
         // No lock is held meanwhile: the work is parallel, and another of its tasks could wait for the lock.
         let of_row = (LEARNING_BUDGETS * budget).min(MAX_LEARNING_BUDGET) / background.len();
-        let of_sample = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET));
+        let of_sample = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET))
+            .with_categorical(self.is_categorical.clone());
         let surrogate = Arc::new(of_sample.learn(model, background.as_rows(), background, seed)?);
         self.learned.set(seed, budget, Arc::clone(&surrogate));
         // Predictions of a model with noise would differ from those that the surrogate was learned from.
@@ -149,7 +175,8 @@ impl<'a> Explainer<'a> {
         let method = self.table_method(background);
         let is_missing = stored.iter().any(Option::is_none);
         let seed = self.asked.seed;
-        let (stored, block) = (&mut stored, ROWS_PER_THREAD * rayon::current_num_threads());
+        let block = (MODEL_ROWS_OF_BLOCK / method.budget.max(1)).min(MAX_ROWS_OF_BLOCK);
+        let (stored, block) = (&mut stored, block.max(ROWS_PER_THREAD * rayon::current_num_threads()));
         let with_surrogate = |surrogate: &Surrogate, stored: &mut Vec<Option<Explanation>>| {
             let learned = method.with_surrogate(surrogate, model, background)?;
             self.explain_blocks(explicands, (stored, block), observer, &|rows| learned.explain(rows, seed))
@@ -242,6 +269,7 @@ impl<'a> Explainer<'a> {
 
     fn table_method(&self, background: &Background) -> TableMethod {
         TableMethod::new(self.asked.budget.model_rows(background.columns(), background.len()))
+            .with_categorical(self.is_categorical.clone())
     }
 }
 

@@ -130,7 +130,7 @@ fn plans_count_evaluations() {
     };
     let found = plan(Budget::Fraction(0.5), 10);
     assert_eq!((found.method, found.budget, found.min_evaluations), (Method::Table, Some(6), Some(1)));
-    assert_eq!(plan(Budget::Auto, 10).budget, Some(35));
+    assert_eq!(plan(Budget::Auto, 10).budget, Some(38));
     assert_eq!(plan(Budget::Auto, 1).budget, Some(200));
     assert!(plan(Budget::Evaluations(2), 1).check().is_err());
 }
@@ -320,9 +320,9 @@ fn auto_explains_each_row_by_itself() {
     let rows = numbers(70 * FEATURES, 2);
     let explainer = Explainer::new(&model, background(40));
     let explanations = explain_in_threads(&explainer, &rows, 1);
-    assert!(explanations.iter().all(|found| found.method == "table" && found.evaluations == 35));
-    // 35 evaluations for each row, and five times as many to learn the surrogate.
-    let of_rows = 75 * 35 * 40;
+    assert!(explanations.iter().all(|found| found.method == "table" && found.evaluations == 38));
+    // 38 evaluations for each row, and five times as many to learn the surrogate.
+    let of_rows = 75 * 38 * 40;
     assert!(evaluated.load(Ordering::Relaxed).abs_diff(of_rows) < 250, "{evaluated:?}");
     let before = evaluated.load(Ordering::Relaxed);
     assert_eq!(explainer.explain(&rows[FEATURES..2 * FEATURES]).unwrap(), explanations[1]);
@@ -405,5 +405,30 @@ fn auto_explains_models_with_noise_and_models_that_change() {
     for (model, count) in models.into_iter().zip([40, 40, 50]) {
         let fresh = || Explainer::new(model, background(count));
         assert_eq!(explain(fresh().surrogate_cache(&cache), &rows), explain(fresh(), &rows));
+    }
+}
+
+#[test]
+fn categories_are_split_into_sets() {
+    let effects = [3.0, -2.0, 1.5, -3.0, 2.0, -1.0, 2.5, -2.5, 0.5, -1.5];
+    let model = |row: &[f64]| effects[row[0] as usize] * (1.0 + row[1].tanh()) + row[2] * row[3] + row[4];
+    let coded = |rows: usize, seed: u64| -> Vec<f64> {
+        let mut rows = numbers(rows * FEATURES, seed);
+        rows.chunks_exact_mut(FEATURES).for_each(|row| row[0] = (5.0 * (row[0] + 1.0)).floor().min(9.0));
+        rows
+    };
+    let rows = coded(12, 2);
+    let explainer = || Explainer::new(&model, Background::rows(coded(40, 1), FEATURES).unwrap());
+    let exact = explain(explainer().method(Method::Exact), &rows);
+    let error = |found: Vec<Explanation>| -> f64 {
+        let of_row = |(found, exact): (&Explanation, &Explanation)| {
+            found.values.iter().zip(&exact.values).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+        };
+        found.iter().zip(&exact).map(of_row).sum()
+    };
+    for method in [Method::Auto, Method::Table] {
+        let as_numbers = error(explain(explainer().method(method), &rows));
+        let as_categories = error(explain(explainer().method(method).categorical([true]), &rows));
+        assert!(as_categories < as_numbers, "{method}: {as_categories} {as_numbers}");
     }
 }

@@ -117,7 +117,7 @@ pub(crate) struct Explain {
 
     /// Evaluations of the game per row for sampling methods: a number (2000), or a multiple of the number of
     /// features (10n, 0.5n) [default: all coalitions of up to 11 features; for more, 20n, but at most the
-    /// larger of 512 and 10n; for method table, 10 sqrt(n)]
+    /// larger of 512 and 10n; for method table, 20 n^(1/4)]
     ///
     /// An evaluation takes one prediction per background row. Methods that use one background row at a time
     /// make the same total number of predictions, and so does the table method, for which a fraction of the

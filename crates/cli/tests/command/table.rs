@@ -88,7 +88,7 @@ fn auto_explains_each_row_with_the_surrogate_of_the_background() {
         [&common[..], more].concat().into_iter().map(str::to_owned).collect()
     };
     let all = json(&explain(&[]));
-    assert_eq!((all["method"].as_str(), all["budget"].as_u64()), (Some("table"), Some(35)));
+    assert_eq!((all["method"].as_str(), all["budget"].as_u64()), (Some("table"), Some(38)));
     let one = json(&explain(&["--select", "2"]));
     assert_eq!(one["explanations"][0]["values"], all["explanations"][2]["values"]);
     let file = folder.path().join("run.checkpoint");

@@ -657,7 +657,7 @@ class Explainer:
         if kernels is not None:
             return kernels, members
         return _core.Explainer.of_function(function, absent.shape[1], self.output_count, of_engine, absent,
-                                           weights), members
+                                           weights, words), members
 
     def _kernel_engine(self, schema: Schema, of_engine: dict[str, Any],
                        absent: Numbers) -> _core.Explainer | None:
