@@ -211,7 +211,7 @@ impl Explainer {
     /// numbers.
     #[staticmethod]
     #[pyo3(signature = (function, features, outputs, options, background=None, weights=None,
-                        categorical=Vec::new()))]
+                        categorical=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn of_function(
         py: Python<'_>,
@@ -221,7 +221,7 @@ impl Explainer {
         mut options: Request,
         background: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
-        categorical: Vec<usize>,
+        categorical: Option<Vec<usize>>,
     ) -> PyResult<Self> {
         let asked = options.resolve(py, features)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -241,6 +241,7 @@ impl Explainer {
         };
         let function = Callable::new(function);
         let absent = Arc::new(absent);
+        let categorical = categorical.unwrap_or_default();
         let is_categorical = (0..features).map(|feature| categorical.contains(&feature)).collect();
         let function = Function { function, features, outputs, absent, is_categorical };
         Ok(Self {

@@ -173,7 +173,8 @@ def test_categories_of_a_frame_are_split_into_sets():
         return rows.assign(word=np.searchsorted(words, rows["word"]).astype(float)).to_numpy()
 
     def of_words(rows):
-        return rows["word"].map(effects).to_numpy() * (1 + np.tanh(rows["x1"].to_numpy())) + rows["x2"].to_numpy()
+        one, two, three = (rows[name].to_numpy() for name in ("x1", "x2", "x3"))
+        return rows["word"].map(effects).to_numpy() * np.tanh(one + two * three)
 
     def of_codes(rows):
         return of_words(pandas.DataFrame(rows, columns=[*(f"x{at}" for at in range(11)), "word"])

@@ -411,7 +411,8 @@ fn auto_explains_models_with_noise_and_models_that_change() {
 #[test]
 fn categories_are_split_into_sets() {
     let effects = [3.0, -2.0, 1.5, -3.0, 2.0, -1.0, 2.5, -2.5, 0.5, -1.5];
-    let model = |row: &[f64]| effects[row[0] as usize] * (1.0 + row[1].tanh()) + row[2] * row[3] + row[4];
+    let model =
+        |row: &[f64]| effects[row[0] as usize] * (3.0 * row[1] + 4.0 * row[2] * row[3]).tanh() + row[4];
     let coded = |rows: usize, seed: u64| -> Vec<f64> {
         let mut rows = numbers(rows * FEATURES, seed);
         rows.chunks_exact_mut(FEATURES).for_each(|row| row[0] = (5.0 * (row[0] + 1.0)).floor().min(9.0));
