@@ -105,8 +105,8 @@ impl<'a> Explainer<'a> {
             && weights.iter().all(|weight| (weight - weights[0]).abs() <= 1e-9 * weights[0])
     }
 
-    /// Sets which features contain codes of categories, without an order; features beyond the end are numbers.
-    /// A surrogate then splits them into sets. The games and the other methods do not depend on it.
+    /// Sets which features contain codes of categories, without an order; features beyond the end are
+    /// numbers. A surrogate then splits them into sets. The games and the other methods do not depend on it.
     ///
     /// ```
     /// use apportion::{Background, Explainer, Method, Rows};
