@@ -457,7 +457,7 @@ fn errors_of_pairs_know_what_a_prior_takes_from_them() {
             let truth = enumerate_interactions(game, &index, 2).unwrap();
             for budget in [50, 100, 300] {
                 let (mut held, mut all) = (0, 0);
-                for seed in 0..8 {
+                for seed in 0..20 {
                     let method = LearnedSpectrum::for_value(value.clone()).unwrap();
                     let found = method.with_pairs(&index, game, budget, seed).unwrap().1;
                     let errors = found.std_errors().unwrap();
