@@ -8,8 +8,8 @@ use apportion_surrogates::Surrogate;
 ///
 /// Every [`Explainer`](crate::Explainer) has one. Share a cache between explainers of the same model with
 /// [`surrogate_cache`](crate::Explainer::surrogate_cache), for example in a program that creates an explainer
-/// for each call. Clones share their content. A surrogate is used again only with the same background, seed
-/// and budget, and if the model still predicts the same for the background rows; otherwise it is replaced.
+/// for each call. Clones share their content. A surrogate is used again only with the same background, seed,
+/// budget and categories, and if the model still predicts the same for the background rows; otherwise it is replaced.
 #[derive(Debug, Clone, Default)]
 pub struct SurrogateCache {
     learned: Arc<Mutex<Option<Learned>>>,
@@ -20,19 +20,22 @@ pub struct SurrogateCache {
 struct Learned {
     seed: u64,
     budget: usize,
+    is_categorical: Vec<bool>,
     surrogate: Arc<Surrogate>,
 }
 
 impl SurrogateCache {
-    /// Returns the surrogate that was learned with this seed and budget.
-    pub(crate) fn get(&self, seed: u64, budget: usize) -> Option<Arc<Surrogate>> {
+    /// Returns the surrogate that was learned with this seed, budget and categories.
+    pub(crate) fn get(&self, seed: u64, budget: usize, is_categorical: &[bool]) -> Option<Arc<Surrogate>> {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        (learned.seed == seed && learned.budget == budget).then_some(learned.surrogate)
+        let is_same =
+            learned.seed == seed && learned.budget == budget && learned.is_categorical == is_categorical;
+        is_same.then_some(learned.surrogate)
     }
 
     /// Replaces the surrogate.
-    pub(crate) fn set(&self, seed: u64, budget: usize, surrogate: Arc<Surrogate>) {
-        let learned = Some(Learned { seed, budget, surrogate });
+    pub(crate) fn set(&self, seed: u64, budget: usize, is_categorical: &[bool], surrogate: Arc<Surrogate>) {
+        let learned = Some(Learned { seed, budget, is_categorical: is_categorical.to_vec(), surrogate });
         *self.learned.lock().unwrap_or_else(PoisonError::into_inner) = learned;
     }
 }

@@ -142,10 +142,14 @@ impl<'a> Explainer<'a> {
         let (model, background) = self.source.model_and_background()?;
         let method = self.table_method(background);
         let (seed, budget) = (self.asked.seed, method.budget);
-        if let Some(surrogate) = self.learned.get(seed, budget) {
+        if let Some(surrogate) = self.learned.get(seed, budget, &self.is_categorical) {
             match method.with_surrogate(&surrogate, model, background) {
                 Ok(learned) => return explain(&learned),
-                Err(SurrogateError::OtherModel { .. } | SurrogateError::OtherBackground { .. }) => {}
+                Err(
+                    SurrogateError::OtherModel { .. }
+                    | SurrogateError::OtherBackground { .. }
+                    | SurrogateError::OtherShape { .. },
+                ) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -154,7 +158,7 @@ impl<'a> Explainer<'a> {
         let of_sample = TableMethod::new(of_row.max(TableMethod::MIN_BUDGET))
             .with_categorical(self.is_categorical.clone());
         let surrogate = Arc::new(of_sample.learn(model, background.as_rows(), background, seed)?);
-        self.learned.set(seed, budget, Arc::clone(&surrogate));
+        self.learned.set(seed, budget, &self.is_categorical, Arc::clone(&surrogate));
         // Predictions of a model with noise would differ from those that the surrogate was learned from.
         explain(&method.with_unchecked_surrogate(&surrogate, model, background)?)
     }
@@ -168,6 +172,11 @@ impl<'a> Explainer<'a> {
         observer: &dyn RunObserver,
     ) -> Result<Vec<Explanation>, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
+        if !explicands.is_empty() && explicands.columns() != background.columns() {
+            // Before a surrogate is learned.
+            let (actual, expected) = (explicands.columns(), background.columns());
+            return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
+        }
         self.asked.results(background.columns())?;
         self.plan_of_table()?.check()?;
         let mut stored: Vec<Option<Explanation>> =

@@ -398,13 +398,22 @@ fn auto_explains_models_with_noise_and_models_that_change() {
             assert!(found.values.iter().zip(&exact.values).all(|(value, truth)| (value - truth).abs() < 0.2));
         }
     }
+    // Rows of another width are rejected before the model is called.
+    let before = calls.load(Ordering::Relaxed);
+    assert!(Explainer::new(&noisy, background(40)).explain(&[0.0; 5]).is_err());
+    assert_eq!(calls.load(Ordering::Relaxed), before);
     // With a cache, a surrogate of another model or background is not used.
     let cache = SurrogateCache::default();
     let negative = |row: &[f64]| -network(row);
-    let models: [&dyn Model; 3] = [&network, &negative, &network];
-    for (model, count) in models.into_iter().zip([40, 40, 50]) {
+    let two = batch_model(2, |rows: Rows<'_>| {
+        Ok(rows.iter().flat_map(|row| [network(row), row[0] * row[1] * row[2]]).collect())
+    });
+    let models: [&dyn Model; 4] = [&network, &negative, &network, &two];
+    for (model, count) in models.into_iter().zip([40, 40, 50, 50]) {
         let fresh = || Explainer::new(model, background(count));
         assert_eq!(explain(fresh().surrogate_cache(&cache), &rows), explain(fresh(), &rows));
+        let coded = || fresh().categorical([true]);
+        assert_eq!(explain(coded().surrogate_cache(&cache), &rows), explain(coded(), &rows));
     }
 }
 
