@@ -9,7 +9,8 @@ use apportion_surrogates::Surrogate;
 /// Every [`Explainer`](crate::Explainer) has one. Share a cache between explainers of the same model with
 /// [`surrogate_cache`](crate::Explainer::surrogate_cache), for example in a program that creates an explainer
 /// for each call. Clones share their content. A surrogate is used again only with the same background, seed,
-/// budget and categories, and if the model still predicts the same for the background rows; otherwise it is replaced.
+/// budget and categories, and if the model still predicts the same for the background rows; otherwise it is
+/// replaced.
 #[derive(Debug, Clone, Default)]
 pub struct SurrogateCache {
     learned: Arc<Mutex<Option<Learned>>>,
