@@ -95,12 +95,6 @@ pub enum ExplainError {
          auto, exact or a sampling method"
     )]
     NotTable,
-    /// The table method was requested with a tolerance.
-    #[error(
-        "method table cannot be combined with a tolerance; set a budget instead, or use auto or a sampling \
-         method"
-    )]
-    TableTolerance,
     /// The table method was requested, but the crate was built without it.
     #[cfg(not(feature = "surrogates"))]
     #[error("method table requires the feature surrogates of the crate apportion")]

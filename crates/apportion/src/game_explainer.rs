@@ -42,6 +42,9 @@ pub struct GameExplainer {
     pub(crate) seed: u64,
     /// Whether [`Method::Auto`] is limited to methods that are linear in the game.
     pub(crate) is_linear: bool,
+    /// Values to which those of the game are a correction, n × k, or none: relative tolerances refer to the
+    /// sums.
+    pub(crate) known: Vec<f64>,
 }
 
 impl Default for GameExplainer {
@@ -53,6 +56,7 @@ impl Default for GameExplainer {
             until: None,
             seed: 0,
             is_linear: false,
+            known: Vec::new(),
         }
     }
 }
@@ -253,9 +257,6 @@ impl GameExplainer {
         if let Some(until) = &self.until {
             until.check()?;
         }
-        if self.method == Method::Table && self.until.is_some() {
-            return Err(ExplainError::TableTolerance);
-        }
         if !self.method.computes(&self.value) {
             return Err(ExplainError::Unsupported {
                 method: self.method,
@@ -359,9 +360,12 @@ impl GameExplainer {
             (Extent::Sample(budget), Some(followed)) => {
                 followed.begin(Anytime::with_one_sample(estimator, game, seed)?)?.run(budget)?.clone()
             }
-            (Extent::Until(until), None) => Anytime::new(&*estimator, game, seed)?.run_until(&until)?.clone(),
-            (Extent::Until(until), Some(followed)) => {
-                followed.begin(Anytime::new(&*estimator, game, seed)?)?.run_until(&until)?.clone()
+            (Extent::Until(until), followed) => {
+                let run = Anytime::new(&*estimator, game, seed)?.with_known_values(self.known.clone());
+                match followed {
+                    None => { run }.run_until(&until)?.clone(),
+                    Some(followed) => followed.begin(run)?.run_until(&until)?.clone(),
+                }
             }
         };
         explanation.diagnostics.same_as = same_as;

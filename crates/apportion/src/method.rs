@@ -143,8 +143,9 @@ impl Method {
     pub fn computes(self, value: &Value) -> bool {
         match self {
             Self::Auto | Self::Exact => true,
-            Self::Tree | Self::KernelMachine => !matches!(value, Value::Linear(_) | Value::OnGraph(..)),
-            Self::Table => value.simplified() == Semivalue::Shapley.into(),
+            Self::Tree | Self::KernelMachine | Self::Table => {
+                !matches!(value, Value::Linear(_) | Value::OnGraph(..))
+            }
             Self::By(method) => method.computes(value),
         }
     }

@@ -140,6 +140,12 @@ impl Background {
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
+
+    /// Returns whether all rows have the same weight, up to rounding.
+    pub fn has_equal_weights(&self) -> bool {
+        let mean = 1.0 / self.weights.len() as f64;
+        self.weights.iter().all(|weight| (weight - mean).abs() <= 1e-9 * mean)
+    }
 }
 
 /// Returns the largest weight, or an error if the weights cannot be normalized or if their number is not

@@ -61,14 +61,26 @@ def test_trees_and_several_outputs():
     assert squares(found, exact) < 0.01 * (exact.values ** 2).sum()
 
 
+GROUPS = [[0, 1, 2], [3, 4], [5, 6, 7, 8, 9]]
+
+
+@pytest.mark.parametrize("options", [
+    dict(value="banzhaf"), dict(value="beta=4,1"), dict(value="owen", groups=GROUPS),
+    dict(value="quotient-banzhaf", groups=[[at] for at in range(8)] + [[8, 9]]),
+    dict(weights=np.arange(20.0) + 1)])
+def test_other_values_and_weighted_backgrounds(options):
+    exact = apportion.Explainer(network, BACKGROUND, method="exact", **options)(ROWS[:30])
+    for more in (dict(budget="8n"), dict(until=0.1)):
+        found = apportion.Explainer(network, BACKGROUND, method="table", **more, **options)(ROWS[:30])
+        assert found.method == "table" and found.values.shape == exact.values.shape
+        assert squares(found, exact) < 0.02 * (exact.values ** 2).sum()
+
+
 def test_what_is_not_supported_is_refused():
     for options, message in [
-        (dict(until=0.1), "tolerance"),
-        (dict(value="banzhaf"), "does not support"),
         (dict(game="gaussian"), "marginal game"),
         (dict(budget="0.001n"), "at least 5"),
         (dict(budget="0.0n"), "invalid budget"),
-        (dict(weights=np.arange(20.0)), "equal weights"),
     ]:
         with pytest.raises(apportion.Error, match=message):
             apportion.Explainer(network, BACKGROUND, method="table", **options)(ROWS[:3])

@@ -3,7 +3,7 @@
 use apportion_games::{BoxError, GameError, TooMuchMemory};
 use apportion_models::ModelError;
 use apportion_trees::TreeError;
-use apportion_values::ValueError;
+use apportion_values::{Value, ValueError};
 
 /// The result of this crate's functions.
 pub(crate) type Result<T> = std::result::Result<T, SurrogateError>;
@@ -58,6 +58,16 @@ pub enum SurrogateError {
         budget: usize,
         /// The minimum budget.
         min: usize,
+    },
+    /// The regression does not compute the value.
+    #[error(
+        "the regression of the table method computes Shapley and Banzhaf values of features or groups, not {} \
+         values; use another method",
+        value.concept()
+    )]
+    Unsupported {
+        /// The value.
+        value: Box<Value>,
     },
     /// The background rows have different weights.
     #[error(

@@ -6,8 +6,9 @@
 //! |---|---|
 //! | [`TableMethod`] | Shapley values of the rows of a table, from few rows of the model |
 //! | [`Surrogate`], [`LearningRows`] | boosted trees that are learned from rows and outputs of a model |
+//! | [`ResidualModel`] | the difference of a model and its surrogate, to which any method applies |
 //! | [`SurrogateError`] | errors |
-//! | [`Background`], [`Rows`] | the reference rows and the rows of a table, from `apportion-games` |
+//! | [`Background`], [`Rows`], [`Model`] | reference rows, rows of a table, and models, from `apportion-games` |
 //!
 //! # Example
 //!
@@ -28,11 +29,13 @@
 mod error;
 mod format;
 mod learner;
+mod residual;
 mod surrogate;
 mod table;
 
-pub use apportion_games::{Background, Rows};
+pub use apportion_games::{Background, Model, Rows};
 pub use error::SurrogateError;
+pub use residual::ResidualModel;
 pub use surrogate::{LearningRows, Surrogate};
 pub use table::learned::LearnedTable;
 pub use table::method::TableMethod;

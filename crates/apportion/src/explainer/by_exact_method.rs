@@ -66,6 +66,10 @@ impl Explainer<'_> {
         if self.uses_table() {
             return self.plan_of_table();
         }
+        #[cfg(feature = "surrogates")]
+        if self.uses_residual() {
+            return self.plan_of_residual();
+        }
         match (&self.source, count) {
             #[cfg(feature = "trees")]
             (Source::Trees(trees), count) if self.exact_method().is_some() => {

@@ -7,7 +7,7 @@ use apportion_values::Attributions;
 use super::reduced_problem::ReducedProblem;
 use super::{Explainer, NullPlayers};
 use crate::error::ExplainError;
-use crate::game_explainer::ObservedRun;
+use crate::game_explainer::{GameExplainer, ObservedRun};
 use crate::method::Method;
 #[cfg(feature = "conditional")]
 use crate::source::Source;
@@ -36,8 +36,12 @@ impl Explainer<'_> {
         let Some(left) = ReducedProblem::keeping(&self.asked.value, contributing.keep()) else {
             return self.asked.explain_all(game, extent, followed);
         };
-        let mut explanation = self.asked.explain_game(&contributing, &left.value, extent, followed)?;
         let outputs = game.outputs();
+        let asked = match self.asked.known.is_empty() {
+            true => &self.asked,
+            false => &GameExplainer { known: left.reduce(&self.asked.known, outputs), ..self.asked.clone() },
+        };
+        let mut explanation = asked.explain_game(&contributing, &left.value, extent, followed)?;
         let expand = |numbers: Vec<f64>| left.expand(&numbers, results, outputs);
         explanation.value = self.asked.value.concept();
         explanation.values = expand(explanation.values);

@@ -79,6 +79,11 @@ impl Explainer<'_> {
                 None if self.uses_table() => {
                     self.explain_by_table(rows, &CountRows(|| {}))?.into_iter().map(Ok).collect()
                 }
+                #[cfg(feature = "surrogates")]
+                None if self.uses_residual() => {
+                    let found = self.explain_rows_by_residual(rows, &CountRows(|| {}), false)?;
+                    found.into_iter().map(Ok).collect()
+                }
                 None => self.explain_rows_by_game(rows, &CountRows(|| {}), false),
             };
             for (row, explanation) in (first..).zip(explained) {
@@ -93,7 +98,11 @@ impl Explainer<'_> {
     /// Returns the number of rows in a block of the table method, if it is used.
     #[cfg(feature = "surrogates")]
     fn rows_of_tables(&self, rows: usize) -> Option<usize> {
-        let is_one_table = self.asked.method == Method::Table && self.surrogate.is_none();
+        if self.uses_residual() {
+            return None;
+        }
+        let is_one_table =
+            self.asked.method == Method::Table && self.surrogate.is_none() && self.asked.until.is_none();
         let of_rows = ROWS_PER_THREAD * rayon::current_num_threads();
         self.uses_table().then_some(if is_one_table { rows.max(1) } else { of_rows })
     }

@@ -2,6 +2,8 @@
 
 mod by_exact_method;
 mod by_game;
+#[cfg(feature = "surrogates")]
+mod by_residual;
 #[cfg(feature = "conditional")]
 mod conditional;
 mod each;
@@ -14,6 +16,8 @@ mod indices;
 mod reduced_problem;
 #[cfg(feature = "surrogates")]
 mod table;
+#[cfg(feature = "surrogates")]
+mod table_until;
 
 pub use ends::Ends;
 
@@ -31,6 +35,10 @@ use crate::observer::{CountRows, RunObserver};
 use crate::source::Source;
 #[cfg(feature = "surrogates")]
 use crate::surrogate_cache::SurrogateCache;
+
+/// Explains a row, whose run may be observed.
+type ExplainRow<'f> =
+    dyn Fn(&[f64], Option<&ObservedRun<'_>>) -> Result<Explanation, ExplainError> + Sync + 'f;
 
 /// The treatment of null players. A feature is a null player if its value in the explicand (the explained
 /// row) equals its value in every background row, or if no tree splits on it.
@@ -244,12 +252,14 @@ impl<'a> Explainer<'a> {
         if self.uses_table() {
             return self.explain_by_table_alone(explicand);
         }
+        #[cfg(feature = "surrogates")]
+        if self.uses_residual() {
+            let rows = Rows::new(explicand, explicand.len().max(1));
+            let found = self.explain_rows_by_residual(rows, &CountRows(|| {}), false)?.pop();
+            return found.ok_or_else(|| self.no_explicand());
+        }
         match self.explain_by_exact_method(Rows::new(explicand, explicand.len().max(1)))? {
-            Some(mut explanations) => explanations.pop().ok_or_else(|| {
-                // An empty slice does not contain a row.
-                GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
-                    .into()
-            }),
+            Some(mut explanations) => explanations.pop().ok_or_else(|| self.no_explicand()),
             None => self.explain_by_game(explicand, None),
         }
     }
@@ -316,6 +326,10 @@ impl<'a> Explainer<'a> {
         if self.uses_table() {
             return self.explain_by_table(explicands, observer);
         }
+        #[cfg(feature = "surrogates")]
+        if self.uses_residual() {
+            return self.explain_rows_by_residual(explicands, observer, follows_runs);
+        }
         if let Some(explanations) = self.explain_by_exact_method(explicands)? {
             explanations
                 .iter()
@@ -326,13 +340,25 @@ impl<'a> Explainer<'a> {
         self.explain_rows_by_game(explicands, observer, follows_runs).into_iter().collect()
     }
 
-    /// Explains each row by evaluating its game. If the model can be called from several threads, rows are
-    /// explained in parallel; otherwise one by one, up to the first row that fails.
+    /// Explains each row by evaluating its game.
     fn explain_rows_by_game(
         &self,
         explicands: Rows<'_>,
         observer: &dyn RunObserver,
         follows_runs: bool,
+    ) -> Vec<Result<Explanation, ExplainError>> {
+        let explain = |row: &[f64], followed: Option<&ObservedRun<'_>>| self.explain_by_game(row, followed);
+        self.explain_each_row(explicands, observer, follows_runs, &explain)
+    }
+
+    /// Calls `explain_row` for each row without a stored result. If the model can be called from several
+    /// threads, rows are explained in parallel; otherwise one by one, up to the first row that fails.
+    fn explain_each_row(
+        &self,
+        explicands: Rows<'_>,
+        observer: &dyn RunObserver,
+        follows_runs: bool,
+        explain_row: &ExplainRow<'_>,
     ) -> Vec<Result<Explanation, ExplainError>> {
         let explain = |row: usize| {
             if observer.on_row_start(row).is_break() {
@@ -342,7 +368,7 @@ impl<'a> Explainer<'a> {
                 Some(explanation) => explanation,
                 None => {
                     let followed = follows_runs.then_some(ObservedRun { row, observer, draws: None });
-                    self.explain_by_game(explicands.row(row), followed.as_ref())?
+                    explain_row(explicands.row(row), followed.as_ref())?
                 }
             };
             observer.on_row_done(row, &explanation);
@@ -359,6 +385,15 @@ impl<'a> Explainer<'a> {
             }
         }
         explained
+    }
+
+    /// Returns the error for an empty slice, which does not contain a row.
+    fn no_explicand(&self) -> ExplainError {
+        let expected = match &self.source {
+            Source::Model(_, background) => background.columns(),
+            _ => self.features(),
+        };
+        GameError::Width { what: "the explicand".to_owned(), actual: 0, expected }.into()
     }
 
     /// Checks the tolerance, and that the method supports the model and the value.

@@ -47,6 +47,11 @@ impl ReducedProblem {
         }
     }
 
+    /// Returns the values of the remaining players or groups.
+    pub(super) fn reduce(&self, values: &[f64], outputs: usize) -> Vec<f64> {
+        self.player_indices.iter().flat_map(|place| &values[place * outputs..][..outputs]).copied().collect()
+    }
+
     /// Returns the values of all `results` players or groups, with zero for those that were removed.
     pub(super) fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
         let mut all = vec![0.0; results * outputs];

@@ -10,6 +10,7 @@ use apportion_surrogates::{LearnedTable, Surrogate, SurrogateError, TableMethod}
 use super::{Explainer, NullPlayers};
 use crate::budget::Budget;
 use crate::error::ExplainError;
+use crate::game_explainer::Extent;
 use crate::method::Method;
 use crate::observer::{CountRows, RunObserver};
 use crate::plan::Plan;
@@ -29,9 +30,9 @@ const MAX_ROWS_OF_BLOCK: usize = 1 << 10;
 
 /// The minimum number of background rows for which [`Method::Auto`] takes the table method.
 const MIN_BACKGROUND: usize = 30;
-/// The numbers of features for which [`Method::Auto`] takes the table method. Fewer are enumerated; with
-/// more, the regression of each row takes longer.
-const FEATURES: RangeInclusive<usize> = 11..=128;
+/// The numbers of features, or of groups that act as players, for which [`Method::Auto`] takes the table
+/// method. Fewer are enumerated; with more, the regression of each row takes longer.
+const PLAYERS: RangeInclusive<usize> = 11..=128;
 /// The number of hybrids from which [`Method::Auto`] learns a surrogate, in budgets of a row, and its
 /// maximum.
 const LEARNING_BUDGETS: usize = 5;
@@ -69,7 +70,7 @@ impl<'a> Explainer<'a> {
     pub fn learn(&self, sample: Rows<'_>) -> Result<Surrogate, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
         self.asked.results(background.columns())?;
-        self.plan_of_table()?.check()?;
+        if self.uses_residual() { self.plan_of_residual()? } else { self.plan_of_table()? }.check()?;
         Ok(self.table_method(background).learn(model, sample, background, self.asked.seed)?)
     }
 
@@ -84,25 +85,24 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Returns whether the table method is used.
+    /// Returns whether the regression of the table method is used.
     pub(super) fn uses_table(&self) -> bool {
-        self.asked.method == Method::Table || self.chooses_table()
+        self.asked.method == Method::Table && !self.uses_residual() || self.chooses_table()
     }
 
-    /// Returns whether [`Method::Auto`] takes the table method: for Shapley values of a model without an
-    /// exact method, with the automatic budget and no tolerance, many equally weighted background rows, and
-    /// features that are neither enumerated nor very many.
+    /// Returns whether [`Method::Auto`] takes the table method: for Shapley and Banzhaf values of a model
+    /// without an exact method, with the automatic budget and no tolerance, many equally weighted background
+    /// rows, and players that are neither enumerated nor very many.
     fn chooses_table(&self) -> bool {
         let Source::Model(_, background) = &self.source else { return false };
-        let weights = background.weights();
         self.asked.method == Method::Auto
             && self.asked.budget == Budget::Auto
             && self.asked.until.is_none()
             && self.null_players == NullPlayers::TakeOut
-            && Method::Table.computes(&self.asked.value)
+            && TableMethod::computes(&self.asked.value)
             && background.len() >= MIN_BACKGROUND
-            && FEATURES.contains(&background.columns())
-            && weights.iter().all(|weight| (weight - weights[0]).abs() <= 1e-9 * weights[0])
+            && self.asked.value.check(background.columns()).is_ok_and(|players| PLAYERS.contains(&players))
+            && background.has_equal_weights()
     }
 
     /// Sets which features contain codes of categories, without an order; features beyond the end are
@@ -133,24 +133,24 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Prepares the surrogate of [`Method::Auto`], which is learned from hybrids of the background rows, and
-    /// explains rows with it. It is learned again if the model has changed.
-    fn explain_with_own_surrogate<T>(
+    /// Calls `explain` with a surrogate that is learned from hybrids of the background rows, and whether it
+    /// still has to be compared with the model: one from the cache does. If the model has changed, the
+    /// surrogate is learned again.
+    pub(super) fn with_own_surrogate<T>(
         &self,
-        explain: impl FnOnce(&LearnedTable<'_, dyn Model + '_>) -> Result<T, ExplainError>,
+        explain: &mut dyn FnMut(&Surrogate, bool) -> Result<T, ExplainError>,
     ) -> Result<T, ExplainError> {
         let (model, background) = self.source.model_and_background()?;
-        let method = self.table_method(background);
-        let (seed, budget) = (self.asked.seed, method.budget);
+        let budget = Budget::Auto.model_rows(background.columns(), background.len());
+        let seed = self.asked.seed;
         if let Some(surrogate) = self.learned.get(seed, budget, &self.is_categorical) {
-            match method.with_surrogate(&surrogate, model, background) {
-                Ok(learned) => return explain(&learned),
-                Err(
+            match explain(&surrogate, true) {
+                Err(ExplainError::Surrogates(
                     SurrogateError::OtherModel { .. }
                     | SurrogateError::OtherBackground { .. }
                     | SurrogateError::OtherShape { .. },
-                ) => {}
-                Err(error) => return Err(error.into()),
+                )) => {}
+                explained => return explained,
             }
         }
         // No lock is held meanwhile: the work is parallel, and another of its tasks could wait for the lock.
@@ -160,7 +160,7 @@ impl<'a> Explainer<'a> {
         let surrogate = Arc::new(of_sample.learn(model, background.as_rows(), background, seed)?);
         self.learned.set(seed, budget, &self.is_categorical, Arc::clone(&surrogate));
         // Predictions of a model with noise would differ from those that the surrogate was learned from.
-        explain(&method.with_unchecked_surrogate(&surrogate, model, background)?)
+        explain(&surrogate, false)
     }
 
     /// Explains all rows as one table, or each row with the surrogate if there is one. In a table, the values
@@ -186,20 +186,34 @@ impl<'a> Explainer<'a> {
         let seed = self.asked.seed;
         let block = (MODEL_ROWS_OF_BLOCK / method.budget.max(1)).min(MAX_ROWS_OF_BLOCK);
         let (stored, block) = (&mut stored, block.max(ROWS_PER_THREAD * rayon::current_num_threads()));
+        let until = match self.asked.extent(background.columns()) {
+            Extent::Until(until) => Some(until),
+            _ => None,
+        };
+        let explain = |learned: &LearnedTable<'_, dyn Model + '_>, rows: Rows<'_>| match &until {
+            Some(until) => self.explain_table_until(learned, until, rows),
+            None => Ok(learned.explain(rows, seed)?),
+        };
         let with_surrogate = |surrogate: &Surrogate, stored: &mut Vec<Option<Explanation>>| {
             let learned = method.with_surrogate(surrogate, model, background)?;
-            self.explain_blocks(explicands, (stored, block), observer, &|rows| learned.explain(rows, seed))
+            self.explain_blocks(explicands, (stored, block), observer, &|rows| explain(&learned, rows))
         };
         match &self.surrogate {
             Some(surrogate) => with_surrogate(surrogate, stored),
             None if !is_missing => {
                 self.explain_blocks(explicands, (stored, block), observer, &|_| Ok(Vec::new()))
             }
-            None if self.asked.method == Method::Auto => self.explain_with_own_surrogate(|learned| {
-                self.explain_blocks(explicands, (stored, block), observer, &|rows| {
-                    learned.explain(rows, seed)
+            None if self.asked.method == Method::Auto || until.is_some() => {
+                self.with_own_surrogate(&mut |surrogate: &Surrogate, is_checked| {
+                    let learned = match is_checked {
+                        true => method.with_surrogate(surrogate, model, background)?,
+                        false => method.with_unchecked_surrogate(surrogate, model, background)?,
+                    };
+                    self.explain_blocks(explicands, (&mut *stored, block), observer, &|rows| {
+                        explain(&learned, rows)
+                    })
                 })
-            }),
+            }
             None => {
                 stored.fill(None);
                 if explicands.len() > MAX_TABLE_ROWS {
@@ -211,7 +225,7 @@ impl<'a> Explainer<'a> {
                 }
                 let block = explicands.len().max(1);
                 self.explain_blocks(explicands, (stored, block), observer, &|rows| {
-                    method.explain(model, rows, background, seed)
+                    Ok(method.explain(model, rows, background, seed)?)
                 })
             }
         }
@@ -223,7 +237,7 @@ impl<'a> Explainer<'a> {
         explicands: Rows<'_>,
         (stored, block): (&mut [Option<Explanation>], usize),
         observer: &dyn RunObserver,
-        explain: &dyn Fn(Rows<'_>) -> Result<Vec<Explanation>, SurrogateError>,
+        explain: &dyn Fn(Rows<'_>) -> Result<Vec<Explanation>, ExplainError>,
     ) -> Result<Vec<Explanation>, ExplainError> {
         let mut explanations = Vec::with_capacity(explicands.len());
         for first in (0..explicands.len()).step_by(block) {
@@ -252,11 +266,7 @@ impl<'a> Explainer<'a> {
     pub(super) fn explain_by_table_alone(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         let rows = Rows::new(explicand, explicand.len().max(1));
         let found = self.explain_by_table(rows, &CountRows(|| {}))?.pop();
-        found.ok_or_else(|| {
-            let expected = self.source.model_and_background().map_or(0, |(_, rows)| rows.columns());
-            // An empty slice does not contain a row.
-            GameError::Width { what: "the explicand".to_owned(), actual: 0, expected }.into()
-        })
+        found.ok_or_else(|| self.no_explicand())
     }
 
     /// Returns the plan of the table method: its number of rows of the model, in evaluations.
@@ -264,7 +274,11 @@ impl<'a> Explainer<'a> {
         let (_, background) = self.source.model_and_background()?;
         let players = background.columns();
         let evaluations = |rows: usize| rows.div_ceil(background.len());
-        let most = Some(evaluations(self.table_method(background).budget));
+        let most = match self.asked.extent(players) {
+            Extent::Until(until) => until.max_evaluations(players),
+            _ => evaluations(self.table_method(background).budget),
+        };
+        let most = Some(most);
         Ok(Plan {
             method: Method::Table,
             min_evaluations: Some(evaluations(TableMethod::MIN_BUDGET)),
@@ -279,6 +293,7 @@ impl<'a> Explainer<'a> {
     fn table_method(&self, background: &Background) -> TableMethod {
         TableMethod::new(self.asked.budget.model_rows(background.columns(), background.len()))
             .with_categorical(self.is_categorical.clone())
+            .with_value(self.asked.value.clone())
     }
 }
 

@@ -7,7 +7,7 @@ use apportion::estimators::{
 };
 use apportion::games::{Coalitions, GameError, Partition, Purpose, stream};
 use apportion::values::enumerate;
-use apportion::{Game, Method, Semivalue, Value};
+use apportion::{Background, Explainer, Game, Method, Rows, Semivalue, Value};
 use rand::RngExt;
 
 use crate::common::hard_games::{SolvedGame, hard_games, smooth_games};
@@ -408,4 +408,45 @@ fn shares_hold_where_norm_and_range_are_made_large_by_noise() {
         }
     }
     assert!(certified > 300 && 20 * wrong <= certified, "{wrong} of {certified}");
+}
+
+#[test]
+fn certificates_of_the_table_method_hold() {
+    let (mut reached, mut wrong) = (0, Vec::new());
+    for players in [8, 12] {
+        for known in games(players) {
+            // A feature is present if it is 1; all ten background rows are 0.
+            let model = apportion::batch_model(1, |rows: Rows<'_>| {
+                let mut coalitions = Coalitions::new(players);
+                for row in rows.iter() {
+                    coalitions.push_members((0..players).filter(|&player| row[player] == 1.0));
+                }
+                let mut out = vec![0.0; rows.len()];
+                known.game.values(&coalitions, &mut out)?;
+                Ok(out)
+            });
+            let background = Background::rows(vec![0.0; 10 * players], players).unwrap();
+            for seed in 0..3 {
+                let explanation = Explainer::new(&model, background.clone())
+                    .method(Method::Table)
+                    .until(Until::relative(0.05))
+                    .seed(seed)
+                    .explain(&vec![1.0; players])
+                    .unwrap();
+                let certificate = explanation.certificate.as_ref().unwrap();
+                if certificate.stopped_by == StopRule::Tolerance {
+                    reached += 1;
+                    let norm = |numbers: &mut dyn Iterator<Item = f64>| {
+                        numbers.map(|number| number * number).sum::<f64>().sqrt()
+                    };
+                    let pairs = explanation.values.iter().zip(&known.shapley);
+                    let error = norm(&mut pairs.map(|(found, exact)| found - exact));
+                    if error > 0.05 * norm(&mut known.shapley.iter().copied()) {
+                        wrong.push((players, known.family, seed));
+                    }
+                }
+            }
+        }
+    }
+    assert!(reached > 100 && wrong.len() * 20 <= reached, "{wrong:?} of {reached}");
 }

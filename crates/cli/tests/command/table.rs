@@ -47,11 +47,35 @@ fn threads_and_resumed_runs_give_the_same_bytes() {
 }
 
 #[test]
+fn other_values_and_tolerances_are_explained_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    for (at, options) in [
+        &["--value", "banzhaf"][..],
+        &["--value", "beta=4,1", "--budget", "5n"],
+        &["--until", "0.2"],
+        &["--value", "owen", "--groups", "bmi,bp;age,sex;s1,s2,s3,s4,s5,s6", "--until", "0.3"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = folder.path().join(at.to_string());
+        let file = file.to_str().unwrap();
+        let explain = |more: &[&str]| table(&[&["--method", "table"][..], options, more].concat());
+        let expected = bytes(&explain(&["--threads", "1"]));
+        assert!(bytes(&explain(&["--threads", "3", "--checkpoint", file])) == expected, "{options:?}");
+        assert!(bytes(&explain(&["--resume", file])) == expected, "{options:?}");
+        let found = json(&explain(&[]));
+        assert_eq!(found["method"].as_str(), Some("table"));
+        for row in found["explanations"].as_array().unwrap() {
+            assert_eq!(row["certificate"].is_object(), options.contains(&"--until"), "{row}");
+        }
+    }
+}
+
+#[test]
 fn what_the_table_method_does_not_support_is_refused() {
     for (more, expected) in [
-        (&["--until", "0.1"][..], "cannot be combined with a tolerance"),
-        (&["--value", "banzhaf"], "does not support --value banzhaf"),
-        (&["--game", "gaussian"], "the marginal game"),
+        (&["--game", "gaussian"][..], "the marginal game"),
         (&["--budget", "0.001n"], "the table method needs at least 5"),
         (&["--interactions"], "--interactions"),
     ] {

@@ -85,6 +85,13 @@ pub struct InterimCheck {
     pub error: Option<f64>,
 }
 
+impl InterimCheck {
+    /// Creates the outcome of a check, for methods that are not estimators of games.
+    pub fn new(budget: usize, spent: f64, error: Option<f64>) -> Self {
+        Self { budget, spent, error }
+    }
+}
+
 /// The error of an explanation compared with the tolerance, and the reason why the run stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -75,6 +75,8 @@ pub struct Anytime<'g> {
     grows: bool,
     watcher: Option<Box<Watcher<'g>>>,
     explanation: Option<Explanation>,
+    /// Values that are added to those of the game where a relative tolerance is computed.
+    known: Vec<f64>,
 }
 
 /// The number of evaluations per player at the first interim check. With fewer evaluations, regressions have
@@ -129,7 +131,7 @@ impl<'g> Anytime<'g> {
         }
         let memory = Memory::new(game.players(), game.outputs());
         let game = RememberingGame::new(game, memory);
-        Ok(Self { estimator, game, seed, grows, watcher: None, explanation: None })
+        Ok(Self { estimator, game, seed, grows, watcher: None, explanation: None, known: Vec::new() })
     }
 
     /// Resumes a stored run. `estimator`, `game` and `seed` must be those with which the run was started.
@@ -168,6 +170,14 @@ impl<'g> Anytime<'g> {
     #[must_use]
     pub fn watched(mut self, watcher: impl Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g) -> Self {
         self.watcher = Some(Box::new(watcher));
+        self
+    }
+
+    /// Sets values, n × k, to which those of the game are a correction: a relative tolerance then refers to
+    /// their sum. The values of the explanation are still those of the game alone.
+    #[must_use]
+    pub fn with_known_values(mut self, known: Vec<f64>) -> Self {
+        self.known = known;
         self
     }
 
@@ -247,7 +257,7 @@ impl<'g> Anytime<'g> {
             let mut explanation = self.estimate(budget, most, interim_checks.last())?;
             most = most.min(self.memorable());
             let spent = left * if is_expected { SPENT.0 } else { SPENT.1 };
-            let mut bounds = Bounds::for_explanation(&explanation, budget, until, spent);
+            let mut bounds = Bounds::for_explanation(&explanation, &self.known, budget, until, spent);
             let is_reached = |bounds: &Bounds| bounds.ratio().is_some_and(|error| error <= 1.0);
             if needs_border && border.is_none() && is_reached(&bounds) && bounds.guarantee != Guarantee::Exact
             {
@@ -261,7 +271,7 @@ impl<'g> Anytime<'g> {
             if let Some(border) = &border {
                 self.count(&mut explanation);
                 border.raise(&mut explanation, budget);
-                bounds = Bounds::for_explanation(&explanation, budget, until, spent);
+                bounds = Bounds::for_explanation(&explanation, &self.known, budget, until, spent);
             }
             self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
@@ -281,8 +291,8 @@ impl<'g> Anytime<'g> {
                 explanation.certificate = Some(certificate(until, bounds, stopped_by, interim_checks));
                 return Ok(self.explanation.insert(explanation));
             }
-            let growth =
-                growth_needed(&explanation, budget, until, left * SPENT.0).map(|growth| growth * MARGIN);
+            let growth = growth_needed(&explanation, &self.known, budget, until, left * SPENT.0)
+                .map(|growth| growth * MARGIN);
             is_expected = growth.is_some_and(|growth| growth <= GROWTH.0);
             let growth = growth.unwrap_or(GROWTH.0).clamp(GROWTH.1, GROWTH.0);
             budget = self.rounded((budget as f64 * growth).ceil() as usize, most);
@@ -382,7 +392,7 @@ impl Explanation {
         let (sample, spent) = last.map_or((self.evaluations, 1.0 - until.confidence), |interim_check| {
             (interim_check.budget, interim_check.spent)
         });
-        let bounds = Bounds::for_explanation(self, sample, until, spent);
+        let bounds = Bounds::for_explanation(self, &[], sample, until, spent);
         let is_reached = bounds.ratio().is_some_and(|error| error <= 1.0);
         let (stopped_by, interim_checks) = match before {
             Some(Certificate { stopped_by: StopRule::Tolerance, interim_checks, .. }) if !is_reached => {

@@ -67,9 +67,10 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// Returns the bounds for `explanation`, from a sample of `sample` evaluations, at the error probability
-    /// `wrong`.
+    /// `wrong`. Relative tolerances refer to the sums of its values and `known` ones (n × k, or empty).
     pub(crate) fn for_explanation(
         explanation: &Explanation,
+        known: &[f64],
         sample: usize,
         until: &Until,
         wrong: f64,
@@ -78,7 +79,9 @@ impl Bounds {
         let outputs = explanation.outputs();
         let size = |output: usize| explanation.output(output).into_iter().map(f64::abs).fold(0.0, f64::max);
         let units: Vec<f64> = (0..outputs).map(|output| unit(size(output))).collect();
-        let own = Self::in_units(&explanation.clone().times(&units), sample, until, wrong, &units);
+        let known: Vec<f64> =
+            known.iter().zip(units.iter().cycle()).map(|(known, unit)| known * unit).collect();
+        let own = Self::in_units(&explanation.clone().times(&units), &known, sample, until, wrong, &units);
         let back = |numbers: Vec<f64>| -> Vec<f64> {
             numbers.iter().zip(units.iter().cycle()).map(|(number, unit)| number / unit).collect()
         };
@@ -92,11 +95,22 @@ impl Bounds {
 
     /// Computes the same as [`for_explanation`](Self::for_explanation) for a rescaled explanation. Absolute
     /// tolerances of `until` are multiplied by the factor of the output.
-    fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
+    fn in_units(
+        explanation: &Explanation,
+        known: &[f64],
+        sample: usize,
+        until: &Until,
+        wrong: f64,
+        units: &[f64],
+    ) -> Self {
         let outputs = explanation.outputs();
+        let totals = |output: usize| -> Vec<f64> {
+            let known = known.iter().skip(output).step_by(outputs).chain(std::iter::repeat(&0.0));
+            explanation.output(output).iter().zip(known).map(|(value, known)| value + known).collect()
+        };
         let of_estimates = || {
             units.iter().enumerate().map(|(output, unit)| {
-                let whole = scale::of_estimates(until.scale, &explanation.output(output)).unwrap_or(*unit);
+                let whole = scale::of_estimates(until.scale, &totals(output)).unwrap_or(*unit);
                 until.tolerance * whole
             })
         };
@@ -184,7 +198,7 @@ impl Bounds {
             };
             let is_norm = until.scale == Scale::Norm;
             let errors = Errors {
-                values: &explanation.output(output),
+                values: &totals(output),
                 each: &each(output, wrong_each),
                 error: Pair { sure: error(output, wrong_each), even: error(output, 0.5) },
                 missed: missed(output, if is_norm { Measure::Euclidean } else { Measure::EveryPlayer }),
@@ -224,6 +238,7 @@ impl Bounds {
 /// base an estimate on.
 pub(crate) fn growth_needed(
     explanation: &Explanation,
+    known: &[f64],
     sample: usize,
     until: &Until,
     wrong: f64,
@@ -248,7 +263,7 @@ pub(crate) fn growth_needed(
                 .map(|draws| BoundedDraws { draws: (draws.draws as f64 * growth).round() as usize, ..draws });
         }
         let sample = (sample as f64 * growth).round() as usize;
-        let ratio = Bounds::for_explanation(&grown, sample, until, wrong).ratio()?;
+        let ratio = Bounds::for_explanation(&grown, known, sample, until, wrong).ratio()?;
         if !ratio.is_finite() {
             return None;
         }

@@ -2,10 +2,11 @@
 
 use apportion_estimators::{ErrorDistribution, Explanation};
 use apportion_games::Background;
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_values::Semivalue;
 
 use super::crossfit::SurrogateValues;
 use super::hybrids::Explicand;
+use super::players::{Players, RegressionValue};
 use super::regression::{Correction, OddResiduals};
 use crate::error::Result;
 
@@ -24,7 +25,7 @@ pub(crate) struct Candidates {
     surrogate: SurrogateValues,
     base: Vec<f64>,
     prediction: Vec<f64>,
-    active: Vec<u32>,
+    players: Players,
     pairs: usize,
     background_rows: usize,
 }
@@ -52,6 +53,7 @@ pub(crate) fn candidates(
     numbers: &RowOutputs<'_>,
     surrogate: SurrogateValues,
     background: &Background,
+    value: &RegressionValue,
 ) -> Result<Candidates> {
     let outputs = numbers.base.len();
     let pairs = explicand.draws.len();
@@ -80,11 +82,12 @@ pub(crate) fn candidates(
         pair_sums.extend((0..outputs).map(|output| total(output) - of_surrogate(output)));
         pair_sums.extend((0..outputs).map(total));
     }
-    let weights = shapley_weights(explicand, background);
+    let weights = weights(explicand, background, value);
     let residuals = OddResiduals {
         draws: &explicand.draws,
         targets: &targets,
         weights: &weights,
+        centring: value.centring(explicand.players.len()),
         shares: background.weights(),
         outputs: 2 * outputs,
         sums: &sums,
@@ -101,25 +104,24 @@ pub(crate) fn candidates(
         surrogate,
         base: numbers.base.to_vec(),
         prediction: numbers.prediction.to_vec(),
-        active: explicand.active.clone(),
+        players: explicand.players.clone(),
         pairs,
         background_rows: background.len(),
     })
 }
 
-/// Returns the weight of each pair: the Shapley kernel `1/(C(n, s) s (n − s))`, divided by the probability of
-/// the draw, and multiplied by the weight of the background row.
-fn shapley_weights(explicand: &Explicand<'_>, background: &Background) -> Vec<f64> {
+/// Returns the weight of each pair: the weight of its size in the regression that defines the value, such as
+/// the Shapley kernel `1/(C(n, s) s (n − s))`, divided by the probability of the draw, and multiplied by the
+/// weight of the background row.
+fn weights(explicand: &Explicand<'_>, background: &Background, value: &RegressionValue) -> Vec<f64> {
     let draws = &explicand.draws;
-    let players = draws.players as f64;
     let of_class: Vec<f64> = draws
         .strata
         .iter()
         .map(|stratum| {
             // The number of pairs cancels the binomial coefficient, up to a factor 2 for the middle class.
-            let size = stratum.size as f64;
-            let middle = if 2.0 * size == players { 0.5 } else { 1.0 };
-            middle / (size * (players - size) * stratum.expected)
+            let middle = if 2 * stratum.size == draws.players { 0.5 } else { 1.0 };
+            middle * value.size_weight(stratum.size, draws.players) / stratum.expected
         })
         .collect();
     (0..draws.len())
@@ -142,20 +144,25 @@ impl Candidates {
     }
 
     /// Returns the explanation, with the surrogate for the outputs that `uses_surrogate` states.
-    pub(crate) fn explanation(self, value: &Semivalue, uses_surrogate: &[bool], seed: u64) -> Explanation {
+    pub(crate) fn explanation(
+        self,
+        value: &RegressionValue,
+        uses_surrogate: &[bool],
+        seed: u64,
+    ) -> Explanation {
         let outputs = self.base.len();
         let mut values = vec![0.0; self.surrogate.values.len()];
         let mut std_errors = vec![0.0; values.len()];
         for (output, &uses_surrogate) in uses_surrogate.iter().enumerate() {
             let column = if uses_surrogate { output } else { outputs + output };
             let at = |player: usize| player * 2 * outputs + column;
-            let players = self.active.len() as f64;
+            let players = self.players.len() as f64;
             let square: f64 =
-                (0..self.active.len()).map(|player| self.correction.values[at(player)].powi(2)).sum();
+                (0..self.players.len()).map(|player| self.correction.values[at(player)].powi(2)).sum();
             // The allowance for events that the sample missed, as for other regressions.
             let unseen = square / (players * (6.0 * self.correction.left).powi(2));
-            for (player, &feature) in self.active.iter().enumerate() {
-                let place = feature as usize * outputs + output;
+            for (player, &result) in self.players.results.iter().enumerate() {
+                let place = result as usize * outputs + output;
                 values[place] = self.correction.values[at(player)];
                 std_errors[place] = (self.correction.variances[at(player)] + unseen).sqrt();
             }
@@ -168,7 +175,7 @@ impl Candidates {
         let column = |output: usize| if uses_surrogate[output] { output } else { outputs + output };
         let model_rows = 2 * self.pairs + 1;
         let costs = (model_rows.div_ceil(self.background_rows), self.background_rows);
-        let concept = SolutionConcept::from(value.clone());
+        let concept = value.value.concept();
         let mut explanation =
             Explanation::estimate(METHOD, concept, values, (self.base, self.prediction), costs);
         explanation.model_rows = model_rows;
@@ -176,7 +183,8 @@ impl Candidates {
         explanation.distinct_coalitions = 2 * self.pairs + 2;
         explanation.seed = Some(seed);
         explanation.diagnostics.rank = Some(self.correction.rank);
-        explanation.diagnostics.unknowns = Some(self.active.len().saturating_sub(1));
+        explanation.diagnostics.unknowns =
+            Some(self.players.len() - usize::from(value.semivalue == Semivalue::Shapley));
         explanation.diagnostics.residual_sum_of_squares =
             Some((0..outputs).map(|output| self.correction.rest[column(output)]).collect());
         explanation.diagnostics.chosen = Some(chosen(uses_surrogate));

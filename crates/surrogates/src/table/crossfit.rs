@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use apportion_games::{Background, Purpose, Rows, parallel, stream};
-use apportion_values::{Semivalue, Value};
+use apportion_values::Value;
 use rand::Rng;
 
 use super::hybrids::Explicand;
@@ -114,7 +114,7 @@ fn learning_pairs(
 
 /// The surrogate's share of the values of one explicand.
 pub(crate) struct SurrogateValues {
-    /// The exact values, averaged over the forests of the parts: features × outputs.
+    /// The exact values, averaged over the forests of the parts: features (or groups) × outputs.
     pub(crate) values: Vec<f64>,
     /// The mean prediction for the background: one number per output.
     pub(crate) base: Vec<f64>,
@@ -128,12 +128,13 @@ pub(crate) fn exact_values(
     parts: &Parts,
     (surrogates, outputs): (&[Prepared<'_>], usize),
     columns: usize,
-    value: &Semivalue,
+    value: &Value,
 ) -> Result<Vec<SurrogateValues>> {
+    let results = value.check(columns)?;
     let mut found: Vec<SurrogateValues> = explicands
         .iter()
         .map(|_| SurrogateValues {
-            values: vec![0.0; columns * outputs],
+            values: vec![0.0; results * outputs],
             base: vec![0.0; outputs],
             prediction: vec![0.0; outputs],
         })
@@ -151,10 +152,10 @@ pub(crate) fn exact_values(
             continue;
         }
         let rows: Vec<f64> = used.iter().flat_map(|&at| explicands[at].row).copied().collect();
-        let explained = surrogate.values(&Value::from(value.clone()), Rows::new(&rows, columns))?;
+        let explained = surrogate.values(value, Rows::new(&rows, columns))?;
         for (place, &at) in used.iter().enumerate() {
             let (own, share) = (&mut found[at], shares[at]);
-            let of_row = &explained.values[place * columns * outputs..][..columns * outputs];
+            let of_row = &explained.values[place * results * outputs..][..results * outputs];
             own.values.iter_mut().zip(of_row).for_each(|(sum, value)| *sum += share * value);
             own.base.iter_mut().zip(&explained.base).for_each(|(sum, value)| *sum += share * value);
             let of_row = &explained.predictions[place * outputs..][..outputs];
@@ -276,8 +277,11 @@ pub(crate) fn sums_of_pairs(
 
 #[cfg(test)]
 mod tests {
+    use apportion_values::Semivalue;
+
     use super::*;
     use crate::table::draws::Allocation;
+    use crate::table::players::RegressionValue;
 
     #[test]
     fn pairs_and_rows_have_the_same_predictions() {
@@ -298,7 +302,11 @@ mod tests {
             let prepared = Prepared::new(&surrogate, &background).unwrap();
             let row = rows.row(77);
             let draws = Allocation::new(&Semivalue::Shapley, columns, count, 6).draw(3);
-            let explicand = Explicand { index: 0, row, active: (0..columns as u32).collect(), draws };
+            let value = RegressionValue::new(&Semivalue::Shapley.into()).unwrap();
+            // Every feature of this row differs from some of these rows.
+            let other = Background::rows(row.iter().map(|x| x - 1.0).collect::<Vec<_>>(), columns).unwrap();
+            let players = value.players(&vec![0.5; columns], &other);
+            let explicand = Explicand { index: 0, row, players, draws };
             let mut own = Vec::new();
             surrogate.forest.bins.append(row, &mut own);
             let pairs = 0..explicand.draws.len();

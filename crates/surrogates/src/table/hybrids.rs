@@ -6,6 +6,7 @@ use std::ops::Range;
 use apportion_games::{Background, Cancellation, GameError, Model, Rows, parallel};
 
 use super::draws::Draws;
+use super::players::Players;
 use crate::error::{Result, SurrogateError};
 
 /// The number of cells of the rows that a serial model predicts in one call.
@@ -16,8 +17,7 @@ pub(crate) struct Explicand<'a> {
     /// The index of the row in the table, for messages.
     pub(crate) index: usize,
     pub(crate) row: &'a [f64],
-    /// The features that differ from the background in some row: the players.
-    pub(crate) active: Vec<u32>,
+    pub(crate) players: Players,
     pub(crate) draws: Draws,
 }
 
@@ -26,7 +26,8 @@ impl Explicand<'_> {
     pub(crate) fn each_member(&self, pair: usize, mut set: impl FnMut(usize)) {
         for (word, mut bits) in self.draws.coalition(pair).iter().copied().enumerate() {
             while bits != 0 {
-                set(self.active[64 * word + bits.trailing_zeros() as usize] as usize);
+                let player = 64 * word + bits.trailing_zeros() as usize;
+                self.players.features(player).iter().for_each(|&feature| set(feature as usize));
                 bits &= bits - 1;
             }
         }

@@ -4,9 +4,9 @@ use apportion_estimators::Explanation;
 use apportion_games::{Background, GameError, Model, Rows};
 
 use super::hybrids::CheckedModel;
-use super::method::TableMethod;
+use super::method::{TableMethod, check_weights};
 use super::prepared::Prepared;
-use crate::error::{Result, SurrogateError};
+use crate::error::Result;
 use crate::surrogate::Surrogate;
 
 /// The table method with a surrogate, from [`TableMethod::with_surrogate`]: the values of a row depend on the
@@ -69,6 +69,7 @@ impl TableMethod {
         background: &'a Background,
     ) -> Result<LearnedTable<'a, M>> {
         let checked = self.check(model, background.as_rows(), background)?;
+        check_weights(background)?;
         LearnedTable::new(self.clone(), surrogate, checked, background)
     }
 }
@@ -80,17 +81,7 @@ impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
         model: CheckedModel<'a, M>,
         background: &'a Background,
     ) -> Result<Self> {
-        let shapes = [
-            ("features", background.columns(), surrogate.features()),
-            ("outputs", model.outputs, surrogate.outputs()),
-        ];
-        for (what, actual, expected) in shapes {
-            if actual != expected {
-                return Err(SurrogateError::OtherShape { what, actual, expected });
-            }
-        }
-        let prepared = Prepared::new(surrogate, background)?;
-        let of_background = model.predict(background.as_rows(), "background row")?;
+        let (prepared, of_background) = Prepared::for_model(surrogate, &model, background)?;
         Ok(Self { method, model, background, surrogate: prepared, of_background })
     }
 
@@ -98,17 +89,29 @@ impl<'a, M: Model + ?Sized> LearnedTable<'a, M> {
         self.surrogate.surrogate.check_model(&self.of_background)
     }
 
-    /// Returns the Shapley values of rows.
+    /// Returns the values of rows.
     ///
     /// # Errors
     ///
     /// As for [`TableMethod::explain`].
     pub fn explain(&self, rows: Rows<'_>, seed: u64) -> Result<Vec<Explanation>> {
+        self.explain_with_budget(rows, self.method.budget, seed)
+    }
+
+    /// Returns the values of rows with another budget: the number of rows that the model predicts for each of
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`explain`](Self::explain).
+    pub fn explain_with_budget(&self, rows: Rows<'_>, budget: usize, seed: u64) -> Result<Vec<Explanation>> {
         if rows.columns() != self.background.columns() {
             let (actual, expected) = (rows.columns(), self.background.columns());
             return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
         }
+        let method = TableMethod { budget, ..self.method.clone() };
+        method.check_budget()?;
         let learned = Some((&self.surrogate, &self.of_background[..]));
-        self.method.run(&self.model, rows, self.background, seed, learned)
+        method.run(&self.model, rows, self.background, seed, learned)
     }
 }

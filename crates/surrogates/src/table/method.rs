@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use apportion_estimators::Explanation;
 use apportion_games::{Background, GameError, Model, Purpose, Rows, memory, parallel, stream};
-use apportion_values::Semivalue;
+use apportion_values::{Semivalue, Value};
 use rand::Rng;
 
 use super::correct::{Candidates, RowOutputs, candidates};
 use super::crossfit::{ModelOutputs, Parts, exact_values, learn, predict_hybrids, sums_of_pairs};
 use super::draws::Allocation;
 use super::enumerated::enumerated;
-use super::hybrids::{CheckedModel, Explicand, active_features};
+use super::hybrids::{CheckedModel, Explicand};
+use super::players::{Players, RegressionValue};
 use super::prepared::Prepared;
 use super::rows::{distinct_rows, seed_of};
 use crate::error::{Result, SurrogateError};
@@ -22,12 +23,12 @@ const MANY_ROWS: usize = 20;
 /// The number of combinations of rows and background rows below which there is no surrogate: one would be
 /// learned from almost the hybrids that it predicts, and add nothing.
 const MIN_COMBINATIONS: usize = 4;
-/// The maximum number of features that are enumerated.
+/// The maximum number of players whose coalitions are enumerated.
 const MAX_ENUMERATED: usize = 20;
 /// The stream of the draws from which a surrogate is learned in advance.
 const LEARNING: u64 = (1 << 48) - 1;
 
-/// Shapley values of the rows of a table, from few rows of the model.
+/// Shapley or Banzhaf values of the rows of a table, from few rows of the model.
 ///
 /// ```text
 /// φ(f) = φ(g) + φ(f − g)
@@ -79,6 +80,8 @@ pub struct TableMethod {
     /// Whether each feature contains codes of categories, which have no order. Features beyond the end are
     /// numbers.
     pub is_categorical: Vec<bool>,
+    /// The value: Shapley or Banzhaf values of features, or of groups that act as players.
+    pub value: Value,
 }
 
 impl TableMethod {
@@ -87,7 +90,12 @@ impl TableMethod {
 
     /// Creates the method with a budget of rows per explicand.
     pub fn new(budget: usize) -> Self {
-        Self { budget, max_learning_rows: 60_000, is_categorical: Vec::new() }
+        Self {
+            budget,
+            max_learning_rows: 60_000,
+            is_categorical: Vec::new(),
+            value: Semivalue::Shapley.into(),
+        }
     }
 
     /// Sets the maximum number of hybrids from which a surrogate is learned.
@@ -102,11 +110,24 @@ impl TableMethod {
         Self { is_categorical, ..self }
     }
 
-    /// Returns the Shapley values of all rows of a table.
+    /// Sets the value: Shapley values (the default) or Banzhaf values of features, or of groups that act as
+    /// players ([`Value::quotient`]).
+    #[must_use]
+    pub fn with_value(self, value: impl Into<Value>) -> Self {
+        Self { value: value.into(), ..self }
+    }
+
+    /// Returns whether the method computes a value.
+    pub fn computes(value: &Value) -> bool {
+        RegressionValue::new(value).is_ok()
+    }
+
+    /// Returns the values of all rows of a table.
     ///
     /// # Errors
     ///
-    /// [`SurrogateError::Budget`] below [`MIN_BUDGET`](Self::MIN_BUDGET); [`SurrogateError::Weights`] for a
+    /// [`SurrogateError::Budget`] below [`MIN_BUDGET`](Self::MIN_BUDGET); [`SurrogateError::Unsupported`] for
+    /// another value; [`SurrogateError::Weights`] for a
     /// background whose rows have different weights; [`GameError::Width`] if the numbers of columns differ;
     /// [`SurrogateError::Prediction`] and [`SurrogateError::NotFinite`] if the model fails or returns a
     /// number that is not finite; [`SurrogateError::Memory`].
@@ -117,14 +138,17 @@ impl TableMethod {
         background: &Background,
         seed: u64,
     ) -> Result<Vec<Explanation>> {
-        self.run(&self.check(model, rows, background)?, rows, background, seed, None)
+        let checked = self.check(model, rows, background)?;
+        check_weights(background)?;
+        self.run(&checked, rows, background, seed, None)
     }
 
     /// Learns a surrogate of a model from hybrids of the rows of a sample.
     ///
     /// # Errors
     ///
-    /// As for [`explain`](Self::explain); also [`SurrogateError::NoRows`] for an empty sample.
+    /// As for [`explain`](Self::explain), but background rows may have any weights; also
+    /// [`SurrogateError::NoRows`] for an empty sample.
     pub fn learn<M: Model + ?Sized>(
         &self,
         model: &M,
@@ -139,7 +163,8 @@ impl TableMethod {
         let (distinct, _) = distinct_rows(sample);
         // Draws that differ from those of rows that are explained with the surrogate later.
         let draws = stream(seed, Purpose::Parts, LEARNING).next_u64();
-        let explicands = self.explicands(&distinct, sample, background, &|_| 1, draws);
+        let value = RegressionValue::new(&Semivalue::Shapley.into())?;
+        let explicands = self.explicands(&distinct, sample, background, &value, &|_| 1, draws);
         let outputs = Evaluated::new(&checked, &explicands, background, None)?;
         let parts = parts_of(&explicands, 1, &|_, _| 0);
         let mut learned = learn(
@@ -159,14 +184,7 @@ impl TableMethod {
         rows: Rows<'_>,
         background: &Background,
     ) -> Result<CheckedModel<'a, M>> {
-        if self.budget < Self::MIN_BUDGET {
-            return Err(SurrogateError::Budget { budget: self.budget, min: Self::MIN_BUDGET });
-        }
-        let weights = background.weights();
-        let mean = 1.0 / weights.len() as f64;
-        if let Some(row) = weights.iter().position(|weight| (weight - mean).abs() > 1e-9 * mean) {
-            return Err(SurrogateError::Weights { row, actual: weights[row], expected: mean });
-        }
+        self.check_budget()?;
         if rows.columns() != background.columns() {
             let (actual, expected) = (rows.columns(), background.columns());
             return Err(GameError::Width { what: "row 0".to_owned(), actual, expected }.into());
@@ -174,9 +192,16 @@ impl TableMethod {
         CheckedModel::new(model, background.columns())
     }
 
-    /// Returns whether a row with this number of active features is enumerated.
-    fn is_enumerated(&self, active: usize, background: usize) -> bool {
-        active < 2 || active <= MAX_ENUMERATED && (1 << active) * background <= self.budget
+    pub(super) fn check_budget(&self) -> Result<()> {
+        match self.budget < Self::MIN_BUDGET {
+            true => Err(SurrogateError::Budget { budget: self.budget, min: Self::MIN_BUDGET }),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether a row with this number of players is enumerated.
+    fn is_enumerated(&self, players: usize, background: usize) -> bool {
+        players < 2 || players <= MAX_ENUMERATED && (1 << players) * background <= self.budget
     }
 
     /// Draws the pairs of all distinct rows that are not enumerated. `parts` returns the number of parts of a
@@ -186,23 +211,24 @@ impl TableMethod {
         distinct: &[usize],
         rows: Rows<'a>,
         background: &Background,
+        value: &RegressionValue,
         parts: &dyn Fn(usize) -> usize,
         seed: u64,
     ) -> Vec<Explicand<'a>> {
-        let active: Vec<(usize, Vec<u32>)> = distinct
+        let sampled: Vec<(usize, Players)> = distinct
             .iter()
-            .map(|&index| (index, active_features(rows.row(index), background)))
-            .filter(|(_, active)| !self.is_enumerated(active.len(), background.len()))
+            .map(|&index| (index, value.players(rows.row(index), background)))
+            .filter(|(_, players)| !self.is_enumerated(players.len(), background.len()))
             .collect();
-        let parts = parts(active.len());
+        let parts = parts(sampled.len());
         let pairs = (self.budget - 1) / 2;
-        parallel::map(active, |(index, active)| {
+        parallel::map(sampled, |(index, players)| {
             let row = rows.row(index);
             // The parts are divided from one sample, so that they have no pair in common.
-            let allocation = Allocation::new(&Semivalue::Shapley, active.len(), background.len(), pairs);
+            let allocation = Allocation::new(&value.semivalue, players.len(), background.len(), pairs);
             let mut draws = allocation.draw(seed_of(row, seed));
             draws.divide(parts);
-            Explicand { index, row, active, draws }
+            Explicand { index, row, players, draws }
         })
     }
 
@@ -216,6 +242,8 @@ impl TableMethod {
         seed: u64,
         learned: Option<(&Prepared<'_>, &[f64])>,
     ) -> Result<Vec<Explanation>> {
+        let value = &RegressionValue::new(&self.value)?;
+        value.value.check(background.columns())?;
         let (surrogate, of_background) = learned.unzip();
         let (distinct, of_row) = distinct_rows(rows);
         // Two parts of each row if there are few rows.
@@ -223,7 +251,7 @@ impl TableMethod {
             surrogate.is_none() && count < MANY_ROWS && count * background.len() >= MIN_COMBINATIONS
         };
         let parts = |count: usize| if in_pairs(count) { 2 } else { 1 };
-        let explicands = self.explicands(&distinct, rows, background, &parts, seed);
+        let explicands = self.explicands(&distinct, rows, background, value, &parts, seed);
         memory::check(
             memory::product([explicands.len(), self.budget, checked.outputs, 24]),
             || format!("the outputs for {} rows per explicand", self.budget),
@@ -254,7 +282,7 @@ impl TableMethod {
                     &prepared
                 }
             };
-            let corrected = correct(&explicands, &view, &parts, surrogates)?;
+            let corrected = correct(&explicands, &view, &parts, surrogates, value)?;
             let pooled = match surrogate {
                 Some(_) => None,
                 None if has_surrogate => Some(choose(corrected.iter())),
@@ -262,15 +290,25 @@ impl TableMethod {
             };
             for (explicand, candidates) in explicands.iter().zip(corrected) {
                 let uses = pooled.clone().unwrap_or_else(|| choose(std::iter::once(&candidates)));
-                found.insert(explicand.index, candidates.explanation(&Semivalue::Shapley, &uses, seed));
+                found.insert(explicand.index, candidates.explanation(value, &uses, seed));
             }
         }
         for &index in &distinct {
             if let std::collections::hash_map::Entry::Vacant(place) = found.entry(index) {
-                place.insert(enumerated(checked.model, rows.row(index), background)?);
+                place.insert(enumerated(checked.model, rows.row(index), background, value)?);
             }
         }
         Ok(of_row.iter().filter_map(|index| found.get(index).cloned()).collect())
+    }
+}
+
+/// Checks that all background rows have the same weight.
+pub(super) fn check_weights(background: &Background) -> Result<()> {
+    let weights = background.weights();
+    let mean = 1.0 / weights.len() as f64;
+    match weights.iter().position(|weight| (weight - mean).abs() > 1e-9 * mean) {
+        Some(row) => Err(SurrogateError::Weights { row, actual: weights[row], expected: mean }),
+        None => Ok(()),
     }
 }
 
@@ -331,15 +369,11 @@ fn correct(
     outputs: &ModelOutputs<'_>,
     parts: &Parts,
     surrogates: &[Prepared<'_>],
+    value: &RegressionValue,
 ) -> Result<Vec<Candidates>> {
     let background = outputs.background;
-    let exact = exact_values(
-        explicands,
-        parts,
-        (surrogates, outputs.outputs),
-        background.columns(),
-        &Semivalue::Shapley,
-    )?;
+    let exact =
+        exact_values(explicands, parts, (surrogates, outputs.outputs), background.columns(), &value.value)?;
     let mut base = vec![0.0; outputs.outputs];
     for (row, weight) in outputs.of_background.chunks_exact(outputs.outputs).zip(background.weights()) {
         base.iter_mut().zip(row).for_each(|(base, value)| *base += weight * value);
@@ -356,7 +390,7 @@ fn correct(
             base: &base,
             prediction: &outputs.of_explicands[at * outputs.outputs..][..outputs.outputs],
         };
-        candidates(&explicands[at], &numbers, exact, background)
+        candidates(&explicands[at], &numbers, exact, background, value)
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | [`players`] | the values, and their players: features or groups |
 //! | [`draws`] | pairs of coalitions with background rows |
 //! | [`hybrids`] | the rows that they define, and the model's outputs |
 //! | [`basis`] | the design of the regression |
@@ -23,6 +24,7 @@ pub(crate) mod enumerated;
 pub(crate) mod hybrids;
 pub(crate) mod learned;
 pub(crate) mod method;
+pub(crate) mod players;
 pub(crate) mod prepared;
 pub(crate) mod regression;
 pub(crate) mod rows;

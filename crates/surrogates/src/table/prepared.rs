@@ -1,10 +1,11 @@
 //! A surrogate that is prepared for its background.
 
-use apportion_games::{Background, Rows};
+use apportion_games::{Background, Model, Rows};
 use apportion_trees::{Exact, MarginalTreeExplainer};
 use apportion_values::{Attributions, Value};
 
-use crate::error::Result;
+use super::hybrids::CheckedModel;
+use crate::error::{Result, SurrogateError};
 use crate::surrogate::Surrogate;
 
 /// A surrogate with its explainer, and the background rows as the surrogate takes them.
@@ -32,6 +33,26 @@ impl<'a> Prepared<'a> {
         let trees = surrogate.tree_explainer(background)?;
         let (bins, predictions) = (surrogate.forest.bins.bins(rows), surrogate.predict(rows)?);
         Ok(Self { surrogate, background, trees, bins, summands, predictions })
+    }
+
+    /// Prepares a surrogate for a model, and returns the outputs of the model for the background rows (B ×
+    /// outputs) as well.
+    pub(crate) fn for_model<M: Model + ?Sized>(
+        surrogate: &'a Surrogate,
+        model: &CheckedModel<'_, M>,
+        background: &'a Background,
+    ) -> Result<(Self, Vec<f64>)> {
+        let shapes = [
+            ("features", background.columns(), surrogate.features()),
+            ("outputs", model.outputs, surrogate.outputs()),
+        ];
+        for (what, actual, expected) in shapes {
+            if actual != expected {
+                return Err(SurrogateError::OtherShape { what, actual, expected });
+            }
+        }
+        let prepared = Self::new(surrogate, background)?;
+        Ok((prepared, model.predict(background.as_rows(), "background row")?))
     }
 
     /// Returns the exact values of the surrogate for rows.

@@ -3,7 +3,8 @@
 //! # Notation
 //!
 //! `d_i` is the odd part (ρ(S) − ρ(N∖S))/2 of the residuals of pair i, with the background row z; `a_i` has
-//! the entries ½ for the players in S and −½ for the others, minus their mean; `w_i` is the weight of the
+//! the entries ½ for the players in S and −½ for the others, minus m times their sum (for Shapley values, m is
+//! 1/n); `w_i` is the weight of the
 //! pair in the regression that defines the value, divided by the probability that it is drawn. The sums D_z
 //! of the values with a single background row are known for all rows, so that they are taken out first.
 //!
@@ -53,6 +54,8 @@ pub(crate) struct OddResiduals<'a> {
     pub(crate) targets: &'a [f64],
     /// w: one positive weight per pair.
     pub(crate) weights: &'a [f64],
+    /// m: the share of the sum of its entries that is subtracted from each row of the design.
+    pub(crate) centring: f64,
     /// p: the weights of the background rows.
     pub(crate) shares: &'a [f64],
     pub(crate) outputs: usize,
@@ -110,7 +113,7 @@ impl OddResiduals<'_> {
         let (pairs, players) = (self.draws.len(), self.draws.players);
         let mean = self.weights.iter().sum::<f64>() / pairs.max(1) as f64;
         let roots: Vec<f64> = self.weights.iter().map(|weight| (weight / mean).sqrt()).collect();
-        let means: Vec<f64> = (0..pairs).map(|pair| self.sum_of_signs(pair) / players as f64).collect();
+        let means: Vec<f64> = (0..pairs).map(|pair| self.centring * self.sum_of_signs(pair)).collect();
         let design = Mat::from_fn(pairs, players, |pair, player| {
             let word = self.draws.coalition(pair)[player / 64];
             let sign = if word >> (player % 64) & 1 == 1 { 0.5 } else { -0.5 };
@@ -129,7 +132,7 @@ impl OddResiduals<'_> {
         };
         let all: Vec<f64> = (0..players).map(|at| eigen.S()[at]).collect();
         let largest = all.iter().copied().fold(0.0, f64::max);
-        // The vector of ones has the eigenvalue 0.
+        // For Shapley values, the vector of ones has the eigenvalue 0.
         let kept: Vec<usize> = (0..players).filter(|&at| all[at] > RANK * largest).collect();
         let vectors = Mat::from_fn(players, kept.len(), |player, at| eigen.U()[(player, kept[at])]);
         let scaled = product(design.as_ref(), vectors.as_ref());
