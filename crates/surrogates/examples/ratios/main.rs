@@ -1,13 +1,13 @@
-//! Compares the table method with Leverage SHAP at equal numbers of model rows, on models whose values are
-//! known.
+//! Compares the table method with Leverage SHAP, or with Kernel Banzhaf without replacement, at equal numbers
+//! of model rows, on models whose values are known.
 //!
 //! `cargo run --release -p apportion-surrogates --example ratios -- [--features 8,12,30,101]
 //! [--rows 200,10,1] [--budget 0.5,2,5,20] [--model network,kernel,trees,neighbours] [--background 50]
-//! [--seeds 1] [--learned]`
+//! [--seeds 1] [--value shapley|banzhaf] [--learned]`
 //!
 //! With `--learned`, the surrogate is learned from hybrids of the background rows, five times the budget of
 //! a row, and the time is that of the rows without learning. A budget of k stands for k evaluations per
-//! feature, each with all background rows. Leverage SHAP with fewer than 2n + 2 evaluations takes 10n
+//! feature, each with all background rows. The other method with fewer than 2n + 2 evaluations takes 10n
 //! evaluations with fewer background rows instead. Prints, for each cell, the mean relative squared errors
 //! `‖φ̃ − φ‖² / ‖φ‖²` of both methods, their ratio, the share of 95% confidence intervals of the table
 //! method that contain the value, the mean square of the standardized errors, the share of explanations
@@ -18,9 +18,10 @@ mod problems;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use apportion_estimators::{Estimator, Explanation, LeverageShap};
+use apportion_estimators::{Estimator, Explanation, LeverageShap, methods};
 use apportion_games::{Background, MarginalGame, Rows};
 use apportion_surrogates::TableMethod;
+use apportion_values::Semivalue;
 use problems::Problem;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -34,7 +35,7 @@ const SINGLE: usize = 8;
 #[derive(Default)]
 struct Tally {
     table: f64,
-    leverage: f64,
+    other: f64,
     rows: f64,
     covered: f64,
     squares: f64,
@@ -56,10 +57,11 @@ fn main() -> Result<(), Failure> {
     };
     let background_rows = numbers("--background", "50")?[0] as usize;
     let seeds = numbers("--seeds", "1")?[0] as u64;
+    let value: Semivalue = option("--value", "shapley")[0].parse()?;
     let is_learned = arguments.iter().any(|argument| argument == "--learned");
     let mut ratios: BTreeMap<(usize, u64), Vec<f64>> = BTreeMap::new();
     let mut coverage: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    println!("model         n   R budget   Leverage     table   ratio  cover  z^2  surrogate  ms/row");
+    println!("model         n   R budget      other     table   ratio  cover  z^2  surrogate  ms/row");
     for features in numbers("--features", "8,12,30,101")? {
         let features = features as usize;
         for kind in option("--model", "network,kernel,trees,neighbours") {
@@ -72,14 +74,15 @@ fn main() -> Result<(), Failure> {
                     }
                     let mut tally = Tally::default();
                     for seed in 0..seeds {
-                        let run = Run { problem: &problem, background_rows, evaluations, seed, is_learned };
+                        let (problem, value) = (&problem, &value);
+                        let run = Run { problem, value, background_rows, evaluations, seed, is_learned };
                         run.measure(rows as usize, &mut tally)?;
                     }
-                    let ratio = tally.table / tally.leverage;
+                    let ratio = tally.table / tally.other;
                     println!(
                         "{kind:11} {features:3} {rows:3} {per_feature:5}n  {:9.1e} {:9.1e} {ratio:7.3}  \
                          {:.3} {:4.2} {:10.2} {:7.2}",
-                        tally.leverage / tally.rows,
+                        tally.other / tally.rows,
                         tally.table / tally.rows,
                         tally.covered / tally.values,
                         tally.squares / tally.values,
@@ -113,6 +116,7 @@ fn main() -> Result<(), Failure> {
 /// A table of one problem.
 struct Run<'a> {
     problem: &'a Problem,
+    value: &'a Semivalue,
     background_rows: usize,
     evaluations: usize,
     seed: u64,
@@ -126,7 +130,7 @@ impl Run<'_> {
         let data = self.problem.rows(self.background_rows + rows * tables, self.seed);
         let background = Background::rows(data[..self.background_rows * features].to_vec(), features)?;
         let data = Rows::new(&data[self.background_rows * features..], features);
-        let method = TableMethod::new(self.evaluations * self.background_rows);
+        let method = TableMethod::new(self.evaluations * self.background_rows).with_value(self.value.clone());
         for table in 0..tables {
             let rows = data.slice(table * rows..(table + 1) * rows);
             let learning = TableMethod::new(5 * self.evaluations);
@@ -157,13 +161,13 @@ impl Run<'_> {
         background: &Background,
         tally: &mut Tally,
     ) -> Result<(), Failure> {
-        let truth = self.problem.values(row, background)?;
+        let truth = self.problem.values(self.value, row, background)?;
         let norm: f64 = truth.iter().map(|value| value * value).sum();
         let error = |values: &[f64]| {
             values.iter().zip(&truth).map(|(value, truth)| (value - truth).powi(2)).sum::<f64>() / norm
         };
         tally.table += error(&explanation.values);
-        tally.leverage += error(&self.leverage_shap(row, background)?.values);
+        tally.other += error(&self.other_method(row, background)?.values);
         tally.rows += 1.0;
         let chosen = explanation.diagnostics.chosen.as_deref();
         tally.with_surrogate += f64::from(u8::from(chosen == Some("surrogate")));
@@ -181,8 +185,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Leverage SHAP with the same number of model rows.
-    fn leverage_shap(&self, row: &[f64], background: &Background) -> Result<Explanation, Failure> {
+    /// Explains a row by the other method with the same number of model rows.
+    fn other_method(&self, row: &[f64], background: &Background) -> Result<Explanation, Failure> {
         let features = self.problem.features;
         let (mut evaluations, mut background) = (self.evaluations, background.clone());
         if evaluations < 2 * features + 2 {
@@ -192,6 +196,10 @@ impl Run<'_> {
             background = Background::rows(first.to_vec(), features)?;
         }
         let game = MarginalGame::new(self.problem, row, &background)?;
-        Ok(LeverageShap::default().estimate(&game, evaluations, self.seed)?)
+        let banzhaf = methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT.build(&self.value.clone().into());
+        match banzhaf {
+            Some(banzhaf) => Ok(banzhaf.estimate(&game, evaluations, self.seed)?),
+            None => Ok(LeverageShap::default().estimate(&game, evaluations, self.seed)?),
+        }
     }
 }

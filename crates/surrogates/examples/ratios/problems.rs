@@ -1,4 +1,4 @@
-//! Models whose marginal Shapley values are known.
+//! Models whose Shapley and Banzhaf values in the marginal game are known.
 
 use apportion_games::{Background, BoxError, MarginalGame, Model, Rows};
 use apportion_models::Ensemble;
@@ -141,14 +141,19 @@ impl Problem {
         rows
     }
 
-    /// Returns the Shapley values of a row.
-    pub(crate) fn values(&self, row: &[f64], background: &Background) -> Result<Vec<f64>, Failure> {
+    /// Returns the Shapley or Banzhaf values of a row.
+    pub(crate) fn values(
+        &self,
+        value: &Semivalue,
+        row: &[f64],
+        background: &Background,
+    ) -> Result<Vec<f64>, Failure> {
         match &self.kind {
             Kind::Trees(trees) => {
                 let background = background.as_rows();
                 let explainer = apportion_trees::MarginalTreeExplainer::new(&**trees, background, None)?;
                 let rows = Rows::new(row, self.features);
-                Ok(apportion_trees::Exact::values_of(&explainer, &Semivalue::Shapley.into(), rows)?.values)
+                Ok(apportion_trees::Exact::values_of(&explainer, &value.clone().into(), rows)?.values)
             }
             Kind::Linear(weights) => {
                 let mean = |feature: usize| {
@@ -167,25 +172,31 @@ impl Problem {
                     let model = |row: &[f64]| local.predict(row);
                     let background = Background::rows(rows, units.inputs.len())?;
                     let game = MarginalGame::new(&model, &part(row), &background)?;
-                    for (value, &input) in
-                        enumerate(&game, Semivalue::Shapley)?.values.iter().zip(&units.inputs)
-                    {
-                        values[input] += value;
-                    }
+                    let found = enumerate(&game, value.clone())?.values;
+                    found.iter().zip(&units.inputs).for_each(|(value, &input)| values[input] += value);
                 }
                 Ok(values)
             }
-            Kind::Kernel { gamma, centres } => Ok(kernel_values(*gamma, centres, row, background)),
-            _ => Ok(enumerate(&MarginalGame::new(self, row, background)?, Semivalue::Shapley)?.values),
+            Kind::Kernel { gamma, centres } => Ok(kernel_values(value, *gamma, centres, row, background)),
+            _ => Ok(enumerate(&MarginalGame::new(self, row, background)?, value.clone())?.values),
         }
     }
 }
 
 /// Returns the values of a sum of products, `(p_j − q_j) ∫ Π_{l≠j} (t p_l + (1 − t) q_l) dt`, by a
-/// Gauss–Legendre rule that is exact for polynomials of degree n − 1.
-fn kernel_values(gamma: f64, centres: &[(Vec<f64>, f64)], row: &[f64], background: &Background) -> Vec<f64> {
+/// Gauss–Legendre rule that is exact for polynomials of degree n − 1. For Banzhaf values, t is ½.
+fn kernel_values(
+    value: &Semivalue,
+    gamma: f64,
+    centres: &[(Vec<f64>, f64)],
+    row: &[f64],
+    background: &Background,
+) -> Vec<f64> {
     let features = row.len();
-    let rule = gauss_legendre(features.div_ceil(2));
+    let rule = match value {
+        Semivalue::Banzhaf => vec![(0.5, 1.0)],
+        _ => gauss_legendre(features.div_ceil(2)),
+    };
     let mut values = vec![0.0; features];
     let factor = |value: f64, centre: f64| (-gamma * (value - centre).powi(2)).exp();
     for (centre, weight) in centres {
